@@ -1,0 +1,41 @@
+# `make` alone lists the targets.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: help setup demo test lint bench browser clean
+
+help:
+	@echo "make demo    set up, load the bundled sample, open the dashboard on http://127.0.0.1:8501"
+	@echo "make test    set up, lint, check the types, run every test (the browser's too)"
+	@echo "make setup   .venv with everything for use and tests"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   speed and memory as ratios; BENCH=name,name runs some"
+	@echo "make clean   remove .venv and build"
+
+setup: $(READY)
+
+$(READY): pyproject.toml .ci/constraints.txt .ci/venv
+	@bash .ci/venv "$(PYTHON)"
+	@touch $@
+
+demo: $(READY)
+	@exec $(BIN)/workprof demo
+
+lint: $(READY)
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+
+browser:
+	@bash .ci/browser
+
+test: lint browser
+	$(BIN)/pytest -m "not bench"
+
+bench: $(READY)
+	$(BIN)/python -m tests.benchmarks
+
+clean:
+	rm -rf .venv build dist

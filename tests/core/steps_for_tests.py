@@ -1,0 +1,50 @@
+"""Steps that the tests of the job runner start in real child processes."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.errors import NotEnoughData
+
+
+@dataclass(frozen=True)
+class Asked:
+    rows: int = 1
+    seconds: float = 0.0
+    how: str = "sum"
+    pid_file: str = ""
+
+
+@dataclass(frozen=True)
+class Told:
+    total: float
+    values: NDArray[np.float64]
+    zone: int
+    seconds: float
+
+
+def run(frames, settings: Asked, progress) -> Told:
+    jobs = frames["jobs"]
+    if settings.how == "refuse":
+        raise NotEnoughData(f"{len(jobs)} rows are too few; load more")
+    if settings.how == "crash":
+        os.abort()
+    if settings.how == "stubborn":
+        import signal
+
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if settings.pid_file:
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        Path(settings.pid_file).write_text(f"{os.getpid()} {child.pid}")
+    end = time.monotonic() + settings.seconds
+    while time.monotonic() < end:
+        progress(0.5, "half way")
+        time.sleep(0.05)
+    values = jobs["x"].to_numpy(dtype=float)
+    return Told(float(values.sum()), values, int(jobs.attrs.get("utc_offset_s", 0)), 0.25)

@@ -1,0 +1,106 @@
+"""The house rules that a machine can check: imports point down, heavy libraries wait, files stay small."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "workprof"
+
+GROUND = {"errors", "units", "settings", "records", "progress"}
+MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps"}
+METHODS = {"profiles", "memory", "nodes", "phases"}
+TOP = {"workbench", "cli"}
+
+MAY_IMPORT = {
+    **{name: GROUND for name in GROUND},
+    **{name: GROUND | MIDDLE for name in MIDDLE},
+    **{name: GROUND | {name} for name in METHODS},  # pure: neither store nor cache nor one another
+    "charts": GROUND | METHODS | {"charts", "store"},  # records only, see the test below
+    "workbench": GROUND | MIDDLE | METHODS | {"background"},
+    "background": GROUND | MIDDLE,
+    "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench"},
+}
+RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
+HEAVY = ["jax", "xgboost", "shap", "hdbscan", "tslearn", "sklearn", "numba", "scipy", "streamlit", "plotly", "duckdb"]
+
+
+def sources(folder=PACKAGE):
+    return sorted(path for path in folder.rglob("*.py") if "__pycache__" not in path.parts)
+
+
+def imported(path):
+    """Yield every workprof module that a file imports, wherever the import stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "workprof":
+            if node.module == "workprof":
+                yield from (f"workprof.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("workprof."))
+
+
+def room(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_imports_point_down():
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in sources()
+        if room(path) != "__init__"
+        for module in imported(path)
+        if module.split(".")[1] not in MAY_IMPORT[room(path)]
+    ]
+    assert wrong == []
+
+
+def test_charts_import_records_of_the_store_only():
+    wrong = [
+        f"{path.name} imports {module}"
+        for path in sources(PACKAGE / "charts")
+        for module in imported(path)
+        if module.startswith("workprof.store") and module not in RECORDS_FOR_CHARTS["store"]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("library", ["streamlit", "matplotlib"])
+def test_the_core_never_imports(library):
+    wrong = []
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            wrong += [f"{path.name}: {name}" for name in names if name.split(".")[0] == library]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("module", ["workprof", "workprof.profiles.fit", "workprof.cli.main"])
+def test_heavy_libraries_wait(module):
+    code = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    allowed = {"duckdb"} if module == "workprof.cli.main" else set()
+    assert set(found.stdout.split()) <= allowed
+
+
+def test_files_stay_small():
+    limits = [(path, 250) for path in sources()]
+    limits += [(path, 120) for path in (ROOT / "pages").glob("*.py") if not path.name.startswith("_")]
+    limits += [(ROOT / "app.py", 60)]
+    lengths = ((path, len(path.read_text(encoding="utf-8").splitlines()), limit) for path, limit in limits)
+    assert [f"{path.relative_to(ROOT)}: {length} lines" for path, length, limit in lengths if length > limit] == []
+
+
+def test_top_level_is_as_agreed():
+    fixed = {"pyproject.toml", "app.py", "pages", "workprof", "data", "tests", "README.md"}
+    beside = {"Makefile", "CHANGELOG.md", "LICENSE"}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    top = {line.split("/")[0] for line in tracked if line and not line.startswith(".")}
+    assert top <= fixed | beside

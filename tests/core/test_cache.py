@@ -1,0 +1,96 @@
+"""One computation per key, bounded memory and disk, and no entry that cannot be trusted."""
+
+import threading
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from workprof.cache import ARRAYS, DOCUMENT, About, ResultCache
+
+
+@dataclass(frozen=True)
+class Result:
+    name: str
+    values: NDArray[np.float64]
+
+
+def about(key):
+    return About(key, "step", "dataset", {}, {}, 0.1, "2026-01-01T00:00:00+00:00")
+
+
+def cache(folder, memory_bytes=10**6, disk_bytes=10**7):
+    return ResultCache(folder, memory_bytes=memory_bytes, disk_bytes=disk_bytes)
+
+
+def test_a_result_survives_a_restart_and_is_read_only(tmp_path):
+    cache(tmp_path).put("k", Result("a", np.arange(3.0)), about("k"))
+    found = cache(tmp_path).get("k", Result)
+    assert found.name == "a"
+    with pytest.raises(ValueError, match="read-only"):
+        found.values[0] = 1.0
+
+
+def test_ten_viewers_compute_once(tmp_path):
+    kept, calls, results = cache(tmp_path), [], []
+
+    def compute():
+        calls.append(1)
+        time.sleep(0.1)
+        return Result("a", np.zeros(4)), about("k")
+
+    viewers = [
+        threading.Thread(target=lambda: results.append(kept.get_or_compute("k", Result, compute))) for _ in range(10)
+    ]
+    for viewer in viewers:
+        viewer.start()
+    for viewer in viewers:
+        viewer.join()
+    assert len(calls) == 1
+    assert len({id(result) for result in results}) == 1
+
+
+@pytest.mark.parametrize("spoil", [b"", b"{", b'{"name": "a"}', b"[]"])
+@pytest.mark.parametrize("part", [DOCUMENT, ARRAYS])
+def test_a_corrupt_entry_is_removed_and_computed_again(tmp_path, spoil, part):
+    cache(tmp_path).put("k", Result("a", np.zeros(4)), about("k"))
+    next(tmp_path.glob(f"??/*/{part}")).write_bytes(spoil)
+    kept = cache(tmp_path)
+    again = kept.get_or_compute("k", Result, lambda: (Result("b", np.ones(4)), about("k")))
+    assert (again.name, float(again.values.sum())) == ("b", 4.0)
+
+
+def test_disk_is_bounded_and_the_least_used_goes_first(tmp_path):
+    kept = cache(tmp_path, memory_bytes=1, disk_bytes=30_000)
+    for i in range(6):
+        kept.put(f"k{i}", Result("a", np.zeros(1000)), about(f"k{i}"))
+        time.sleep(0.02)
+    left = [i for i in range(6) if cache(tmp_path, disk_bytes=30_000).get(f"k{i}", Result) is not None]
+    assert left == [3, 4, 5]
+
+
+def test_memory_is_bounded(tmp_path):
+    kept = cache(tmp_path, memory_bytes=30_000)
+    for i in range(6):
+        kept.put(f"k{i}", Result("a", np.zeros(1000)), about(f"k{i}"))
+        kept.get(f"k{i}", Result)
+    assert sum(size for _, size in kept._memory.values()) <= 30_000
+
+
+def test_what_a_dead_process_left_aside_is_swept(tmp_path):
+    (tmp_path / "aside-123").mkdir()
+    (tmp_path / "aside-123" / DOCUMENT).write_text("{}")
+    cache(tmp_path)
+    assert not (tmp_path / "aside-123").exists()
+
+
+def test_forgetting_a_dataset_leaves_the_others(tmp_path):
+    kept = cache(tmp_path)
+    for key in ("aaaa:1:s:1", "aaaa:2:s:1", "bbbb:1:s:1"):
+        kept.put(key, Result(key, np.zeros(1)), about(key))
+    assert kept.forget("aaaa") == 2
+    assert kept.get("aaaa:1:s:1", Result) is None
+    assert kept.get("bbbb:1:s:1", Result) is not None
+    assert [entry.key for entry in kept.abouts()] == ["bbbb:1:s:1"]

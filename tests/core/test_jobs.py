@@ -1,0 +1,151 @@
+"""Steps in real child processes: results, progress, sharing, cancelling, failing, dying."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pytest
+
+from tests.core.steps_for_tests import Asked, Told
+from workprof.cache import ResultCache
+from workprof.jobs import Jobs
+from workprof.steps import Step
+
+STEP = Step("test.sum", 1, "tests.core.steps_for_tests:run")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def frames(rows=3):
+    jobs = pd.DataFrame({"x": [float(i) for i in range(rows)], "name": pd.Categorical(["a"] * rows)})
+    jobs.attrs["utc_offset_s"] = 28800
+    return {"jobs": jobs}
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return ResultCache(tmp_path / "cache", memory_bytes=10**6, disk_bytes=10**7)
+
+
+@pytest.fixture
+def jobs(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    registry = Jobs(cache, tmp_path / "jobs")
+    yield registry
+    registry.close()
+
+
+def start(jobs, asked, rows=3):
+    key = STEP.key("d" * 32, asked)
+    jobs.start(key, STEP, asked, "dataset", lambda: frames(rows))
+    return key
+
+
+def wait_for_file(path, timeout_s=20):
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if path.exists() and path.read_text():
+            return [int(pid) for pid in path.read_text().split()]
+        time.sleep(0.05)
+    raise AssertionError("the child did not start in time")
+
+
+def gone(pid):
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_result_reaches_the_cache_with_frame_and_attributes(jobs, cache, tmp_path):
+    key = start(jobs, Asked(seconds=0.2))
+    assert jobs.wait(key, 30).message == "done"
+    told = cache.get(key, Told)
+    assert (told.total, told.zone) == (3.0, 28800)
+    assert cache.abouts()[0].seconds == 0.25
+    assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_progress_is_live(jobs):
+    key = start(jobs, Asked(seconds=3.0))
+    end = time.monotonic() + 20
+    while jobs.view(key).fraction != 0.5 and time.monotonic() < end:
+        time.sleep(0.05)
+    view = jobs.view(key)
+    assert (view.state, view.fraction, view.message) == ("running", 0.5, "half way")
+    assert view.elapsed_s > 0
+
+
+def test_identical_requests_share_one_job(jobs, tmp_path):
+    asked = Asked(seconds=1.0, pid_file=str(tmp_path / "pids"))
+    first, second = start(jobs, asked), start(jobs, asked)
+    assert first == second
+    assert len(jobs.views()) == 1
+    assert jobs.wait(first, 30).state == "done"
+
+
+@pytest.mark.parametrize("how", ["sum", "stubborn"])
+def test_cancel_stops_child_and_grandchild_within_two_seconds(jobs, cache, tmp_path, how):
+    key = start(jobs, Asked(seconds=60, how=how, pid_file=str(tmp_path / "pids")))
+    pids = wait_for_file(tmp_path / "pids")
+    started = time.monotonic()
+    view = jobs.cancel(key)
+    assert time.monotonic() - started < 2.0
+    assert view.state == "cancelled"
+    assert cache.get(key, Told) is None
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_refusal_and_a_crash_are_told_in_words(jobs):
+    refused = start(jobs, Asked(how="refuse"))
+    assert jobs.wait(refused, 30).state == "failed"
+    assert jobs.view(refused).message == "3 rows are too few; load more"
+    crashed = start(jobs, Asked(how="crash"))
+    assert jobs.wait(crashed, 30).state == "failed"
+    assert "status -6" in jobs.view(crashed).message
+
+
+def test_more_jobs_than_slots_wait_and_can_be_cancelled(jobs):
+    keys = [start(jobs, Asked(seconds=2.0, rows=i)) for i in range(3)]
+    states = [jobs.view(key).state for key in keys]
+    assert "waiting" in states
+    waiting = keys[states.index("waiting")]
+    assert jobs.cancel(waiting).state == "cancelled"
+
+
+def test_a_child_ends_when_its_parent_is_killed(tmp_path):
+    pids_file = tmp_path / "pids"
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            textwrap.dedent(f"""
+            import sys, time
+            from pathlib import Path
+            from tests.core.test_jobs import STEP, frames
+            from tests.core.steps_for_tests import Asked
+            from workprof.cache import ResultCache
+            from workprof.jobs import Jobs
+            home = Path({str(tmp_path)!r})
+            jobs = Jobs(ResultCache(home / "cache", memory_bytes=10**6, disk_bytes=10**6), home / "jobs")
+            jobs.start("k", STEP, Asked(seconds=60, pid_file={str(pids_file)!r}), "d", frames)
+            time.sleep(60)
+        """),
+        ],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    pids = wait_for_file(pids_file)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    end = time.monotonic() + 5
+    while not all(gone(pid) for pid in pids) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_dead_process_leaves_no_folders(cache, tmp_path):
+    (tmp_path / "jobs" / "left").mkdir(parents=True)
+    Jobs(cache, tmp_path / "jobs")
+    assert list((tmp_path / "jobs").iterdir()) == []

@@ -1,0 +1,33 @@
+"""The environment becomes one frozen record."""
+
+from pathlib import Path
+
+import pytest
+
+from workprof.errors import SettingsError
+from workprof.settings import from_environment
+
+
+def test_home_defaults_to_the_data_home(tmp_path):
+    assert from_environment({"XDG_DATA_HOME": str(tmp_path)}).home == tmp_path / "workprof"
+    assert from_environment({"WORKPROF_HOME": str(tmp_path / "h")}).home == tmp_path / "h"
+
+
+def test_limits_and_switches(tmp_path):
+    settings = from_environment(
+        {
+            "WORKPROF_HOME": str(tmp_path),
+            "WORKPROF_MEMORY_LIMIT": "2GB",
+            "WORKPROF_READONLY": "1",
+            "WORKPROF_DATA": "/d",
+        }
+    )
+    assert settings.memory_limit_bytes == 2_000_000_000
+    assert settings.readonly
+    assert settings.data == Path("/d")
+
+
+@pytest.mark.parametrize("limit", ["much", "1KB"])
+def test_a_limit_that_cannot_be_used_is_named(limit):
+    with pytest.raises(SettingsError, match="WORKPROF_MEMORY_LIMIT"):
+        from_environment({"WORKPROF_MEMORY_LIMIT": limit})

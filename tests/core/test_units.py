@@ -1,0 +1,51 @@
+"""Sizes, factors and the one number formatter."""
+
+import pytest
+
+from workprof.errors import UnitUnknown
+from workprof.units import factor, format_bytes, format_duration, format_share, parse_size
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2GiB", 2 * 1024**3), ("500MB", 500_000_000), ("1024", 1024), (" 1.5 GiB ", 1610612736), ("1e3 KB", 1_000_000)],
+)
+def test_sizes(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "-1GiB", "2 XB", "two GB", "1..5GB"])
+def test_bad_sizes_say_what_to_write(text):
+    with pytest.raises(UnitUnknown, match="write a number"):
+        parse_size(text)
+
+
+def test_a_bare_number_takes_the_unit_asked_for():
+    assert parse_size("2", bare="GB") == 2_000_000_000
+
+
+def test_an_unknown_unit_lists_the_known():
+    with pytest.raises(UnitUnknown, match="KiB"):
+        factor("parsec")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (13, "13 s"),
+        (0.25, "0.25 s"),
+        (250, "4 min 10 s"),
+        (3780, "1 h 03 min"),
+        (187_200, "2 d 4 h"),
+        (-61, "-1 min 01 s"),
+    ],
+)
+def test_durations(seconds, text):
+    assert format_duration(seconds) == text
+
+
+def test_other_numbers():
+    assert format_bytes(1.83 * 1024**3) == "1.83 GiB"
+    assert format_bytes(300 * 1024**2) == "300 MiB"
+    assert format_bytes(float("nan")) == "no data"
+    assert format_share(0.246) == "24.6 %"

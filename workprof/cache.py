@@ -1,0 +1,199 @@
+"""Content-addressed results: one computation per key, bounded memory over bounded disk, no pickles.
+
+An entry is a folder: `record.json` (the record's tree), `arrays.npz` (its arrays) and `about.json` (what was computed,
+for people and the runs catalogue). It is written aside and renamed into place, so a killed process leaves no half
+entry. An entry that cannot be read is removed and computed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import threading
+import uuid
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from workprof.records import Packed, digest, pack, unpack
+
+Record = TypeVar("Record")
+
+ABOUT, DOCUMENT, ARRAYS = "about.json", "record.json", "arrays.npz"
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True)
+class About:
+    """What an entry holds: shown by the runs catalogue, never read to decide what is computed."""
+
+    key: str
+    step: str
+    dataset: str
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    seconds: float
+    created: str
+
+
+def write_entry(folder: Path, record: object, about: About) -> None:
+    """Write one entry into a new folder."""
+    packed = pack(record)
+    folder.mkdir(parents=True)
+    (folder / ABOUT).write_text(json.dumps(about.__dict__), encoding="utf-8")
+    (folder / DOCUMENT).write_text(json.dumps(packed.document), encoding="utf-8")
+    with (folder / ARRAYS).open("wb") as stream:
+        np.savez(stream, allow_pickle=False, **cast(Any, packed.arrays))
+
+
+def read_entry(folder: Path, cls: type[Record]) -> tuple[Record, int]:
+    """Return the record of an entry and its bytes in memory; the arrays are read-only."""
+    document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
+    with np.load(folder / ARRAYS, allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for array in arrays.values():
+        array.setflags(write=False)
+    return unpack(cls, Packed(document, arrays)), sum(array.nbytes for array in arrays.values()) + 4096
+
+
+class ResultCache:
+    """Results by key; safe to share between threads of one process."""
+
+    def __init__(self, folder: Path, *, memory_bytes: int, disk_bytes: int) -> None:
+        self._folder = folder
+        self._memory_bytes = memory_bytes
+        self._disk_bytes = disk_bytes
+        self._memory: OrderedDict[str, tuple[object, int]] = OrderedDict()
+        self._locks: dict[str, threading.Lock] = {}
+        self._guard = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._sweep()
+
+    def get(self, key: str, cls: type[Record]) -> Record | None:
+        """Return the record of a key, or None where nothing readable is kept."""
+        with self._guard:
+            kept = self._memory.get(key)
+            if kept is not None:
+                self._memory.move_to_end(key)
+                return cast(Record, kept[0])
+        return self._from_disk(key, cls)
+
+    def put(self, key: str, record: object, about: About) -> None:
+        """Keep a record under its key, replacing what was there."""
+        aside = self._aside()
+        write_entry(aside, record, about)
+        self.adopt(key, aside)
+
+    def adopt(self, key: str, entry: Path) -> None:
+        """Take over an entry folder that another process wrote on the same disk."""
+        place = self._place(key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self._guard:
+            self._memory.pop(key, None)
+            if place.exists():
+                shutil.rmtree(place, ignore_errors=True)
+            entry.rename(place)
+        self._trim_disk(keep=place)
+
+    def get_or_compute(self, key: str, cls: type[Record], compute: Callable[[], tuple[Record, About]]) -> Record:
+        """Return the record of a key, computing it at most once however many threads ask at the same time."""
+        with self.lock(key):
+            found = self.get(key, cls)
+            if found is not None:
+                return found
+            record, about = compute()
+            self.put(key, record, about)
+            return self.get(key, cls) or record
+
+    def forget(self, dataset_hash: str) -> int:
+        """Remove every entry of a dataset and return how many there were."""
+        gone = [place for place, about in self._entries() if about.key.startswith(f"{dataset_hash}:")]
+        for place in gone:
+            shutil.rmtree(place, ignore_errors=True)
+        with self._guard:
+            for key in [key for key in self._memory if key.startswith(f"{dataset_hash}:")]:
+                del self._memory[key]
+        return len(gone)
+
+    def abouts(self) -> tuple[About, ...]:
+        """Return what is kept on disk, newest first."""
+        return tuple(sorted((about for _, about in self._entries()), key=lambda about: about.created, reverse=True))
+
+    @contextlib.contextmanager
+    def lock(self, key: str) -> Iterator[None]:
+        """Hold the one lock of a key."""
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            yield
+
+    def _from_disk(self, key: str, cls: type[Record]) -> Record | None:
+        place = self._place(key)
+        if not place.is_dir():
+            return None
+        try:
+            record, size = read_entry(place, cls)
+        except UNREADABLE:
+            shutil.rmtree(place, ignore_errors=True)
+            return None
+        os.utime(place)
+        self._remember(key, record, size)
+        return record
+
+    def _remember(self, key: str, record: object, size: int) -> None:
+        with self._guard:
+            self._memory[key] = (record, size)
+            self._memory.move_to_end(key)
+            while sum(kept for _, kept in self._memory.values()) > self._memory_bytes and len(self._memory) > 1:
+                self._memory.popitem(last=False)
+
+    def _place(self, key: str) -> Path:
+        name = digest(key)
+        return self._folder / name[:2] / name
+
+    def _aside(self) -> Path:
+        return self._folder / f"aside-{uuid.uuid4().hex}"
+
+    def _entries(self) -> Iterator[tuple[Path, About]]:
+        for path in self._folder.glob("??/*/" + ABOUT):
+            try:
+                yield path.parent, About(**json.loads(path.read_text(encoding="utf-8")))
+            except UNREADABLE:
+                shutil.rmtree(path.parent, ignore_errors=True)
+
+    def _trim_disk(self, keep: Path) -> None:
+        places = [place for place in self._folder.glob("??/*") if place.is_dir()]
+        sizes = {place: _folder_bytes(place) for place in places}
+        total = sum(sizes.values())
+        for place in sorted(places, key=_last_use):
+            if total <= self._disk_bytes:
+                return
+            if place != keep:
+                shutil.rmtree(place, ignore_errors=True)
+                total -= sizes[place]
+
+    def _sweep(self) -> None:
+        for left in self._folder.glob("aside-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _folder_bytes(place: Path) -> int:
+    total = 0
+    for path in place.glob("*"):
+        with contextlib.suppress(OSError):
+            total += path.stat().st_size
+    return total
+
+
+def _last_use(place: Path) -> float:
+    try:
+        return place.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,88 @@
+"""What every command shares: common options, the opened home, JSON or text on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from workprof.progress import Progress
+from workprof.records import to_json
+from workprof.settings import Settings, from_environment
+
+Home = Annotated[
+    Path | None,
+    typer.Option("--home", help="Folder of database and cache (default: WORKPROF_HOME).", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+
+_chosen: dict[str, Path] = {}
+
+
+def choose_home(home: Path | None) -> None:
+    """Remember the home given before the command."""
+    _chosen.clear()
+    if home is not None:
+        _chosen["home"] = home
+
+
+def settings_for(home: Path | None) -> Settings:
+    """Return the settings with the home given after or before the command, else the environment's."""
+    settings = from_environment()
+    given = home or _chosen.get("home")
+    return settings.at(given) if given is not None else settings
+
+
+@contextlib.contextmanager
+def opened(home: Path | None) -> Iterator[Any]:
+    """Open the workbench of a home for one command."""
+    from workprof.workbench import Workbench  # noqa: PLC0415  `workprof --version` stays quick
+
+    with Workbench(settings_for(home)) as workbench:
+        yield workbench
+
+
+def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
+    """Print the answer: as JSON, or as text for people."""
+    print(json.dumps(to_json(answer), allow_nan=False) if as_json else text())  # noqa: T201  stdout is the product
+
+
+def warn(message: str) -> None:
+    """Print one line on stderr."""
+    print(message, file=sys.stderr)  # noqa: T201  stderr is where people look
+
+
+def progress_line() -> Progress:
+    """Return a progress that redraws one line on a terminal's stderr and is silent elsewhere."""
+    last = 0.0
+
+    def tell(fraction: float | None, message: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if not sys.stderr.isatty() or (now - last < 0.1 and fraction != 1.0):
+            return
+        last = now
+        share = "      " if fraction is None else f"{fraction * 100:4.0f} %"
+        sys.stderr.write(f"\r\033[K{share} {message}")
+        if fraction == 1.0:
+            sys.stderr.write("\r\033[K")
+        sys.stderr.flush()
+
+    return tell
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    """Return rows as aligned columns with a header line; '(none)' where there are none."""
+    if not rows:
+        return "(none)"
+    names = list(rows[0])
+    cells = [names, *[["" if row[name] is None else str(row[name]) for name in names] for row in rows]]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
+    return "\n".join(line.rstrip() for line in lines)

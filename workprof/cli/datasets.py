@@ -1,0 +1,152 @@
+"""Commands on datasets: ingest, datasets, rename, remove, export, sample."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
+from workprof.errors import SettingsError
+from workprof.store.reports import FieldSource, IngestOptions, IngestReport
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the tree."""
+    for command in (ingest, datasets, rename, remove, export, sample):
+        app.command()(command)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files, or the folder of the raw tables.", show_default=False)],
+    trace_format: Annotated[str, typer.Option("--format", help="pai-sample, pai-tables, nextflow, generic.")] = "auto",
+    name: Annotated[str, typer.Option("--name", help="Name of the dataset (default: from the file).")] = "",
+    mapping: Annotated[Path | None, typer.Option("--map", help='JSON {FIELD: {"from": COLUMN, "unit": UNIT}}')] = None,
+    join: Annotated[str, typer.Option("--join", help="Raw tables: corrected (worker_name) or faithful.")] = "corrected",
+    grain: Annotated[str, typer.Option("--grain", help="Raw tables: instance, task or job.")] = "instance",
+    delimiter: Annotated[str, typer.Option("--delimiter", help="Of a generic CSV.")] = "",
+    encoding: Annotated[str, typer.Option("--encoding", help="utf-8, utf-16 or latin-1.")] = "",
+    decimal: Annotated[str, typer.Option("--decimal", help="Decimal sign of a generic CSV: . or ,")] = "",
+    duplicates: Annotated[str, typer.Option("--duplicates", help="keep (counted) or drop (counted).")] = "keep",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Load a trace: stage, validate, commit."""
+    options = IngestOptions(
+        format=trace_format,
+        name=name,
+        mapping=read_mapping(mapping),
+        join=join,
+        grain=grain,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        duplicates=duplicates,
+    )
+    with opened(home) as workbench:
+        report = workbench.ingest(paths, options, progress_line())
+    if report.already_loaded:
+        warn(f"already loaded as {report.dataset!r}; nothing was read again")
+    emit(report, as_json, lambda: _as_text(report))
+
+
+def datasets(home: Home = None, as_json: Json = False) -> None:
+    """List what is loaded."""
+    with opened(home) as workbench:
+        found = workbench.datasets()
+    keys = ("name", "hash", "kind", "format", "rows", "created")
+    rows = [{("dataset" if key == "name" else key): getattr(entry, key) for key in keys} for entry in found]
+    emit(rows, as_json, lambda: table([{**row, "hash": str(row["hash"])[:8]} for row in rows]))
+
+
+def rename(
+    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    name: Annotated[str, typer.Argument(help="New name.")],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Give a dataset another name."""
+    started = time.perf_counter()
+    with opened(home) as workbench:
+        entry = workbench.rename(dataset, name)
+    answer = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
+    emit(answer, as_json, lambda: f"{dataset} is now {entry.name}")
+
+
+def remove(
+    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Remove a dataset and every result computed from it."""
+    started = time.perf_counter()
+    with opened(home) as workbench:
+        entry = workbench.dataset(dataset)
+        if not yes and not typer.confirm(f"remove {entry.name} ({entry.rows:,} rows) and its results?", err=True):
+            raise SettingsError(f"{entry.name} was not removed; answer y, or give --yes")
+        workbench.remove(entry.hash)
+    answer = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
+    emit(answer, as_json, lambda: f"removed {entry.name} ({entry.rows:,} rows)")
+
+
+def export(
+    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.parquet or FILE.csv.", show_default=False)],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Write a dataset as Parquet or CSV."""
+    started = time.perf_counter()
+    with opened(home) as workbench:
+        rows = workbench.export(dataset, output)
+    answer = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
+    emit(answer, as_json, lambda: f"wrote {rows:,} rows to {output}")
+
+
+def sample(
+    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    by: Annotated[str, typer.Option("--by", help="Column whose shares are kept.", show_default=False)],
+    rows: Annotated[int, typer.Option("--rows", help="Rows of the sample.", show_default=False)],
+    name: Annotated[str, typer.Option("--name", help="Name of the new dataset.", show_default=False)],
+    seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Draw a stratified sample (the paper's Table I) as a dataset of its own."""
+    with opened(home) as workbench:
+        report = workbench.sample(dataset, by, rows, name, seed)
+    strata = [vars(stratum) for stratum in report.strata]
+    emit(report, as_json, lambda: f"{report.dataset}: {report.rows:,} rows\n{table(strata)}")
+
+
+def read_mapping(path: Path | None) -> dict[str, FieldSource]:
+    """Return field -> source of a --map file.
+
+    Raises:
+        SettingsError: when the file is not that kind of JSON.
+    """
+    if path is None:
+        return {}
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return {field: FieldSource(str(entry["from"]), str(entry.get("unit", ""))) for field, entry in document.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
+        raise SettingsError(f"--map {path} cannot be used ({error}); write JSON such as {shape}") from error
+
+
+def _as_text(report: IngestReport) -> str:
+    name = f"{report.dataset} ({report.hash[:8]}), {report.format}"
+    lines = [f"{name}: {report.rows:,} rows, {report.rejected:,} rejected"]
+    if report.rejects_file:
+        lines.append(f"rejected rows: {report.rejects_file}")
+    if report.joins:
+        lines += ["", table([vars(step) | {"fan_out": f"{step.fan_out:.3f}"} for step in report.joins])]
+    found = [check for check in report.checks if check.count]
+    if found:
+        lines += ["", table([vars(check) for check in found])]
+    return "\n".join(lines)

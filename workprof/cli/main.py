@@ -1,0 +1,63 @@
+"""The entry point: the tree of commands and the exit status (0 done, 2 the caller's mistake, 1 ours)."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import workprof
+from workprof.cli import datasets, profiles, serve, synth
+from workprof.cli.console import choose_home, warn
+from workprof.errors import Cancelled, StepFailed, WorkprofError
+
+DONE, OURS, CALLERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="workprof",
+    help="Profiles workloads of shared clusters.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+datasets.register(app)
+serve.register(app)
+app.add_typer(synth.app, name="synth")
+app.add_typer(profiles.app, name="profiles")
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    home: Annotated[Path | None, typer.Option("--home", help="Folder of database and cache.")] = None,
+) -> None:
+    """Remember what stands before the command."""
+    choose_home(home)
+    if version:
+        print(f"workprof {workprof.__version__}")  # noqa: T201  stdout is the product
+        raise typer.Exit(DONE)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and end the process with its status."""
+    try:
+        app(args=arguments, prog_name="workprof")
+    except (Cancelled, KeyboardInterrupt):
+        warn("workprof: stopped")
+        sys.exit(INTERRUPTED)
+    except StepFailed as error:
+        warn(f"workprof: {error}")
+        sys.exit(OURS)
+    except WorkprofError as error:
+        warn(f"workprof: {error}")
+        sys.exit(CALLERS_MISTAKE)
+    except BrokenPipeError:
+        sys.exit(DONE)
+    except Exception:  # noqa: BLE001  the last line of defence: say that it is ours, with the trace
+        traceback.print_exc()
+        warn("workprof: this is a fault of ours, not of your input; please report the lines above")
+        sys.exit(OURS)

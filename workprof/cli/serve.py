@@ -1,0 +1,180 @@
+"""Commands that open the dashboard: serve, demo."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workprof.cli import smoke
+from workprof.cli.console import Home, opened, progress_line, settings_for, warn
+from workprof.errors import SettingsError, StepFailed
+from workprof.settings import CHECKOUT, Settings
+
+ADDRESS = "127.0.0.1"
+DEFAULT_PORT = 8501
+STARTUP_S = 60.0
+SAMPLE = "pai_sample.parquet"
+SAMPLE_NAME = "sample"
+
+Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="On 127.0.0.1.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the tree."""
+    for command in (demo, serve):
+        app.command()(command)
+
+
+def serve(port: Port = DEFAULT_PORT, home: Home = None) -> None:
+    """Open the dashboard alone."""
+    settings = settings_for(home)
+    _refuse_taken(port)
+    with _server(settings, port) as server:
+        _announce(port, settings)
+        _until_ended(server)
+
+
+def demo(
+    port: Port = DEFAULT_PORT,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Start, open every page once, end with 0 or 1.")] = False,
+    home: Home = None,
+) -> None:
+    """Load the sample where absent and open the dashboard."""
+    if check:
+        _check(home)
+        return
+    _refuse_taken(port)
+    load_sample(home)
+    settings = settings_for(home)
+    with _server(settings, port) as server:
+        _announce(port, settings)
+        if not no_browser and _has_screen():
+            webbrowser.open(f"http://{ADDRESS}:{port}")
+        _until_ended(server)
+
+
+def load_sample(home: Path | None) -> None:
+    """Ingest the bundled sample and cluster it once, so that the first page shows numbers."""
+    with opened(home) as workbench:
+        report = workbench.ingest([dashboard_folder() / "data" / "sample" / SAMPLE], None, progress_line())
+        how = "were there" if report.already_loaded else "loaded"
+        warn(f"sample: {report.rows:,} jobs {how} as {report.dataset!r}")
+        fit = workbench.profiles(report.hash, None, progress_line())
+        warn(f"profiles: {fit.scores.n_clusters} found")
+
+
+def dashboard_folder() -> Path:
+    """Return the folder of app.py: the checkout's, or the copy inside the installed package.
+
+    Raises:
+        StepFailed: when neither is there.
+    """
+    for folder in (CHECKOUT, Path(__file__).resolve().parent.parent / "dashboard"):
+        if (folder / "app.py").is_file() and (folder / "pages").is_dir():
+            return folder
+    raise StepFailed("the dashboard's files are not installed; install workprof again")
+
+
+def _check(home: Path | None) -> None:
+    """Start a server on a free port and open every page once, on a throw-away home unless one is given."""
+    scratch = None if home else Path(tempfile.mkdtemp(prefix="workprof-check-"))
+    chosen = home or scratch
+    try:
+        load_sample(chosen)
+        port = _free_port()
+        with _server(settings_for(chosen), port, "--server.enableAgentApi=true") as server:
+            _wait_until_healthy(server, port)
+            opened_pages = smoke.open_every_page(f"http://{ADDRESS}:{port}")
+    finally:
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+    failed = [page for page in opened_pages if page.problem]
+    for page in opened_pages:
+        warn(f"{'FAILED' if page.problem else 'ok':6} {page.name}{': ' + page.problem if page.problem else ''}")
+    if failed or not opened_pages:
+        raise StepFailed(f"{len(failed)} of {len(opened_pages)} pages failed")
+
+
+@contextlib.contextmanager
+def _server(settings: Settings, port: int, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run Streamlit in a process group of its own and leave nothing of it behind."""
+    folder = dashboard_folder()
+    command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
+    command += [f"--server.port={port}", f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false", *options]
+    environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
+    server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield server
+    finally:
+        _end(server)
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    for how, wait_s in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, how)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(wait_s)
+            return
+
+
+def _until_ended(server: subprocess.Popen[bytes]) -> None:
+    """Wait for the server; Ctrl-C and a termination signal end it cleanly."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        status = server.wait()
+    except KeyboardInterrupt:
+        warn("workprof: stopped")
+        return
+    raise StepFailed(f"the dashboard ended by itself with status {status}")
+
+
+def _announce(port: int, settings: Settings) -> None:
+    warn(f"workprof is starting on http://{ADDRESS}:{port} (home {settings.home}); Ctrl-C ends it")
+
+
+def _wait_until_healthy(server: subprocess.Popen[bytes], port: int) -> None:
+    end = time.monotonic() + STARTUP_S
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://{ADDRESS}:{port}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise StepFailed(f"the dashboard did not answer on port {port} within {STARTUP_S:.0f} s")
+
+
+def _refuse_taken(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((ADDRESS, port))
+        except OSError as error:
+            raise SettingsError(f"port {port} cannot be used ({error.strerror}); give another with --port") from error
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((ADDRESS, 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _has_screen() -> bool:
+    return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

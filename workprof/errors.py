@@ -1,0 +1,58 @@
+"""The errors a caller can act on.
+
+WorkprofError                 anything that workprof refuses, with what was wrong, the value and the next step
+├── TraceError                the file or its rows
+│   ├── ColumnMissing         a required column is absent
+│   ├── UnitUnknown           a unit that units.py does not know
+│   └── NoRows                nothing is left after reading and checking
+├── SettingsError             a setting outside its bounds
+├── NotEnoughData             the method needs more rows, columns or clusters
+├── DatasetUnknown            no dataset of that name or hash
+├── HomeBusy                  another process holds the home folder
+├── Cancelled                 the user stopped a running step
+└── StepFailed                a step's child process died; its last words are in the message
+"""
+
+
+class WorkprofError(Exception):
+    """A refusal that the caller can act on: what was wrong, the value, the next step."""
+
+
+class TraceError(WorkprofError):
+    """The trace cannot be read as asked."""
+
+
+class ColumnMissing(TraceError):
+    """A required column is absent."""
+
+
+class UnitUnknown(TraceError):
+    """A unit that `workprof.units` does not know."""
+
+
+class NoRows(TraceError):
+    """Nothing is left after reading and checking."""
+
+
+class SettingsError(WorkprofError):
+    """A setting outside its bounds."""
+
+
+class NotEnoughData(WorkprofError):
+    """The method needs more rows, columns or clusters than there are."""
+
+
+class DatasetUnknown(WorkprofError):
+    """No dataset of that name or hash."""
+
+
+class HomeBusy(WorkprofError):
+    """Another process holds the home folder."""
+
+
+class Cancelled(WorkprofError):
+    """The user stopped a running step."""
+
+
+class StepFailed(WorkprofError):
+    """A step's child process died."""

@@ -1,0 +1,260 @@
+"""Heavy steps in a child process: live progress, a cancel that works, identical requests share one job.
+
+The child is `python -m workprof.jobs FOLDER`. FOLDER holds `request.json` (the step's function and settings) and its
+input frames as memory-mapped Arrow files; the child prints progress as JSON lines and leaves a cache entry in
+FOLDER/entry, which the parent adopts. The child's standard input is its leash: when the parent is gone it reads the end
+of the file and ends.
+
+`multiprocessing` is not used: inside a Streamlit script its children would run app.py again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from workprof.cache import ResultCache
+from workprof.errors import Cancelled, StepFailed, WorkprofError
+from workprof.steps import Step, main, write_request
+
+GRACE_S = 1.0
+"""Between asking a child to end and making it end."""
+
+SLOTS = 2
+"""Children at the same time; more wait their turn."""
+
+Frames = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A job as it stands.
+
+    Attributes:
+        key: of the result it makes.
+        step: its name.
+        state: 'waiting', 'running', 'done', 'failed' or 'cancelled'.
+        fraction: 0-1, or None where it cannot be counted.
+        message: what it is doing, or why it ended.
+        started: seconds since the epoch.
+        elapsed_s: since it was asked for.
+    """
+
+    key: str
+    step: str
+    state: str
+    fraction: float | None
+    message: str
+    started: float
+    elapsed_s: float
+
+    @property
+    def active(self) -> bool:
+        """Whether it still waits or runs."""
+        return self.state in {"waiting", "running"}
+
+
+class _Job:
+    """One request's thread and child; the registry owns it."""
+
+    def __init__(self, key: str, step: Step) -> None:
+        self.view = JobView(key, step.name, "waiting", None, "waiting for a free slot", time.time(), 0.0)
+        self.step = step
+        self.child: subprocess.Popen[str] | None = None
+        self.stop = threading.Event()
+        self.ended = threading.Event()
+
+    def now(self) -> JobView:
+        end = time.time() if self.view.active else self.view.started + self.view.elapsed_s
+        return replace(self.view, elapsed_s=end - self.view.started)
+
+    def change(self, state: str, fraction: float | None, message: str) -> None:
+        self.view = replace(
+            self.view, state=state, fraction=fraction, message=message, elapsed_s=time.time() - self.view.started
+        )
+
+
+class Jobs:
+    """The process-wide registry of running steps."""
+
+    def __init__(self, cache: ResultCache, folder: Path) -> None:
+        self._cache = cache
+        self._folder = folder
+        self._jobs: dict[str, _Job] = {}
+        self._guard = threading.Lock()
+        self._slots = threading.Semaphore(SLOTS)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def start(self, key: str, step: Step, settings: object, dataset: str, frames: Callable[[], Frames]) -> JobView:
+        """Start a step unless the same key already waits or runs; return its view."""
+        with self._guard:
+            known = self._jobs.get(key)
+            if known is not None and known.view.active:
+                return known.now()
+            job = self._jobs[key] = _Job(key, step)
+        ask = _Ask(key, step, settings, dataset, frames)
+        threading.Thread(target=self._run, args=(job, ask), name=f"job-{step.name}", daemon=True).start()
+        return job.now()
+
+    def view(self, key: str) -> JobView | None:
+        """Return how a job stands, or None when there was none since the start."""
+        job = self._jobs.get(key)
+        return job.now() if job else None
+
+    def views(self) -> tuple[JobView, ...]:
+        """Return every job since the start, newest first."""
+        return tuple(sorted((job.now() for job in self._jobs.values()), key=lambda view: -view.started))
+
+    def wait(self, key: str, timeout_s: float | None = None) -> JobView | None:
+        """Return the job's view once it has ended (or the time is over)."""
+        job = self._jobs.get(key)
+        if job is None:
+            return None
+        job.ended.wait(timeout_s)
+        return job.now()
+
+    def cancel(self, key: str) -> JobView | None:
+        """Stop a job: terminate, then kill; returns once its child is gone."""
+        job = self._jobs.get(key)
+        if job is None:
+            return None
+        job.stop.set()
+        if job.child is not None:
+            _end(job.child)
+        job.ended.wait(GRACE_S)
+        return job.now()
+
+    def close(self) -> None:
+        """Stop everything."""
+        for key, job in list(self._jobs.items()):
+            if job.view.active:
+                self.cancel(key)
+
+    def _run(self, job: _Job, ask: _Ask) -> None:
+        folder = self._folder / uuid.uuid4().hex
+        try:
+            self._wait_for_slot(job)
+            try:
+                job.change("running", None, "reading the data")
+                folder.mkdir(parents=True)
+                write_request(folder, ask.step, ask.settings, ask.dataset, ask.key, ask.frames())
+                self._watch(job, folder)
+                self._cache.adopt(ask.key, folder / "entry")
+                job.change("done", 1.0, "done")
+            finally:
+                self._slots.release()
+        except Cancelled:
+            job.change("cancelled", None, "cancelled")
+        except WorkprofError as error:
+            job.change("failed", None, str(error))
+        except OSError as error:
+            job.change("failed", None, f"the step could not be run: {error}")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            job.ended.set()
+
+    def _wait_for_slot(self, job: _Job) -> None:
+        while not self._slots.acquire(timeout=0.1):
+            if job.stop.is_set():
+                raise Cancelled("cancelled while waiting")
+
+    def _watch(self, job: _Job, folder: Path) -> None:
+        if job.stop.is_set():
+            raise Cancelled("cancelled")
+        with (folder / "stderr.txt").open("wb") as complaints, _spawn(folder, complaints.fileno()) as child:
+            job.child = child
+            threading.Thread(target=_reap_group, args=(child,), daemon=True).start()
+            if job.stop.is_set():
+                _end(child)
+            _follow(job)
+            code = child.wait()
+        if job.stop.is_set():
+            raise Cancelled("cancelled")
+        if code != 0:
+            raise StepFailed(_last_words(folder, code))
+
+
+@dataclass(frozen=True)
+class _Ask:
+    key: str
+    step: Step
+    settings: object
+    dataset: str
+    frames: Callable[[], Frames]
+
+
+def _spawn(folder: Path, stderr: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "workprof.jobs", str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _follow(job: _Job) -> None:
+    """Read the child's progress lines until it closes its output."""
+    if job.child is None or job.child.stdout is None:
+        return
+    for line in job.child.stdout:
+        try:
+            told = json.loads(line)
+            job.change("running", told["fraction"], str(told["message"]))
+        except (ValueError, KeyError, TypeError):
+            continue
+
+
+def _reap_group(child: subprocess.Popen[str]) -> None:
+    """Once the child has ended, end what it started: a grandchild that keeps the pipe open would hold us up."""
+    child.wait()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """Ask the child's process group to end, then make it."""
+    for how, wait_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
+        if child.poll() is not None:
+            return
+        try:
+            os.killpg(child.pid, how)
+        except ProcessLookupError:
+            return
+        try:
+            child.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _last_words(folder: Path, code: int) -> str:
+    try:
+        return str(json.loads((folder / "error.json").read_text(encoding="utf-8"))["message"])
+    except (OSError, ValueError, KeyError):
+        pass
+    try:
+        tail = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    except OSError:
+        tail = []
+    if code == -signal.SIGKILL:
+        return "the step was killed, most likely for lack of memory; use fewer rows (a sample) or a larger machine"
+    return f"the step ended with status {code}: {' '.join(tail) or 'it left no message'}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,76 @@
+"""The settings of a process, read once from the environment (see the README, "Settings")."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workprof.errors import SettingsError, UnitUnknown
+from workprof.units import GIB, MIB, parse_size
+
+DEFAULT_MEMORY_LIMIT_BYTES = 4 * GIB
+SMALLEST_MEMORY_LIMIT_BYTES = 256 * MIB
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where things are kept and how much they may use.
+
+    Attributes:
+        home: folder of the database, the cache and the spool.
+        data: the folder that the page's file picker shows; nothing outside it can be picked there.
+        memory_limit_bytes: for DuckDB; the result cache keeps at most an eighth of it in memory.
+        threads: worker threads of DuckDB and of every numeric library.
+        dask: address of a Dask scheduler for the sweep, or None.
+        readonly: refuse everything that changes the store.
+    """
+
+    home: Path
+    data: Path
+    memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES
+    threads: int = 2
+    dask: str | None = None
+    readonly: bool = False
+
+    def __post_init__(self) -> None:
+        if self.memory_limit_bytes < SMALLEST_MEMORY_LIMIT_BYTES:
+            raise SettingsError(f"WORKPROF_MEMORY_LIMIT is {self.memory_limit_bytes} bytes; give at least 256MiB")
+        if self.threads < 1:
+            raise SettingsError(f"threads is {self.threads}; give at least 1")
+
+    def at(self, home: Path) -> Settings:
+        """Return the same settings with another home folder."""
+        return replace(self, home=home.expanduser().resolve())
+
+
+def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings that WORKPROF_* and XDG_DATA_HOME ask for.
+
+    Raises:
+        SettingsError: when a variable has a value that cannot be used.
+    """
+    env = os.environ if environment is None else environment
+    base = Path(env.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    home = Path(env.get("WORKPROF_HOME") or base / "workprof").expanduser().resolve()
+    try:
+        limit = parse_size(env.get("WORKPROF_MEMORY_LIMIT", str(DEFAULT_MEMORY_LIMIT_BYTES)))
+    except UnitUnknown as error:
+        raise SettingsError(f"WORKPROF_MEMORY_LIMIT: {error}") from error
+    return Settings(
+        home=home,
+        data=_data_folder(env, home),
+        memory_limit_bytes=limit,
+        threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        dask=env.get("WORKPROF_DASK") or None,
+        readonly=env.get("WORKPROF_READONLY", "").lower() in {"1", "true", "yes"},
+    )
+
+
+def _data_folder(env: Mapping[str, str], home: Path) -> Path:
+    if env.get("WORKPROF_DATA"):
+        return Path(env["WORKPROF_DATA"]).expanduser().resolve()
+    checkout = CHECKOUT / "data"
+    return checkout if (CHECKOUT / "pyproject.toml").is_file() and checkout.is_dir() else home / "data"

@@ -1,0 +1,135 @@
+"""A step: a named, versioned function from frames and settings to a record; here it is run in a child process.
+
+`main` is the child's side of `workprof.jobs`. The parent wrote the request; the record classes come
+from the function's annotations, so nothing in a file decides which class is made.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import importlib
+import json
+import os
+import platform
+import signal
+import threading
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+import workprof
+from workprof.cache import About, write_entry
+from workprof.errors import WorkprofError
+from workprof.progress import Progress
+from workprof.records import Packed, canonical_json, digest, pack, unpack
+
+Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
+REQUEST = "request.json"
+NICENESS = 5
+STDIN = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """A computation with a name for keys and people.
+
+    Attributes:
+        name: such as 'profiles.fit'.
+        version: raised whenever the same settings would give another result.
+        target: 'module:function'; the function takes (frames, settings, progress) and returns a record.
+    """
+
+    name: str
+    version: int
+    target: str
+
+    def key(self, dataset_hash: str, settings: object) -> str:
+        """Return the one key of a result: dataset, settings, step and its version."""
+        return f"{dataset_hash}:{digest(canonical_json(settings))}:{self.name}:{self.version}"
+
+    def function(self) -> Function:
+        """Return the function, importing its module now."""
+        module, _, name = self.target.partition(":")
+        found: Function = getattr(importlib.import_module(module), name)
+        return found
+
+    def about(self, key: str, dataset: str, settings: object, seconds: float) -> About:
+        """Return the catalogue line of a finished computation."""
+        return About(
+            key=key,
+            step=self.name,
+            dataset=dataset,
+            settings=json.loads(canonical_json(settings)),
+            versions={"workprof": workprof.__version__, "step": str(self.version), "python": platform.python_version()},
+            seconds=seconds,
+            created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        )
+
+
+def write_request(
+    folder: Path, step: Step, settings: object, dataset: str, key: str, frames: Mapping[str, pd.DataFrame]
+) -> None:
+    """Write what the child needs into its folder."""
+    request = {
+        "step": [step.name, step.version, step.target],
+        "settings": pack(settings).document,
+        "dataset": dataset,
+        "key": key,
+        "frames": sorted(frames),
+    }
+    for name, frame in frames.items():
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        with pa.OSFile(str(folder / f"{name}.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")
+
+
+def read_frame(path: Path) -> pd.DataFrame:
+    """Return a frame from its memory-mapped Arrow file."""
+    with pa.memory_map(str(path)) as source:
+        frame: pd.DataFrame = pa.ipc.open_file(source).read_all().to_pandas()
+    return frame
+
+
+def run_request(folder: Path, progress: Progress) -> None:
+    """Run the step that a folder asks for and leave its entry there."""
+    request = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+    step = Step(*request["step"])
+    function = step.function()
+    settings = unpack(typing.get_type_hints(function)["settings"], Packed(request["settings"], {}))
+    frames = {name: read_frame(folder / f"{name}.arrow") for name in request["frames"]}
+    record = function(frames, settings, progress)
+    seconds = float(getattr(record, "seconds", 0.0))
+    write_entry(folder / "entry", record, step.about(request["key"], request["dataset"], settings, seconds))
+
+
+def main(folder: Path) -> int:
+    """Run one request as a child process; 0 = an entry was left, 1 = see error.json."""
+    _hold_leash()
+    os.nice(NICENESS)
+    try:
+        run_request(folder, _tell)
+    except WorkprofError as error:
+        (folder / "error.json").write_text(json.dumps({"message": str(error)}), encoding="utf-8")
+        return 1
+    return 0
+
+
+def _tell(fraction: float | None, message: str) -> None:
+    print(json.dumps({"fraction": fraction, "message": message}), flush=True)  # noqa: T201  the protocol
+
+
+def _hold_leash() -> None:
+    """End this process group when the parent closes our standard input (it does so by dying, too)."""
+
+    def watch() -> None:
+        while os.read(STDIN, 1):  # unbuffered: a buffered reader's lock would abort the interpreter's own end
+            pass
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()

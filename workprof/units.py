@@ -1,0 +1,102 @@
+"""Units: the only place with 1024**n, percent and minutes.
+
+Inside workprof a duration is in seconds (`_s`), memory in bytes (`_bytes`), CPU and GPU in percent of one
+core or GPU (`_percent`, 100 = one), a share between 0 and 1 (`_share`). Files are converted once, on the way in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from workprof.errors import UnitUnknown
+
+KIB = 1024
+MIB = 1024**2
+GIB = 1024**3
+GB = 1_000_000_000
+MINUTE_S = 60
+HOUR_S = 3600
+DAY_S = 86_400
+
+DURATION_FACTORS = {"ms": 1e-3, "us": 1e-6, "s": 1.0, "min": float(MINUTE_S), "h": float(HOUR_S)}
+"""Seconds in one unit."""
+
+MEMORY_FACTORS = {
+    "B": 1.0,
+    "KB": 1e3,
+    "KiB": float(KIB),
+    "MB": 1e6,
+    "MiB": float(MIB),
+    "GB": 1e9,
+    "GiB": float(GIB),
+}
+"""Bytes in one unit."""
+
+PERCENT_FACTORS = {"percent": 1.0, "cores": 100.0, "share": 100.0}
+"""Percent of one core or GPU in one unit."""
+
+FACTORS = DURATION_FACTORS | MEMORY_FACTORS | PERCENT_FACTORS
+
+_SIZE = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)\s*$")
+
+
+def factor(unit: str) -> float:
+    """Return what one `unit` is in workprof's own unit of that quantity.
+
+    Raises:
+        UnitUnknown: when the unit is not in `FACTORS`.
+    """
+    try:
+        return FACTORS[unit]
+    except KeyError:
+        raise UnitUnknown(f"unit {unit!r} is not known; use one of {', '.join(FACTORS)}") from None
+
+
+def parse_size(text: str, *, bare: str = "B") -> int:
+    """Return the bytes of a size such as '2GiB', '500MB' or '1024' (a bare number is in `bare`).
+
+    Raises:
+        UnitUnknown: when the text is not a number with a known memory unit.
+    """
+    match = _SIZE.match(text)
+    unit = (match.group(2) or bare) if match else ""
+    if match is None or unit not in MEMORY_FACTORS:
+        raise UnitUnknown(f"size {text!r} is not known; write a number and one of {', '.join(MEMORY_FACTORS)}")
+    return round(float(match.group(1)) * MEMORY_FACTORS[unit])
+
+
+def format_bytes(value: float) -> str:
+    """Return bytes as people read memory: '1.83 GiB' (binary units, said so by the name)."""
+    if not math.isfinite(value):
+        return "no data"
+    for name, size in (("TiB", GIB * KIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+        if abs(value) >= size:
+            return f"{value / size:.3g} {name}" if abs(value) < 1000 * size else f"{value / size:,.0f} {name}"
+    return f"{value:.0f} B"
+
+
+def format_duration(value: float) -> str:
+    """Return seconds as people read them: '13 s', '4 min 10 s', '1 h 03 min', '2 d 4 h'."""
+    if not math.isfinite(value):
+        return "no data"
+    sign, seconds = ("-" if value < 0 else ""), abs(value)
+    if seconds < MINUTE_S:
+        text = f"{seconds:.3g} s"
+    elif seconds < HOUR_S:
+        text = f"{int(seconds // MINUTE_S)} min {int(seconds % MINUTE_S):02d} s"
+    elif seconds < DAY_S:
+        text = f"{int(seconds // HOUR_S)} h {int(seconds % HOUR_S // MINUTE_S):02d} min"
+    else:
+        text = f"{int(seconds // DAY_S)} d {int(seconds % DAY_S // HOUR_S)} h"
+    return sign + text
+
+
+def format_count(value: float) -> str:
+    """Return a count with thousands separators, 'no data' where it is not a number."""
+    return f"{value:,.0f}" if math.isfinite(value) else "no data"
+
+
+def format_share(value: float) -> str:
+    """Return a share (0-1) as percent: '24.6 %'."""
+    return f"{value * 100:.1f} %" if math.isfinite(value) else "no data"
