@@ -29,7 +29,6 @@ ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8501
 STARTUP_S = 60.0
 SAMPLE = "pai_sample.parquet"
-SAMPLE_NAME = "sample"
 
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="On 127.0.0.1.")]
 

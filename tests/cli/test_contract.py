@@ -1,0 +1,149 @@
+"""The commands, their keys and their exit status: what scripts rely on."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tests.shared_data import FOLDER, PAI_SAMPLE, needs_shared_data
+from workprof.units import MIB
+
+INGEST_KEYS = {
+    "dataset", "hash", "kind", "format", "rows_read", "rows", "rejected", "rejects_file", "joins", "checks", "seconds",
+}  # fmt: skip
+FIT_KEYS = {
+    "settings", "n_rows", "n_clusters", "n_outliers", "mean_cluster_size", "avg_silhouette", "silhouette_clustered",
+    "silhouette_method", "davies_bouldin", "dbcv", "acquires", "scores_v3", "ccpm", "truth_adjusted_rand", "profiles",
+    "seconds",
+}  # fmt: skip
+
+
+def test_version(workprof):
+    assert workprof("--version").out.startswith("workprof 0.")
+
+
+def test_synth_answers_what_it_wrote(workprof, tmp_path):
+    made = workprof("synth", "pai", "--rows", 500, "-o", tmp_path / "a.parquet", "--json")
+    assert set(made.json) >= {"file", "rows", "seconds"}
+    assert made.json["rows"] == len(pd.read_parquet(tmp_path / "a.parquet")) == 500
+
+
+def test_ingest_and_list(workprof, sample):
+    assert set(sample) >= INGEST_KEYS
+    assert (sample["rows"], sample["rejected"], sample["kind"], sample["format"]) == (3000, 0, "jobs", "pai-sample")
+    assert set(sample["checks"][0]) == {"name", "level", "count", "message"}
+    listed = workprof("datasets", "--json").json
+    assert set(listed[0]) >= {"dataset", "hash", "kind", "format", "rows", "created"}
+
+
+def test_the_same_content_again_is_already_loaded(workprof, sample, home):
+    again = workprof("ingest", home / "small.parquet", "--json")
+    assert again.json["dataset"] == "small"
+    assert "already loaded" in again.err
+
+
+def test_fit_by_name_and_by_hash_gives_the_same_numbers(workprof, sample):
+    by_name = workprof("profiles", "fit", "small", "--json").json
+    by_hash = workprof("profiles", "fit", sample["hash"][:8], "--json").json
+    assert set(by_name) >= FIT_KEYS
+    assert by_name == by_hash  # from the cache: `seconds` as it was when computed
+    assert set(by_name["profiles"][0]) >= {"profile", "size", "silhouette", "purity", "top_metadata"}
+    assert by_name["n_rows"] == 3000
+    assert sum(entry["size"] for entry in by_name["profiles"]) + by_name["n_outliers"] == 3000
+    assert 0 <= by_name["truth_adjusted_rand"] <= 1
+    assert by_name["settings"]["min_cluster_size"] == 20
+
+
+def test_presets_and_options(workprof, sample):
+    coarse = workprof("profiles", "fit", "small", "--preset", "coarse", "--metric", "manhattan", "--json").json
+    assert coarse["settings"]["min_cluster_size"] == 30
+    assert coarse["settings"]["metric"] == "manhattan"
+    aliased = workprof("profiles", "fit", "small", "--features", "cpu_usage,max_mem,duration", "--json").json
+    assert aliased["settings"]["features"] == ["cpu_usage_percent", "peak_memory_bytes", "duration_s"]
+    faithful = workprof("profiles", "fit", "small", "--mode", "faithful", "--json").json
+    assert len(faithful["settings"]["features"]) == 17
+
+
+def test_sample_rename_export_remove(workprof, sample, tmp_path):
+    drawn = workprof("sample", "small", "--by", "workload", "--rows", 600, "--name", "drawn", "--json").json
+    assert set(drawn) >= {"dataset", "rows", "strata"}
+    assert set(drawn["strata"][0]) == {"value", "rows_in", "rows_out"}
+    assert sum(stratum["rows_in"] for stratum in drawn["strata"]) == 3000
+    assert workprof("rename", "drawn", "other", "--json").json["dataset"] == "other"
+    for file in ("out.parquet", "out.csv"):
+        written = workprof("export", "other", "-o", tmp_path / file, "--json").json
+        assert written["rows"] == drawn["rows"]
+    assert len(pd.read_csv(tmp_path / "out.csv")) == len(pd.read_parquet(tmp_path / "out.parquet")) == drawn["rows"]
+    assert workprof("remove", "other").status == 2  # nobody answered the question
+    assert workprof("remove", "other", "--yes", "--json").json["rows"] == drawn["rows"]
+    assert workprof("export", "other", "-o", tmp_path / "no.csv").status == 2
+
+
+def test_home_may_stand_before_or_after_the_command(workprof, run_workprof, sample, home, tmp_path):
+    before = run_workprof("--home", home, "datasets", "--json", home=tmp_path / "empty")
+    after = run_workprof("datasets", "--home", home, "--json", home=tmp_path / "empty")
+    assert before.json == after.json
+    assert len(after.json) >= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ingest", "nowhere.csv"], "nowhere.csv"),
+        (["profiles", "fit", "nobody"], "nobody"),
+        (["profiles", "fit", "small", "--scaler", "cubic"], "cubic"),
+        (["profiles", "fit", "small", "--features", "cpu_usage,colour"], "colour"),
+        (["profiles", "fit", "small", "--min-cluster-size", "1"], "min_cluster_size"),
+        (["profiles", "fit", "small", "--preset", "huge"], "huge"),
+        (["ingest", "x.csv", "--format", "word"], "word"),
+        (["ingest", "x.csv", "--map", "nowhere.json"], "--map"),
+        (["sample", "small", "--by", "colour", "--rows", "5", "--name", "s"], "colour"),
+        (["synth", "pai", "--rows", "-3", "-o", "x.parquet"], "3"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_the_callers_mistakes_end_with_2_and_one_clear_line(workprof, sample, arguments, words):
+    ran = workprof(*arguments)
+    assert ran.status == 2
+    assert ran.out == ""
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+
+
+@needs_shared_data
+def test_the_authors_sample(workprof):
+    loaded = workprof("ingest", PAI_SAMPLE, "--name", "authors", "--json").json
+    assert (loaded["rows"], loaded["rejected"], loaded["rows_read"]) == (686, 0, 686)
+
+
+@needs_shared_data
+@pytest.mark.parametrize(("name", "rows"), [("iwd", 1661), ("eager", 1576), ("methylseq", 1083), ("rnaseq", 1308)])
+def test_nextflow_traces(workprof, tmp_path, name, rows):
+    loaded = workprof("ingest", FOLDER / "nextflow" / f"trace_{name}.csv", "--name", name, "--json").json
+    assert (loaded["format"], loaded["rows"], loaded["rejected"]) == ("nextflow", rows, 0)
+    workprof("export", name, "-o", tmp_path / "t.parquet")
+    table = pd.read_parquet(tmp_path / "t.parquet")
+    requests = table["requested_memory_bytes"] / MIB
+    assert (requests == requests.round()).all()
+    allowed = {300.0, 500.0} if name == "iwd" else set()
+    assert all(value % 1024 == 0 or value in allowed for value in requests.unique())
+    assert table["duration_s"].between(0, 2e5).all()
+
+
+def test_generic_mapping(workprof, tmp_path):
+    (tmp_path / "jobs.csv").write_text("id,runtime,ram\na,1500,2\nb,2500,3\n")
+    refused = workprof("ingest", tmp_path / "jobs.csv", "--format", "generic")
+    assert refused.status == 2
+    assert "--map" in refused.err
+    mapping = {
+        "job_name": {"from": "id"},
+        "duration_s": {"from": "runtime", "unit": "ms"},
+        "requested_memory_bytes": {"from": "ram", "unit": "GiB"},
+    }
+    (tmp_path / "map.json").write_text(json.dumps(mapping))
+    loaded = workprof("ingest", tmp_path / "jobs.csv", "--format", "generic", "--map", tmp_path / "map.json", "--json")
+    assert loaded.json["rows"] == 2
+    workprof("export", loaded.json["dataset"], "-o", tmp_path / "t.parquet")
+    table = pd.read_parquet(tmp_path / "t.parquet")
+    assert table["duration_s"].tolist() == [1.5, 2.5]
+    assert table["requested_memory_bytes"].tolist() == [2 * 1024**3, 3 * 1024**3]

@@ -1,0 +1,59 @@
+"""The wheel works in a clean environment, from any folder: app, pages and sample are inside."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*command, cwd, **environment):
+    done = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=900
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return done
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("WORKPROF_", "XDG_", "PYTHON"))}
+    return kept | {"HOME": str(home)}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory, environment):
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT, cwd=folder, **environment)
+    return next(folder.glob("workprof-*.whl"))
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_dashboard_and_the_sample(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert "workprof/dashboard/app.py" in names
+    assert "workprof/dashboard/pages/profiles.py" in names
+    assert "workprof/dashboard/.streamlit/config.toml" in names
+    assert "workprof/dashboard/data/sample/pai_sample.parquet" in names
+    assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
+
+
+@pytest.mark.slow
+def test_a_clean_environment_opens_every_page(wheel, environment, tmp_path):
+    run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path, **environment)
+    python = tmp_path / "venv" / "bin" / "python"
+    constraints = ROOT / ".ci" / "constraints.txt"
+    run(python, "-m", "pip", "install", "--quiet", "-c", constraints, wheel, cwd=tmp_path, **environment)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    command = tmp_path / "venv" / "bin" / "workprof"
+    assert run(command, "--version", cwd=elsewhere, **environment).stdout.startswith("workprof ")
+    checked = run(command, "demo", "--check", cwd=elsewhere, **environment)
+    assert checked.stderr.count("ok ") >= 3
+    assert "FAILED" not in checked.stderr
+    assert list(elsewhere.iterdir()) == []
