@@ -10,11 +10,8 @@ of the file and ends.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -27,11 +24,9 @@ from pathlib import Path
 import pandas as pd
 
 from workprof.cache import ResultCache
+from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 from workprof.steps import Step, main, write_request
-
-GRACE_S = 1.0
-"""Between asking a child to end and making it end."""
 
 SLOTS = 2
 """Children at the same time; more wait their turn."""
@@ -134,7 +129,7 @@ class Jobs:
             return None
         job.stop.set()
         if job.child is not None:
-            _end(job.child)
+            end(job.child)
         job.ended.wait(GRACE_S)
         return job.now()
 
@@ -175,17 +170,16 @@ class Jobs:
     def _watch(self, job: _Job, folder: Path) -> None:
         if job.stop.is_set():
             raise Cancelled("cancelled")
-        with (folder / "stderr.txt").open("wb") as complaints, _spawn(folder, complaints.fileno()) as child:
+        with (folder / "stderr.txt").open("wb") as complaints, spawn(folder, complaints.fileno()) as child:
             job.child = child
-            threading.Thread(target=_reap_group, args=(child,), daemon=True).start()
             if job.stop.is_set():
-                _end(child)
+                end(child)
             _follow(job)
             code = child.wait()
         if job.stop.is_set():
             raise Cancelled("cancelled")
         if code != 0:
-            raise StepFailed(_last_words(folder, code))
+            raise StepFailed(last_words(folder, code))
 
 
 @dataclass(frozen=True)
@@ -195,17 +189,6 @@ class _Ask:
     settings: object
     dataset: str
     frames: Callable[[], Frames]
-
-
-def _spawn(folder: Path, stderr: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "workprof.jobs", str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        text=True,
-        start_new_session=True,
-    )
 
 
 def _follow(job: _Job) -> None:
@@ -218,42 +201,6 @@ def _follow(job: _Job) -> None:
             job.change("running", told["fraction"], str(told["message"]))
         except (ValueError, KeyError, TypeError):
             continue
-
-
-def _reap_group(child: subprocess.Popen[str]) -> None:
-    """Once the child has ended, end what it started: a grandchild that keeps the pipe open would hold us up."""
-    child.wait()
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-
-
-def _end(child: subprocess.Popen[str]) -> None:
-    """Ask the child's process group to end, then make it."""
-    for how, wait_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
-        if child.poll() is not None:
-            return
-        try:
-            os.killpg(child.pid, how)
-        except ProcessLookupError:
-            return
-        try:
-            child.wait(wait_s)
-        except subprocess.TimeoutExpired:
-            continue
-
-
-def _last_words(folder: Path, code: int) -> str:
-    try:
-        return str(json.loads((folder / "error.json").read_text(encoding="utf-8"))["message"])
-    except (OSError, ValueError, KeyError):
-        pass
-    try:
-        tail = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-    except OSError:
-        tail = []
-    if code == -signal.SIGKILL:
-        return "the step was killed, most likely for lack of memory; use fewer rows (a sample) or a larger machine"
-    return f"the step ended with status {code}: {' '.join(tail) or 'it left no message'}"
 
 
 if __name__ == "__main__":

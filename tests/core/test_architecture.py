@@ -11,17 +11,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "workprof"
 
 GROUND = {"errors", "units", "settings", "records", "progress"}
-MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps"}
+MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs"}
 METHODS = {"profiles", "memory", "nodes", "phases"}
 TOP = {"workbench", "cli"}
 
 MAY_IMPORT = {
-    **{name: GROUND for name in GROUND},
-    **{name: GROUND | MIDDLE for name in MIDDLE},
+    **dict.fromkeys(GROUND, GROUND),
+    **dict.fromkeys(MIDDLE, GROUND | MIDDLE),
     **{name: GROUND | {name} for name in METHODS},  # pure: neither store nor cache nor one another
     "charts": GROUND | METHODS | {"charts", "store"},  # records only, see the test below
-    "workbench": GROUND | MIDDLE | METHODS | {"background"},
-    "background": GROUND | MIDDLE,
+    "workbench": GROUND | MIDDLE | METHODS | {"workbench"},
     "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench"},
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}

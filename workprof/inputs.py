@@ -1,0 +1,82 @@
+"""What a browser user may hand over: an upload, put under a name of ours, or a file of the data folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from workprof.errors import SettingsError
+from workprof.units import MIB
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zst")
+MOST_LISTED = 500
+LONGEST_STEM = 60
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """An upload on disk: its path, the folder to remove afterwards, and the name for people."""
+
+    path: Path
+    folder: Path
+    label: str
+
+
+def spool_upload(stream: IO[bytes], given_name: str, home: Path) -> Spooled:
+    """Write an upload in chunks into a folder of its own below the home and return where it is.
+
+    Only letters, digits, '-' and '_' of the given name survive, and suffixes from `SUFFIXES`: formats that take the
+    workload from the file's name still can, and no given name can lead outside the folder.
+    """
+    folder = home / "spool" / f"upload-{uuid.uuid4().hex}"
+    folder.mkdir(parents=True)
+    path = folder / safe_name(given_name)
+    stream.seek(0)
+    with path.open("wb") as target:
+        shutil.copyfileobj(stream, target, MIB)
+    return Spooled(path, folder, path.name)
+
+
+def safe_name(given: str) -> str:
+    """Return a file name of ours that reads like the given one."""
+    base = re.split(r"[/\\]", given)[-1]
+    suffixes = "".join(suffix for suffix in Path(base).suffixes[-2:] if suffix.lower() in SUFFIXES)
+    stem = base[: len(base) - len(suffixes)] if suffixes else base
+    return (re.sub(r"[^A-Za-z0-9_-]+", "_", stem).strip("_")[:LONGEST_STEM] or "upload") + suffixes.lower()
+
+
+def listed_files(folder: Path) -> tuple[str, ...]:
+    """Return the loadable files and folders of tables below the data folder, as relative paths."""
+    if not folder.is_dir():
+        return ()
+    root = folder.resolve()
+    found = [path for path in sorted(root.rglob("*")) if _loadable(path) and _inside(path, root)]
+    return tuple(str(path.relative_to(root)) for path in found[:MOST_LISTED])
+
+
+def chosen_file(folder: Path, relative: str) -> Path:
+    """Return the path of a choice.
+
+    Raises:
+        SettingsError: when it is not inside the data folder, links followed.
+    """
+    root, path = folder.resolve(), (folder / relative).resolve()
+    if not _inside(path, root) or not path.exists():
+        raise SettingsError(f"{relative!r} is not in the data folder; choose a file from the list")
+    return path
+
+
+def _inside(path: Path, root: Path) -> bool:
+    return path.resolve().is_relative_to(root)
+
+
+def _loadable(path: Path) -> bool:
+    if path.name.startswith("."):
+        return False
+    if path.is_dir():
+        return any(path.glob("pai_*_table.csv*"))
+    return path.is_file() and path.suffix.lower() in SUFFIXES

@@ -1,0 +1,13 @@
+"""The facade: one method per question a page, a command or a program asks. Same question, same numbers.
+
+The only package that uses the store, the cache and the methods together.
+"""
+
+from workprof.workbench.asking import Answer
+from workprof.workbench.profiles import ProfileQuestions
+
+__all__ = ["Answer", "Workbench"]
+
+
+class Workbench(ProfileQuestions):
+    """One home folder, opened: its datasets, its results, its running steps."""

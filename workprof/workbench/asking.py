@@ -1,0 +1,108 @@
+"""What every question stands on: the store, the cache, the jobs, and one way to ask them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar
+
+import pandas as pd
+
+from workprof.cache import About, ResultCache
+from workprof.jobs import Jobs, JobView
+from workprof.progress import Progress
+from workprof.settings import Settings
+from workprof.steps import Step
+from workprof.store.reports import Dataset
+from workprof.store.trace_store import TraceStore
+
+Result = TypeVar("Result")
+
+MEMORY_SHARE_OF_CACHE = 8
+DISK_BYTES_OF_CACHE = 4_000_000_000
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """A result if there is one, and the job that makes it if one was started.
+
+    Attributes:
+        key: of the result.
+        result: the record, or None.
+        job: the last job of this key since the start, or None.
+    """
+
+    key: str
+    result: Result | None
+    job: JobView | None
+
+
+class Asking:
+    """One home folder, opened."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open the home folder.
+
+        Raises:
+            HomeBusy: when another process holds it.
+        """
+        self.settings = settings
+        self._store = TraceStore(settings)
+        memory = settings.memory_limit_bytes // MEMORY_SHARE_OF_CACHE
+        self._cache = ResultCache(settings.home / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE)
+        self._jobs = Jobs(self._cache, settings.home / "jobs")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop every job and release the home folder."""
+        self._jobs.close()
+        self._store.close()
+
+    def job(self, key: str) -> JobView | None:
+        """Return how a job stands."""
+        return self._jobs.view(key)
+
+    def jobs(self) -> tuple[JobView, ...]:
+        """Return every job since the start, newest first."""
+        return self._jobs.views()
+
+    def wait(self, key: str, timeout_s: float | None = None) -> JobView | None:
+        """Return the job's view once it has ended."""
+        return self._jobs.wait(key, timeout_s)
+
+    def cancel(self, key: str) -> JobView | None:
+        """Stop a job and return its last view."""
+        return self._jobs.cancel(key)
+
+    def runs(self) -> tuple[About, ...]:
+        """Return every kept computation, newest first."""
+        return self._cache.abouts()
+
+    def _answer(self, step: Step, entry: Dataset, settings: object, cls: type[Result]) -> Answer[Result]:
+        key = step.key(entry.hash, settings)
+        return Answer(key, self._cache.get(key, cls), self._jobs.view(key))
+
+    def _blocking(
+        self,
+        step: Step,
+        entry: Dataset,
+        settings: object,
+        cls: type[Result],
+        frames: Callable[[], Mapping[str, pd.DataFrame]],
+        progress: Progress,
+    ) -> Result:
+        key = step.key(entry.hash, settings)
+
+        def compute() -> tuple[Result, About]:
+            started = time.perf_counter()
+            record: Result = step.function()(frames(), settings, progress)
+            seconds = float(getattr(record, "seconds", time.perf_counter() - started))
+            return record, step.about(key, entry.name, settings, seconds)
+
+        return self._cache.get_or_compute(key, cls, compute)
