@@ -1,0 +1,88 @@
+"""The declarations agree with themselves, with the fields, and with the real header files."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.shared_data import FOLDER, needs_shared_data
+from workprof.errors import SettingsError
+from workprof.formats import FORMATS, NAMES, TABLES, declared, generic, pai_sample, pai_tables
+from workprof.formats.fields import ABSURD_ABOVE, FIELDS, REQUESTS, TEXT_FIELDS, USAGE_FIELDS
+from workprof.formats.human_units import byte_count, epoch_ms, milliseconds, percent
+from workprof.units import FACTORS, factor
+
+ALL = [*FORMATS.values(), pai_tables.CORRECTED, pai_tables.FAITHFUL]
+
+
+@pytest.mark.parametrize("form", ALL, ids=lambda form: form.title)
+def test_rules_name_fields_and_units_that_are_known(form):
+    names = {column.name for column in form.columns}
+    for rule in form.rules:
+        assert rule.field in FIELDS
+        assert not rule.unit or rule.unit in FACTORS
+        assert not names or rule.source in names
+        if rule.field in TEXT_FIELDS:
+            assert not rule.unit
+    assert len({rule.field for rule in form.rules}) == len(form.rules)
+    assert set(form.zero_is_missing) <= FIELDS.keys()
+    assert {field for _, field in form.aliases} <= FIELDS.keys()
+    assert all(status == status.lower() for status in form.finished)
+    assert set(form.required) | set(form.signature) <= (names or set(form.required) | set(form.signature))
+
+
+def test_units_say_what_the_field_names_say():
+    for name, field in FIELDS.items():
+        suffix = {"s": "_s", "B": "_bytes", "percent": "_percent"}.get(field.unit, "")
+        assert name.endswith(suffix)
+    assert factor("GiB") == 1024**3
+    assert set(ABSURD_ABOVE) <= set(USAGE_FIELDS)
+    assert all(request in FIELDS and usage in FIELDS for usage, request in REQUESTS)
+
+
+def test_the_registry_names_every_format_and_refuses_others():
+    assert set(NAMES) == {"pai-sample", "nextflow", "generic", TABLES}
+    assert declared("pai-sample") is pai_sample.FORMAT
+    with pytest.raises(SettingsError, match="pai-sample, nextflow, generic, pai-tables"):
+        declared("excel")
+
+
+def test_synonyms_belong_to_one_field_each():
+    seen: dict[str, str] = {}
+    for field, names in generic.SYNONYMS.items():
+        assert field in FIELDS
+        for name in names:
+            assert seen.setdefault(name, field) == field
+
+
+@needs_shared_data
+@pytest.mark.parametrize("table", pai_tables.TABLES)
+def test_raw_tables_have_the_columns_of_the_header_files(table):
+    header = (FOLDER / "pai" / "headers" / f"{table}.header").read_text().strip().split(",")
+    assert [column.name for column in pai_tables.TABLES[table]] == header
+
+
+@needs_shared_data
+def test_the_sample_declares_all_of_its_33_columns():
+    header = (FOLDER / "pai" / "pai_sample_dev.csv").read_text().split("\n", 1)[0].strip().split(",")
+    assert len(header) == 33
+    assert {column.name for column in pai_sample.FORMAT.columns} == set(header)
+
+
+@pytest.mark.parametrize(
+    ("convert", "text", "number"),
+    [
+        (byte_count, "1.5 GB", str(int(1.5 * 1024**3))),
+        (byte_count, "300 MB", str(300 * 1024**2)),
+        (byte_count, "0", "0"),
+        (milliseconds, "1h 3m 4s", "3784000"),
+        (milliseconds, "35ms", "35"),
+        (milliseconds, "1d 2h", "93600000"),
+        (milliseconds, "soon", "soon"),
+        (percent, "99.8%", "99.8"),
+        (epoch_ms, "1970-01-01 00:00:01.500", "1500"),
+        (epoch_ms, "1970-01-01T01:00:01+01:00", "1000"),
+        (epoch_ms, "never", "never"),
+    ],
+)
+def test_numbers_written_for_people(convert, text, number):
+    assert convert(text) == number

@@ -1,0 +1,42 @@
+"""A store in a fresh home, and small files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from workprof.settings import Settings
+from workprof.store.trace_store import TraceStore
+from workprof.units import GIB
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home", data=tmp_path, memory_limit_bytes=GIB)
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[TraceStore]:
+    with TraceStore(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    def written(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return written
+
+
+@pytest.fixture
+def shared() -> Path:
+    if not SHARED.is_dir():
+        pytest.skip("the real traces (../shared/data) are not on this machine")
+    return SHARED

@@ -1,0 +1,160 @@
+"""The catalogue and what comes out: names, samples, exports, profiles, pages, notes, threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.errors import ColumnMissing, DatasetUnknown, NoRows, SettingsError
+from workprof.store.reports import IngestOptions, ProfileNote
+
+WORKLOADS = ("bert", "ctr", "", "ctr")
+
+
+@pytest.fixture
+def loaded(store, write):
+    rows = "".join(
+        f"j{i},{WORKLOADS[i % 4]},{'Failed' if i % 10 == 9 else 'Terminated'},{1000 + i},{i * 0.5}\n"
+        for i in range(400)
+    )
+    path = write("jobs.csv", "job_name,workload,status,start_time_s,duration_s\n" + rows)
+    store.ingest([path], IngestOptions())
+    return store
+
+
+def test_lookup_by_name_hash_and_nothing(loaded):
+    dataset = loaded.dataset("jobs")
+    assert loaded.dataset(dataset.hash[:8]) == dataset
+    assert (dataset.rows, dataset.finished_rows, dataset.kind, dataset.mode) == (400, 360, "jobs", "corrected")
+    for unknown in ("job", dataset.hash[:7]):
+        with pytest.raises(DatasetUnknown, match="there are: jobs"):
+            loaded.dataset(unknown)
+
+
+def test_rename_and_remove(loaded, write, settings):
+    loaded.ingest([write("b.csv", "job_name,duration_s\na,1\nb,x\n")], IngestOptions())
+    assert loaded.rename("b", "other name").name == "other name"
+    assert loaded.report("other name").dataset == "other name"
+    with pytest.raises(SettingsError, match="already called"):
+        loaded.rename("other name", "jobs")
+    with pytest.raises(SettingsError, match="cannot be used"):
+        loaded.rename("other name", "a/b")
+    assert len(list((settings.home / "rejects").iterdir())) == 1
+    assert loaded.remove("other name").name == "other name"
+    assert [dataset.name for dataset in loaded.datasets()] == ["jobs"]
+    assert list((settings.home / "rejects").iterdir()) == []
+
+
+def test_a_sample_keeps_the_shares_and_is_the_same_again(loaded):
+    report = loaded.sample("jobs", "workload", 100, "small", seed=3)
+    assert {s.value: s.rows_out for s in report.strata} == {"bert": 28, "ctr": 44, "NULL": 28}
+    first = loaded.frame("small", ["job_name", "workload"])
+    assert len(first) == report.rows == 100
+    assert loaded.sample("jobs", "workload", 100, "small", seed=3).hash == report.hash
+    loaded.remove("small")
+    loaded.sample("jobs", "workload", 100, "small", seed=3)
+    assert loaded.frame("small", ["job_name"])["job_name"].tolist() == first["job_name"].tolist()
+    other = loaded.sample("jobs", "workload", 100, "other", seed=4)
+    assert other.hash != report.hash
+    assert loaded.frame("other", ["job_name"])["job_name"].tolist() != first["job_name"].tolist()
+    assert loaded.dataset("small").format == "generic"
+    with pytest.raises(SettingsError, match="there already as 'small'"):
+        loaded.sample("jobs", "workload", 100, "third", seed=3)
+    with pytest.raises(NoRows):
+        loaded.sample("jobs", "job_name", 10, "none")
+    with pytest.raises(ColumnMissing, match="it has job_name"):
+        loaded.sample("jobs", "colour", 10, "none")
+
+
+def test_an_export_comes_back_as_it_was(loaded, tmp_path):
+    for suffix in ("csv", "parquet"):
+        assert loaded.export("jobs", tmp_path / f"out.{suffix}") == 400
+        again = loaded.ingest([tmp_path / f"out.{suffix}"], IngestOptions())
+        names = [column.name for column in loaded.columns("jobs")]
+        left, right = loaded.frame("jobs", names), loaded.frame(again.dataset, names)
+        pd.testing.assert_frame_equal(left, right, check_categorical=False)
+    with pytest.raises(SettingsError, match=r"\.parquet or \.csv"):
+        loaded.export("jobs", tmp_path / "out.xlsx")
+    with pytest.raises(SettingsError, match="no such folder"):
+        loaded.export("jobs", tmp_path / "none" / "out.csv")
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".tmp")]
+
+
+def test_csv_exports_hold_no_formulas(store, write, tmp_path):
+    store.ingest([write("f.csv", 'job_name,duration_s\n=1+1,-1\n"@x",2\n-y,3\nplain,4\n')], IngestOptions())
+    store.export("f", tmp_path / "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[1:] == ["'=1+1,-1.0", "'@x,2.0", "'-y,3.0", "plain,4.0"]
+
+
+def test_preview_rows_and_resolve(loaded):
+    page = loaded.preview("jobs", limit=5, offset=10)
+    assert page["row_id"].tolist() == [10, 11, 12, 13, 14]
+    assert page.columns[-1] == "finished"
+    rows = loaded.rows("jobs", [30, 2, 30], ["duration_s"])
+    assert rows["row_id"].tolist() == [30, 2, 30]
+    assert rows["duration_s"].tolist() == [15.0, 1.0, 15.0]
+    with pytest.raises(SettingsError, match="rows are 0 to 399"):
+        loaded.rows("jobs", [400])
+    assert loaded.resolve("jobs", ["duration_s", "duration_s"]) == ("duration_s",)
+    with pytest.raises(ColumnMissing, match="no column 'cpu_usage'"):
+        loaded.resolve("jobs", ["cpu_usage"])
+    with pytest.raises(SettingsError, match="limit"):
+        loaded.preview("jobs", limit=-1)
+
+
+def test_frames_leave_out_unfinished_rows_and_keep_missing_texts_missing(loaded):
+    frame = loaded.frame("jobs", ["workload", "duration_s"])
+    assert len(frame) == 360
+    assert (frame["row_id"] % 10 != 9).all()
+    assert frame["row_id"].is_monotonic_increasing
+    assert int(frame["workload"].isna().sum()) == 100
+    assert frame["duration_s"].dtype == np.float64
+    assert len(loaded.frame("jobs", [], finished_only=False)) == 400
+
+
+def test_column_profiles_agree_with_pandas(loaded):
+    frame = loaded.frame("jobs", ["workload", "duration_s"], finished_only=False)
+    profiles = {profile.column.name: profile for profile in loaded.column_profiles("jobs")}
+    duration = profiles["duration_s"]
+    assert (duration.minimum, duration.maximum) == (0.0, 199.5)
+    assert duration.median == pytest.approx(frame["duration_s"].median())
+    assert duration.p95 == pytest.approx(frame["duration_s"].quantile(0.95))
+    inside = frame["duration_s"].between(*frame["duration_s"].quantile([0.01, 0.99]))
+    assert duration.histogram.sum() == inside.sum()
+    assert profiles["workload"].top == (("ctr", 200), ("bert", 100))
+    assert profiles["workload"].missing_share == 0.25
+
+
+def test_time_coverage_counts_every_row_once(loaded, store, write):
+    coverage = loaded.time_coverage("jobs", bins=7)
+    assert coverage.rows.sum() == 400
+    assert coverage.edges_s.shape == (8,)
+    assert (coverage.edges_s[0], coverage.edges_s[-1]) == (1000, 1399)
+    store.ingest([write("n.csv", "job_name,duration_s\na,1\n")], IngestOptions())
+    assert store.time_coverage("n").without_time == 1
+
+
+def test_notes_are_kept_per_clustering(loaded):
+    loaded.set_note("key", ProfileNote(2, "short", "runs of 13 s"))
+    loaded.set_note("key", ProfileNote(1, "long", ""))
+    loaded.set_note("key", ProfileNote(2, "tiny", "changed"))
+    assert loaded.notes("key") == (ProfileNote(1, "long", ""), ProfileNote(2, "tiny", "changed"))
+    loaded.set_note("key", ProfileNote(1, "", ""))
+    assert len(loaded.notes("key")) == 1
+    assert loaded.notes("another") == ()
+
+
+def test_threads_never_see_each_others_rows(loaded):
+    def ask(number: int) -> bool:
+        low = number % 390
+        frame = loaded.rows("jobs", list(range(low, low + 5)), ["duration_s"])
+        return frame["row_id"].tolist() == list(range(low, low + 5)) and frame["duration_s"].tolist() == [
+            0.5 * (low + at) for at in range(5)
+        ]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(200)))

@@ -1,0 +1,28 @@
+"""One file per trace format: which columns it has, in which units, and which field of a job table each becomes.
+
+To add a format: write one file like `nextflow.py` and list its FORMAT here.
+"""
+
+from __future__ import annotations
+
+from workprof.errors import SettingsError
+from workprof.formats import generic, nextflow, pai_sample
+from workprof.formats.declare import Format
+
+FORMATS: dict[str, Format] = {declared.FORMAT.name: declared.FORMAT for declared in (pai_sample, nextflow, generic)}
+"""Formats of one file with a header, in the order in which a file is compared with them."""
+
+TABLES = "pai-tables"
+AUTO = "auto"
+NAMES: tuple[str, ...] = (*FORMATS, TABLES)
+
+
+def declared(name: str) -> Format:
+    """Return the declaration of a one-file format.
+
+    Raises:
+        SettingsError: names the formats there are.
+    """
+    if name not in FORMATS:
+        raise SettingsError(f"format {name!r} is not known; use auto or one of {', '.join(NAMES)}")
+    return FORMATS[name]

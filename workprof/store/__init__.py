@@ -1,0 +1,1 @@
+"""TraceStore over DuckDB: connection, schema, catalogue of datasets. All SQL of the product lives here."""

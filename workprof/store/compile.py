@@ -1,0 +1,147 @@
+"""A declared format and a source's columns -> the SELECT that makes the job table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
+from workprof.formats.fields import FIELDS, TIME_FIELDS
+from workprof.store.connection import quoted, text
+from workprof.store.relation import TIMESTAMP
+from workprof.store.reports import Column
+from workprof.units import factor
+
+ROW_ID = "row_id"
+FINISHED = "finished"
+FLAGS = "flags"
+FIELD_ORDER = {name: position for position, name in enumerate(FIELDS)}
+RESERVED = (ROW_ID, "rowid", FINISHED, FLAGS)
+
+NOT_FINITE, ZERO_TIME = 1, 2
+"""Bits of `flags`: what was in a row before its value became NULL."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the job table and the SQL that makes it from the source's columns."""
+
+    column: Column
+    sql: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the job table's SELECT holds."""
+
+    outputs: tuple[Output, ...]
+    finished: str
+    flags: str
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The stored columns, without the store's own."""
+        return tuple(output.column for output in self.outputs)
+
+    def select(self, source: str) -> str:
+        """Return the SELECT over a source relation."""
+        items = [f"{output.sql} AS {quoted(output.column.name)}" for output in self.outputs]
+        items += [f"{self.finished} AS {FINISHED}", f"CAST({self.flags} AS UTINYINT) AS {FLAGS}"]
+        return f"SELECT {', '.join(items)} FROM {source}"
+
+
+def compile_plan(
+    declared: Format, rules: Sequence[Rule], columns: Sequence[SourceColumn], constants: Mapping[str, str]
+) -> Plan:
+    """Return the plan: fields by rule, then fields filled with constants, then the further columns."""
+    types = {column.name: column.type for column in columns}
+    present = [rule for rule in rules if rule.source in types]
+    outputs = [_field(rule, types[rule.source], declared) for rule in present]
+    made = {output.column.name: output for output in outputs}
+    if declared.duration_from_times and "duration_s" not in made and {"start_time_s", "end_time_s"} <= made.keys():
+        outputs.append(_duration(made["start_time_s"].sql, made["end_time_s"].sql))
+    names = {output.column.name for output in outputs}
+    outputs += [
+        Output(Column(field, TEXT, "", "", numeric=False), text(value))
+        for field, value in constants.items()
+        if field not in names
+    ]
+    outputs += _further(declared, present, columns, {output.column.name.lower() for output in outputs})
+    outputs.sort(key=lambda output: FIELD_ORDER.get(output.column.name, len(FIELD_ORDER)))
+    return Plan(tuple(outputs), _finished(declared, made), _flags(declared, present, types))
+
+
+def number_sql(name: str, kind: str, unit: str) -> str:
+    """Return a finite number in workprof's unit, else NULL."""
+    column = quoted(name)
+    if kind == TIMESTAMP:
+        return f"epoch({column})"
+    scale = 1.0 if unit == PLAIN else factor(unit)
+    if kind == TEXT:
+        value = f"TRY_CAST({column} AS DOUBLE)"
+    else:
+        value = column if kind == NUMBER else f"CAST({column} AS DOUBLE)"
+    scaled = value if scale == 1.0 else f"{value} * {scale!r}"
+    return scaled if kind in ("BIGINT", "BOOLEAN") else f"CASE WHEN isfinite({value}) THEN {scaled} END"
+
+
+def _field(rule: Rule, kind: str, declared: Format) -> Output:
+    field = FIELDS[rule.field]
+    if field.type == TEXT:
+        sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
+        return Output(Column(field.name, TEXT, "", rule.source, numeric=False), sql)
+    unit = "s" if kind == TIMESTAMP else rule.unit
+    sql = number_sql(rule.source, kind, unit)
+    if rule.field in declared.zero_is_missing:
+        sql = f"nullif({sql}, 0)"
+    return Output(Column(field.name, NUMBER, field.unit, rule.source, numeric=True), sql)
+
+
+def _duration(start: str, end: str) -> Output:
+    sql = f"CASE WHEN {end} >= {start} THEN {end} - {start} END"
+    return Output(Column("duration_s", NUMBER, "s", "duration", numeric=True), sql)
+
+
+def _further(
+    declared: Format, present: Sequence[Rule], columns: Sequence[SourceColumn], taken: set[str]
+) -> list[Output]:
+    used = {rule.source for rule in present if not rule.keep}
+    units = dict(declared.units)
+    outputs = []
+    for column in columns:
+        if column.name in used:
+            continue
+        name = column.name
+        while name.lower() in taken or name.lower() in RESERVED:
+            name += "_2"
+        taken.add(name.lower())
+        truth = name.startswith(declared.truth_prefix)
+        if column.type == TEXT:
+            outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), quoted(column.name)))
+            continue
+        kind = column.type if column.type in ("BIGINT", "BOOLEAN") else NUMBER
+        sql = quoted(column.name) if kind == column.type != NUMBER else number_sql(column.name, column.type, PLAIN)
+        unit = "s" if column.type == TIMESTAMP else units.get(column.name, "")
+        outputs.append(Output(Column(name, kind, unit, column.name, numeric=True, truth=truth), sql))
+    return outputs
+
+
+def _finished(declared: Format, made: Mapping[str, Output]) -> str:
+    if "status" not in made or not declared.finished:
+        return "TRUE"
+    statuses = ", ".join(text(status) for status in declared.finished)
+    return f"coalesce(lower(trim({made['status'].sql})) IN ({statuses}), TRUE)"
+
+
+def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str]) -> str:
+    numbers = [name for name, kind in types.items() if kind == NUMBER]
+    zeros = [
+        quoted(rule.source)
+        for rule in present
+        if rule.field in declared.zero_is_missing
+        and rule.field in TIME_FIELDS
+        and types[rule.source] in (NUMBER, "BIGINT")
+    ]
+    infinite = " OR ".join(f"NOT isfinite({quoted(name)})" for name in numbers) or "FALSE"
+    zero = " OR ".join(f"{name} = 0" for name in zeros) or "FALSE"
+    return f"(CASE WHEN {infinite} THEN {NOT_FINITE} ELSE 0 END) + (CASE WHEN {zero} THEN {ZERO_TIME} ELSE 0 END)"

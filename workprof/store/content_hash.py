@@ -1,0 +1,95 @@
+"""The hash that tells whether the same content was loaded before: the bytes of the files and how they are read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from workprof.progress import Progress
+from workprof.records import canonical_json
+from workprof.store.reports import IngestOptions
+from workprof.store.running import POLL_S, Span
+from workprof.units import MIB, format_bytes
+
+HASH_DIGITS = 32
+"""Of SHA-256, which today's processors compute twice as fast as BLAKE2b."""
+CHUNK_BYTES = 4 * MIB
+
+
+def total_bytes(paths: Sequence[Path]) -> int:
+    """Return the size of all files."""
+    return sum(path.stat().st_size for path in paths)
+
+
+class ContentHash(threading.Thread):
+    """Hashes files in a thread of its own beside the reading (hashlib lets the other threads run)."""
+
+    def __init__(self, paths: Sequence[Path], names: Sequence[str], salt: str) -> None:
+        """Take the files, the role of each (hashed with it where it tells how a file is read), and the options."""
+        super().__init__(name="workprof-hash", daemon=True)
+        self._paths, self._names, self._salt = list(paths), list(names), salt
+        self._given_up = threading.Event()
+        self._error: BaseException | None = None
+        self._digest = ""
+        self.done_bytes = 0
+
+    def run(self) -> None:
+        """Hash; errors are handed over by `result`."""
+        try:
+            whole = hashlib.sha256(self._salt.encode())
+            for name, path in zip(self._names, self._paths, strict=True):
+                whole.update(name.encode() + b"\0" + self._of_file(path))
+            self._digest = whole.hexdigest()[:HASH_DIGITS]
+        except BaseException as error:  # noqa: BLE001 - raised in the caller's thread by result()
+            self._error = error
+
+    def stop(self) -> None:
+        """Give up, soon."""
+        self._given_up.set()
+
+    def result(self, progress: Progress, span: Span, size: int) -> str:
+        """Return the 32 hexadecimal digits once every byte is hashed; `progress` may cancel."""
+        try:
+            while self.is_alive():
+                self.join(POLL_S)
+                if self.is_alive():
+                    progress(
+                        span.at(self.done_bytes / max(size, 1)), f"{span.message}: {format_bytes(self.done_bytes)}"
+                    )
+        except BaseException:
+            self.stop()
+            raise
+        if self._error is not None:
+            raise self._error
+        return self._digest
+
+    def _of_file(self, path: Path) -> bytes:
+        digest = hashlib.sha256()
+        buffer = memoryview(bytearray(CHUNK_BYTES))
+        with path.open("rb", buffering=0) as stream:
+            if hasattr(os, "posix_fadvise"):
+                os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+            while (size := stream.readinto(buffer)) and not self._given_up.is_set():
+                digest.update(buffer[:size])
+                self.done_bytes += size
+        return digest.digest()
+
+
+def salt_of(options: IngestOptions, format_name: str, version: int) -> str:
+    """Return what else, besides bytes, decides what the dataset holds (its name does not)."""
+    return canonical_json(
+        {
+            "version": version,
+            "format": format_name,
+            "mapping": dict(options.mapping),
+            "join": options.join,
+            "grain": options.grain,
+            "delimiter": options.delimiter,
+            "encoding": options.encoding,
+            "decimal": options.decimal,
+            "duplicates": options.duplicates,
+        }
+    )

@@ -1,0 +1,65 @@
+"""Which format files have: by their names for the raw PAI tables, by their columns for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workprof.errors import TraceError
+from workprof.formats import FORMATS, NAMES, TABLES, generic
+from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
+from workprof.store.rewriting import first_objects, is_json_lines
+from workprof.store.spool import checked_input
+from workprof.store.table_files import looks_like_tables
+from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
+
+
+def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> str:
+    """Return the name of the format that the files seem to have.
+
+    Raises:
+        TraceError: when it is none that is known for sure; names the formats.
+    """
+    if looks_like_tables(paths):
+        return TABLES
+    if len(paths) != 1 or paths[0].is_dir():
+        raise TraceError(
+            f"{', '.join(path.name for path in paths) or 'nothing'}: no raw PAI tables (pai_*_table.csv) there; "
+            f"give one file, or the folder of the tables"
+        )
+    found = set(column_names(checked_input(paths[0]), delimiter, encoding))
+    for name, declared in FORMATS.items():
+        if declared.signature and set(declared.signature) <= found:
+            return name
+    if found:
+        return generic.FORMAT.name
+    raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
+
+
+def column_names(path: Path, delimiter: str, encoding: str) -> tuple[str, ...]:
+    """Return the columns of a file: of its Parquet schema, its header, or the keys of its first JSON object."""
+    if head_of(path).startswith(PARQUET_MAGIC):
+        try:
+            return tuple(pq.read_schema(path).names)
+        except (pa.ArrowException, OSError) as error:
+            raise TraceError(f"{path.name}: broken Parquet file ({error}); write it again") from error
+    head = plain_head(path, HEAD_BYTES)
+    if encoding:
+        head = as_utf8(head, encoding, path.name)
+    if head.startswith(PARQUET_MAGIC):
+        return ("parquet",)
+    content = decoded_head(head, path.name)
+    if is_json_lines(content):
+        return tuple(dict.fromkeys(key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found))
+    return text_shape(head, path.name, delimiter).header
+
+
+def as_utf8(head: bytes, encoding: str, name: str) -> bytes:
+    """Return the first bytes of a file in another encoding as UTF-8; a last half character is left out."""
+    try:
+        return head.decode(encoding, errors="ignore").removeprefix("\ufeff").encode()
+    except LookupError as error:
+        raise TraceError(f"{name}: encoding {encoding!r} is not known; use utf-8, utf-16 or latin-1") from error

@@ -1,0 +1,94 @@
+"""The home folder: what lies where, who holds it, and what a killed process left there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from workprof.errors import HomeBusy, SettingsError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows: DuckDB's own lock alone keeps a second process out
+    fcntl = None  # type: ignore[assignment]
+
+
+class Home:
+    """The folders of one home; holds its lock until `release`.
+
+    The lock is the operating system's on an open file, so it ends with the process however that dies; the PID written
+    into the file is only for the message.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folders and take the lock.
+
+        Raises:
+            HomeBusy: when another process holds it (names its PID).
+            SettingsError: when the folder cannot be made or written.
+        """
+        self.folder = folder
+        self.database = folder / "workprof.duckdb"
+        self.spool = folder / "spool"
+        self.spill = folder / "tmp"
+        self.rejects = folder / "rejects"
+        try:
+            for path in (folder, self.spool, self.spill, self.rejects):
+                path.mkdir(parents=True, exist_ok=True)
+            self._lock = self._take_lock(folder / "lock")
+        except OSError as error:
+            raise SettingsError(
+                f"home {folder} cannot be used ({error}); give another with --home or WORKPROF_HOME"
+            ) from error
+        self._sweep()
+
+    def release(self) -> None:
+        """Let another process have the home."""
+        self._lock.close()
+
+    @contextlib.contextmanager
+    def spool_folder(self, name: str) -> Iterator[Path]:
+        """Yield a fresh folder under the spool; it is gone afterwards."""
+        path = self.spool / name
+        path.mkdir(parents=True)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _take_lock(self, path: Path) -> IO[str]:
+        stream = path.open("a+", encoding="utf-8")
+        if fcntl is not None:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                stream.seek(0)
+                holder = stream.read().strip() or "unknown"
+                stream.close()
+                raise busy(self.folder, holder) from None
+        stream.seek(0)
+        stream.truncate()
+        stream.write(str(os.getpid()))
+        stream.flush()
+        return stream
+
+    def _sweep(self) -> None:
+        """Remove what a killed process left: spooled inputs and DuckDB's spill files."""
+        for folder in (self.spool, self.spill):
+            for left in folder.iterdir():
+                if left.is_dir() and not left.is_symlink():
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    left.unlink(missing_ok=True)
+
+
+def busy(folder: Path, holder: str) -> HomeBusy:
+    """Return the refusal of a home that another process holds."""
+    return HomeBusy(
+        f"home {folder} is held by process {holder} (a dashboard or another command); "
+        f"stop that process, or give another home with --home DIR"
+    )

@@ -1,0 +1,60 @@
+"""What a loader hands to the ingest: the staged table's meaning and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workprof.store.compile import Plan
+from workprof.store.reports import Check, Column, JoinStep
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Names of the tables that a loader fills inside the ingest's transaction."""
+
+    rows: str
+    rejects: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The staged rows.
+
+    Attributes:
+        dropped: duplicates that were left out because the options ask so.
+        mode: 'corrected' or 'faithful'.
+    """
+
+    columns: tuple[Column, ...]
+    aliases: Mapping[str, str]
+    rows_read: int
+    rows: int
+    finished_rows: int
+    rejected: int
+    checks: tuple[Check, ...]
+    joins: tuple[JoinStep, ...] = ()
+    mode: str = "corrected"
+    dropped: int = 0
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What a join of the raw tables staged.
+
+    Attributes:
+        rows_read: of the instance table, and the rejects of the other tables.
+        one_to_many: steps that are meant to multiply rows.
+    """
+
+    plan: Plan
+    steps: tuple[JoinStep, ...]
+    checks: tuple[Check, ...]
+    rows_read: int
+    rejected: int
+    one_to_many: tuple[str, ...] = ()
+
+
+def step(name: str, rows_in: int, rows_out: int) -> JoinStep:
+    """Return a step with its fan-out (0 where nothing came in)."""
+    return JoinStep(name, rows_in, rows_out, rows_out / rows_in if rows_in else 0.0)

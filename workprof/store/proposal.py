@@ -1,0 +1,77 @@
+"""The look at a generic file that the mapping screen shows."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workprof.formats import generic
+from workprof.progress import silent
+from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
+from workprof.store.connection import Database
+from workprof.store.detect import as_utf8
+from workprof.store.mapping import missing_fields
+from workprof.store.relation import guessed_type, parquet_relation
+from workprof.store.reports import IngestOptions, Suggestion
+from workprof.store.rewriting import first_objects, is_json_lines
+from workprof.store.running import Span
+from workprof.store.spool import Spooled, checked_input, spool
+from workprof.store.suggest import guessed_mapping
+from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
+
+SHOWN_VALUES = 5
+
+
+def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestion:
+    """Return columns, types, first values and guesses; reads only the first rows."""
+    checked_input(path)
+    if head_of(path).startswith(PARQUET_MAGIC):
+        return _of_parquet(Spooled(path, path.name, parquet=True))
+    head = plain_head(path, HEAD_BYTES)
+    if head.startswith(PARQUET_MAGIC):
+        token = uuid.uuid4().hex
+        with database.home.spool_folder(token) as folder:
+            return _of_parquet(spool(path, folder, "look", "", silent, Span(0, 1, "")))
+    head = as_utf8(head, options.encoding, path.name) if options.encoding else head
+    return _of_text(head, path.name, options)
+
+
+def _of_text(head: bytes, origin: str, options: IngestOptions) -> Suggestion:
+    content = decoded_head(head, origin)
+    if is_json_lines(content):
+        objects = first_objects(content, len(head) < HEAD_BYTES)
+        names = tuple(dict.fromkeys(key for found in objects for key in found))
+        values = {name: tuple(str(found[name]) for found in objects if found.get(name) is not None) for name in names}
+        return _proposal(names, values, {}, "", options)
+    shape = text_shape(head, origin, options.delimiter)
+    values = {name: shape.values(position) for position, name in enumerate(shape.header)}
+    return _proposal(shape.header, values, {}, shape.delimiter, options)
+
+
+def _of_parquet(spooled: Spooled) -> Suggestion:
+    relation = parquet_relation(spooled)
+    with pq.ParquetFile(spooled.path) as file:
+        first = next(
+            file.iter_batches(batch_size=SHOWN_VALUES), pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
+        )
+        values = {name: tuple(str(value) for value in first.column(name).to_pylist()) for name in first.schema.names}
+    types = {column.name: column.type for column in relation.columns}
+    return _proposal(tuple(types), values, types, "", IngestOptions())
+
+
+def _proposal(
+    names: tuple[str, ...],
+    values: dict[str, tuple[str, ...]],
+    types: dict[str, str],
+    delimiter: str,
+    options: IngestOptions,
+) -> Suggestion:
+    nulls, decimal = generic.FORMAT.nulls, options.decimal or "."
+    known = types or {name: guessed_type(values[name], nulls, decimal) for name in names}
+    mapping = guessed_mapping(known, values)
+    sample = {name: values[name][:SHOWN_VALUES] for name in names}
+    encoding = options.encoding or ("utf-8" if not types else "")
+    return Suggestion(names, known, sample, mapping, missing_fields(mapping), delimiter, encoding)

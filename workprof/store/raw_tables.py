@@ -1,0 +1,100 @@
+"""The raw PAI tables as DuckDB reads them, with the quirks of files that came out of a tar archive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from workprof.errors import TraceError
+from workprof.formats.pai_sample import PAI_NULLS
+from workprof.formats.pai_tables import TABLES
+from workprof.progress import Progress
+from workprof.store import rejects
+from workprof.store.compression import plain_head
+from workprof.store.connection import quoted
+from workprof.store.relation import CsvDialect, csv_relation
+from workprof.store.running import Span
+from workprof.store.spool import Spooled, spool
+from workprof.store.text_shape import text_shape
+
+HEAD_BYTES = 1 << 16
+TAIL_BYTES = 4096
+SPOOL = Span(0.0, 0.1, "spooling")
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """One spooled table.
+
+    Attributes:
+        sql: the reader call, wrapped so that rows that are none are left out.
+        not_rows: what was left out before DuckDB's own rejects: (line, text, reason).
+    """
+
+    name: str
+    spooled: Spooled
+    sql: str
+    not_rows: tuple[tuple[int | None, str, str], ...]
+
+    def refused(self, cursor: duckdb.DuckDBPyConnection, table: str) -> int:
+        """Put this table's rejects into `table` and return how many rows they are."""
+        for line, content, reason in self.not_rows:
+            cursor.execute(f"INSERT INTO {quoted(table)} VALUES (?, ?, ?, ?)", [line, self.name, content, reason])
+        return rejects.collect(cursor, table, self.spooled, f"{self.name}.") + len(self.not_rows)
+
+
+def opened(files: Mapping[str, Path], folder: Path, encoding: str, progress: Progress) -> dict[str, RawTable]:
+    """Return every table, spooled and looked at.
+
+    Raises:
+        TraceError: when a file cannot be a table of that name.
+    """
+    tables = {}
+    for position, (name, path) in enumerate(files.items()):
+        span = Span(
+            SPOOL.at(position / len(files)), SPOOL.at((position + 1) / len(files)), f"{SPOOL.message} {path.name}"
+        )
+        tables[name] = _looked_at(name, spool(path, folder, name, encoding, progress, span))
+    return tables
+
+
+def _looked_at(name: str, spooled: Spooled) -> RawTable:
+    if spooled.parquet:
+        raise TraceError(f"{spooled.origin}: the raw tables are CSV; this is a Parquet file")
+    columns = TABLES[name]
+    head = plain_head(spooled.path, HEAD_BYTES)
+    first = text_shape(head[: head.rfind(b"\n") + 1] or head, spooled.origin, ",").raw_header
+    if len(first) != len(columns):
+        raise TraceError(
+            f"{spooled.origin}: the first line has {len(first)} fields, {name} has {len(columns)} "
+            f"({', '.join(column.name for column in columns)}); is it another table?"
+        )
+    header = tuple(cell.strip() for cell in first) == tuple(column.name for column in columns)
+    member = first[0].startswith(f"{name}.csv")
+    not_rows: list[tuple[int | None, str, str]] = []
+    if member:
+        not_rows.append((1, first[0][:80], "the name of a tar member stands in place of the first field"))
+    sql = csv_relation(spooled, columns, CsvDialect(header=header or member, nulls=PAI_NULLS)).sql
+    if _ends_empty(spooled.path, len(columns)):
+        not_rows.append((None, "", "a row without any value at the end of the file"))
+        present = " OR ".join(f"{quoted(column.name)} IS NOT NULL" for column in columns)
+        sql = f"(SELECT * FROM {sql} WHERE {present})"
+    return RawTable(name, spooled, sql, tuple(not_rows))
+
+
+def _ends_empty(path: Path, columns: int) -> bool:
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        last = stream.read().rstrip(b"\r\n").rsplit(b"\n", 1)[-1].strip(b"\r\x00")
+    return last == b"," * (columns - 1) and columns > 1
+
+
+def columns_sql(letters: Mapping[str, str], inside: str = "") -> str:
+    """Return 'i."job_name", t."plan_cpu"' for column -> table letter ('c.': the letters i and s are structs of c)."""
+    return ", ".join(
+        f"{inside if letter != 'c' else ''}{letter}.{quoted(name)} AS {quoted(name)}"
+        for name, letter in letters.items()
+    )

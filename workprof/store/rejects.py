@@ -1,0 +1,101 @@
+"""Rows that were not taken: a table per dataset and a CSV file in the home, with line, column, text and reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from workprof.errors import TraceError
+from workprof.store.catalogue import one
+from workprof.store.connection import quoted, text
+from workprof.store.spool import Spooled
+
+TEXT_CHARACTERS = 500
+"""How much of a bad line is kept."""
+
+FORMULA_START = "[=+@\\-\\t\\r]"
+"""A spreadsheet takes a cell that starts so for a formula."""
+
+REASONS = {
+    "CAST": "not a value of the column's type",
+    "MISSING COLUMNS": "too few fields",
+    "TOO MANY COLUMNS": "too many fields",
+    "UNQUOTED VALUE": "a quote is not closed or stands inside a value",
+    "LINE SIZE OVER MAXIMUM": "the line is too long",
+    "INVALID ENCODING": "not UTF-8",
+    "INVALID STATE": "the line cannot be split into fields",
+}
+
+
+def create_table(cursor: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Create an empty rejects table."""
+    cursor.execute(f'CREATE TABLE {quoted(table)} (line BIGINT, "column" VARCHAR, text VARCHAR, reason VARCHAR)')
+
+
+def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, prefix: str = "") -> int:
+    """Move what the last scan of a file by this cursor refused into `table` and return how many rows that were.
+
+    Raises:
+        TraceError: when lines are not UTF-8 (offers the encoding option).
+    """
+    reasons = " ".join(f"WHEN {text(kind)} THEN {text(reason)}" for kind, reason in REASONS.items())
+    last = _last_scan(spooled)
+    first_bad, rows = one(
+        cursor,
+        f"SELECT min(line) FILTER (WHERE error_type = 'INVALID ENCODING'), count(DISTINCT line) "
+        f"FROM reject_errors WHERE {last}",
+    )
+    if first_bad is not None:
+        raise TraceError(
+            f"{spooled.origin}: line {first_bad} is not UTF-8; if it is Latin-1, say so: --encoding latin-1"
+        )
+    cursor.execute(
+        f"""
+        INSERT INTO {quoted(table)}
+        SELECT line, {text(prefix)} || column_name,
+            left(CASE error_type WHEN 'CAST' THEN coalesce(nullif(
+                regexp_extract(error_message, 'Could not convert string "(.*)" to', 1, 's'), ''), csv_line)
+                ELSE csv_line END, {TEXT_CHARACTERS}),
+            CASE error_type {reasons} ELSE lower(CAST(error_type AS VARCHAR)) END
+                || coalesce(nullif(': ' || regexp_extract(error_message, '(Expected Number.*)', 1), ': '), '')
+        FROM reject_errors WHERE {last} ORDER BY line, column_idx
+        """
+    )
+    return int(rows)
+
+
+def _last_scan(spooled: Spooled) -> str:
+    scans = f"SELECT scan_id, file_id FROM reject_scans WHERE file_path = {text(str(spooled.path))}"
+    return f"(scan_id, file_id) IN ({scans} ORDER BY scan_id DESC LIMIT 1)"
+
+
+def bad_columns(cursor: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Return the columns whose values the last CSV scan could not convert."""
+    found = cursor.execute(
+        "SELECT DISTINCT column_name FROM reject_errors WHERE error_type = 'CAST' "
+        "AND scan_id = (SELECT max(scan_id) FROM reject_scans)"
+    ).fetchall()
+    return frozenset(name for (name,) in found)
+
+
+def forget(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Forget what earlier scans of this cursor refused (a scan without rejects leaves no trace of its own)."""
+    for table in ("reject_errors", "reject_scans"):
+        cursor.execute(f"DELETE FROM {table}")
+
+
+def safe_cell(column: str) -> str:
+    """Return the SQL of a text cell that no spreadsheet takes for a formula."""
+    name = quoted(column)
+    return f"CASE WHEN regexp_matches({name}, {text('^' + FORMULA_START)}) THEN '''' || {name} ELSE {name} END"
+
+
+def write_file(cursor: duckdb.DuckDBPyConnection, table: str, path: Path) -> None:
+    """Write a rejects table as CSV, complete or not at all."""
+    aside = path.with_suffix(".tmp")
+    cells = ", ".join(f"{safe_cell(name)} AS {quoted(name)}" for name in ("column", "text", "reason"))
+    cursor.execute(
+        f"COPY (SELECT line, {cells} FROM {quoted(table)} ORDER BY line) TO {text(str(aside))} (FORMAT csv, HEADER)"
+    )
+    aside.replace(path)

@@ -1,0 +1,141 @@
+"""A source as DuckDB reads it: the columns with their types, and the SQL of the table function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workprof.errors import TraceError
+from workprof.formats.declare import NUMBER, TEXT, SourceColumn
+from workprof.store.connection import text
+from workprof.store.spool import Spooled
+from workprof.store.text_shape import MAX_COLUMNS, TextShape, unique_names
+from workprof.units import MIB
+
+MAX_LINE_BYTES = MIB // 2
+"""A longer line is a reject: no field of a job table is that long."""
+BUFFER_BYTES = 16 * MIB
+
+TIMESTAMP = "TIMESTAMPTZ"
+PLAIN_NUMBER = re.compile(r"^[+-]?(?!0\d)(?=[\d.])\d{0,15}(\.\d*)?([eE][+-]?\d{1,3})?$")
+SPECIAL_NUMBERS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity"})
+ISO_TIME = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A spooled file as a table function call.
+
+    Attributes:
+        columns: in the file's order; `guessed` are those whose type nobody declared.
+        sql: `read_csv(...)` or `read_parquet(...)`.
+        text: rejects come from the CSV reader (else casts are checked by a query).
+    """
+
+    columns: tuple[SourceColumn, ...]
+    guessed: frozenset[str]
+    sql: str
+    text: bool
+
+
+@dataclass(frozen=True)
+class CsvDialect:
+    """How a delimited text is written."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    header: bool = True
+    nulls: tuple[str, ...] = ("",)
+
+
+def csv_relation(
+    spooled: Spooled, columns: Sequence[SourceColumn], dialect: CsvDialect, guessed: frozenset[str] = frozenset()
+) -> Relation:
+    """Return the CSV reader call over declared columns, with every bad row kept as a reject."""
+    declared = ", ".join(f"{text(column.name)}: {text(column.type)}" for column in columns)
+    nulls = ", ".join(text(null) for null in dialect.nulls)
+    options = (
+        f"columns={{{declared}}}, auto_detect=false, header={str(dialect.header).lower()}, "
+        f"delim={text(dialect.delimiter)}, quote='\"', escape='\"', nullstr=[{nulls}], "
+        f"decimal_separator={text(dialect.decimal)}, strict_mode=true, null_padding=false, ignore_errors=true, "
+        f"store_rejects=true, rejects_limit=0, max_line_size={MAX_LINE_BYTES}, buffer_size={BUFFER_BYTES}"
+    )
+    sql = f"read_csv({text(str(spooled.path))}, {options})"
+    return Relation(tuple(columns), guessed, sql, text=True)
+
+
+def as_text(relation: Relation, names: frozenset[str]) -> tuple[SourceColumn, ...]:
+    """Return the relation's columns with some of them read as text."""
+    return tuple(replace(column, type=TEXT) if column.name in names else column for column in relation.columns)
+
+
+def guessed_columns(
+    shape: TextShape, declared: Mapping[str, str], nulls: Sequence[str], decimal: str
+) -> tuple[tuple[SourceColumn, ...], frozenset[str]]:
+    """Return every column of a text with its type, and the names of those whose type is a guess from the first rows."""
+    columns, guessed = [], set()
+    for position, name in enumerate(shape.header):
+        known = declared.get(shape.raw_header[position].strip())
+        if known is None:
+            guessed.add(name)
+        columns.append(SourceColumn(name, known or guessed_type(shape.values(position), nulls, decimal)))
+    return tuple(columns), frozenset(guessed)
+
+
+def guessed_type(values: Sequence[str], nulls: Sequence[str], decimal: str = ".") -> str:
+    """Return the DuckDB type that the sample values suggest: number, point in time, else text."""
+    present = [value.strip() for value in values if value not in nulls and value.strip()]
+    if not present:
+        return TEXT
+    if all(is_number(value, decimal) for value in present):
+        return NUMBER
+    return TIMESTAMP if all(ISO_TIME.match(value) for value in present) else TEXT
+
+
+def is_number(value: str, decimal: str = ".") -> bool:
+    """Tell whether a text is a plain number (at most 15 digits before the point; '007' is an identifier)."""
+    plain = value.replace(decimal, ".") if decimal != "." else value
+    return bool(PLAIN_NUMBER.match(plain)) or plain.lower() in SPECIAL_NUMBERS
+
+
+def parquet_relation(spooled: Spooled) -> Relation:
+    """Return the Parquet reader call.
+
+    Raises:
+        TraceError: for a broken file, nested columns, too many columns, or no rows.
+    """
+    schema = _schema(spooled)
+    nested = [field.name for field in schema if pa.types.is_nested(field.type)]
+    if nested:
+        raise TraceError(
+            f"{spooled.origin}: nested columns {', '.join(nested[:5])}; flatten or drop them, then load again"
+        )
+    if len(schema) > MAX_COLUMNS:
+        raise TraceError(f"{spooled.origin} has {len(schema):,} columns; workprof reads up to {MAX_COLUMNS:,}")
+    names = tuple(schema.names)
+    if unique_names(names) != names:
+        raise TraceError(f"{spooled.origin}: column names are empty or differ only in case; rename them")
+    columns = tuple(SourceColumn(field.name, _duckdb_type(field.type)) for field in schema)
+    return Relation(columns, frozenset(names), f"read_parquet({text(str(spooled.path))})", text=False)
+
+
+def _schema(spooled: Spooled) -> pa.Schema:
+    try:
+        with pq.ParquetFile(spooled.path) as file:
+            return file.schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
+
+
+def _duckdb_type(kind: pa.DataType) -> str:
+    if pa.types.is_boolean(kind):
+        return "BOOLEAN"
+    if pa.types.is_integer(kind):
+        return "BIGINT"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return NUMBER
+    return TIMESTAMP if pa.types.is_timestamp(kind) or pa.types.is_date(kind) else TEXT

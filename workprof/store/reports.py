@@ -1,0 +1,218 @@
+"""What an ingest and the catalogue tell: plain frozen records, shown by the Data page and printed by the command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.errors import SettingsError
+
+JOINS = ("corrected", "faithful")
+GRAINS = ("instance", "task", "job")
+
+
+@dataclass(frozen=True)
+class FieldSource:
+    """Where a field comes from: a column of the file and its unit ('' = as it is)."""
+
+    column: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How a trace is to be read.
+
+    Attributes:
+        format: a name of `workprof.formats`, or 'auto'.
+        name: of the dataset; '' = from the file name.
+        mapping: field -> source, for the generic format; empty = guesses are not taken silently: required.
+        join: of the raw tables: 'corrected' (worker_name) or 'faithful' (inst_id, as published).
+        grain: of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'.
+        delimiter, encoding, decimal: of a text file; '' = the format's own.
+        duplicates: 'keep' (counted) or 'drop' (counted).
+    """
+
+    format: str = "auto"
+    name: str = ""
+    mapping: dict[str, FieldSource] = field(default_factory=dict)
+    join: str = "corrected"
+    grain: str = "instance"
+    delimiter: str = ""
+    encoding: str = ""
+    decimal: str = ""
+    duplicates: str = "keep"
+
+    def __post_init__(self) -> None:
+        if self.join not in JOINS:
+            raise SettingsError(f"join is {self.join!r}; use corrected or faithful")
+        if self.grain not in GRAINS:
+            raise SettingsError(f"grain is {self.grain!r}; use one of {', '.join(GRAINS)}")
+        if self.duplicates not in ("keep", "drop"):
+            raise SettingsError(f"duplicates is {self.duplicates!r}; use keep or drop")
+
+
+@dataclass(frozen=True)
+class JoinStep:
+    """Rows before and after one join; fan_out = rows_out / rows_in."""
+
+    step: str
+    rows_in: int
+    rows_out: int
+    fan_out: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """A finding about the rows: level is 'info', 'warning' or 'error'."""
+
+    name: str
+    level: str
+    count: int
+    message: str
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What an ingest did. `already_loaded`: the same content was there; nothing was read again."""
+
+    dataset: str
+    hash: str
+    kind: str
+    format: str
+    rows_read: int
+    rows: int
+    rejected: int
+    rejects_file: str | None
+    joins: tuple[JoinStep, ...]
+    checks: tuple[Check, ...]
+    seconds: float
+    already_loaded: bool = False
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """An entry of the catalogue.
+
+    Attributes:
+        hash: of the content, format, join mode and mapping (32 hexadecimal digits).
+        rows: all rows; finished_rows: those that the methods use (status terminated or unknown).
+        created: ISO 8601, UTC.
+        mode: 'corrected' or 'faithful' (of the join).
+        origin: file names as given, for people.
+    """
+
+    name: str
+    hash: str
+    kind: str
+    format: str
+    rows: int
+    finished_rows: int
+    created: str
+    mode: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a dataset's table.
+
+    Attributes:
+        type: of DuckDB.
+        unit: '' = none.
+        source: the trace's own name.
+        truth: holds a planted truth (`truth_*`): for scoring only, no method sees it unless it asks by name.
+    """
+
+    name: str
+    type: str
+    unit: str
+    source: str
+    numeric: bool
+    truth: bool = False
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """Distribution of one column. Numbers are NaN where they make no sense.
+
+    Attributes:
+        missing_share: 0-1.
+        distinct: approximate count of values.
+        minimum, median, p95, maximum: of numeric columns.
+        top: most frequent values with counts, of text columns.
+        histogram: (24,) counts between p1 and p99 of numeric columns, else empty.
+    """
+
+    column: Column
+    rows: int
+    missing_share: float
+    distinct: int
+    minimum: float
+    median: float
+    p95: float
+    maximum: float
+    top: tuple[tuple[str, int], ...]
+    histogram: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TimeCoverage:
+    """Rows started per time bin: `edges_s` is (n + 1,), `rows` is (n,). Empty where the dataset has no start times."""
+
+    edges_s: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    without_time: int
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """One value of the column that a sample was stratified by."""
+
+    value: str
+    rows_in: int
+    rows_out: int
+
+
+@dataclass(frozen=True)
+class SampleReport:
+    """A stratified sample, stored as a dataset of its own."""
+
+    dataset: str
+    hash: str
+    rows: int
+    strata: tuple[Stratum, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What a look at a generic file proposes: never applied without the user's yes.
+
+    Attributes:
+        columns: names in the file's order.
+        types: name -> DuckDB type guessed from the first rows.
+        sample: name -> first few values as text.
+        mapping: field -> guessed source.
+        missing: required fields that no column seems to hold.
+        delimiter, encoding: as guessed.
+    """
+
+    columns: tuple[str, ...]
+    types: dict[str, str]
+    sample: dict[str, tuple[str, ...]]
+    mapping: dict[str, FieldSource]
+    missing: tuple[str, ...]
+    delimiter: str
+    encoding: str
+
+
+@dataclass(frozen=True)
+class ProfileNote:
+    """A name and a note that a user gave to one profile of one clustering."""
+
+    profile: int
+    name: str
+    note: str

@@ -1,0 +1,76 @@
+"""Loads the raw PAI tables: the corrected join on worker_name, or the published cross join on inst_id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+
+from workprof.errors import NoRows
+from workprof.formats.pai_tables import CORRECTED, FAITHFUL
+from workprof.progress import Progress
+from workprof.store import corrected_join, faithful_join, grains, rejects
+from workprof.store.loaded import Joined, Loaded, Stage
+from workprof.store.one_file import counted
+from workprof.store.raw_tables import opened
+from workprof.store.reports import Check, IngestOptions, JoinStep
+
+
+def load(
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    files: Mapping[str, Path],
+    folder: Path,
+    options: IngestOptions,
+    progress: Progress,
+) -> Loaded:
+    """Return what was staged from the raw tables.
+
+    Raises:
+        NoRows: when the joins leave nothing.
+    """
+    rejects.create_table(cursor, stage.rejects)
+    tables = opened(files, folder, options.encoding, progress)
+    faithful = options.join == "faithful"
+    declared = FAITHFUL if faithful else CORRECTED
+    join = faithful_join.join if faithful else corrected_join.join
+    joined = join(cursor, stage, tables, progress)
+    plan = joined.plan
+    if not faithful and options.grain != "instance":
+        plan = grains.aggregate(cursor, stage, plan, options.grain, tables, progress)
+        declared = replace(declared, summed=True)
+    rows, finished, found = counted(cursor, stage, declared, plan, False, progress)
+    if not rows:
+        raise NoRows(f"the joins leave no rows: {_told(joined.steps)}; do the tables belong together?")
+    return Loaded(
+        columns=plan.columns,
+        aliases=dict(declared.aliases),
+        rows_read=joined.rows_read,
+        rows=rows,
+        finished_rows=finished,
+        rejected=joined.rejected,
+        checks=(*joined.checks, *_fan_outs(joined), *found),
+        joins=joined.steps,
+        mode=options.join,
+    )
+
+
+def _fan_outs(joined: Joined) -> tuple[Check, ...]:
+    """Return a warning per join that multiplies rows: its key does not identify a row of the right table."""
+    return tuple(
+        Check(
+            "fan-out",
+            "warning",
+            step.rows_out,
+            f"{step.step} turns {step.rows_in:,} rows into {step.rows_out:,} ({step.fan_out:.2f} times): rows mix "
+            f"values of different tasks and instances",
+        )
+        for step in joined.steps
+        if step.fan_out > 1 and step.step not in joined.one_to_many
+    )
+
+
+def _told(steps: tuple[JoinStep, ...]) -> str:
+    return "; ".join(f"{step.step}: {step.rows_in:,} -> {step.rows_out:,}" for step in steps)

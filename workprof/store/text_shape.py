@@ -1,0 +1,136 @@
+"""The first lines of a text file, read by ourselves within bounds: delimiter, header, a few rows.
+
+DuckDB's own sniffing is not used: on a ragged file it drops the header and rows without a word.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from workprof.errors import TraceError
+
+HEAD_BYTES = 1 << 20
+SAMPLE_ROWS = 200
+MAX_COLUMNS = 2_000
+DELIMITERS = (",", "\t", ";", "|")
+SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+UTF8_BOM = b"\xef\xbb\xbf"
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+MAX_CONTROL_SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class TextShape:
+    """What the first lines of a delimited text say.
+
+    Attributes:
+        header: names of the first line, unique and non-empty; `raw_header` as written.
+        rows: the first rows after it that the bounded look holds whole.
+    """
+
+    delimiter: str
+    raw_header: tuple[str, ...]
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def values(self, position: int) -> tuple[str, ...]:
+        """Return the sample values of one column."""
+        return tuple(row[position] for row in self.rows if position < len(row))
+
+
+def decoded_head(head: bytes, origin: str) -> str:
+    """Return the first bytes as text, without a partly read last character.
+
+    Raises:
+        TraceError: for binary data and for other encodings (offers the option).
+    """
+    if head.startswith(UTF16_BOMS):
+        raise TraceError(f"{origin} is UTF-16 (by its byte order mark); say so: --encoding utf-16")
+    body = head.removeprefix(UTF8_BOM)
+    if b"\x00" in body:
+        if _every_other_byte_is_zero(body):
+            raise TraceError(
+                f"{origin} looks like UTF-16 without a byte order mark; say so: --encoding utf-16-le or utf-16-be"
+            )
+        raise TraceError(f"{origin} is a binary file, not a table; give CSV, Parquet or JSON lines (gz and zst too)")
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        if error.start >= len(body) - 3 and len(head) >= HEAD_BYTES:
+            return body[: error.start].decode()
+        if _control_share(body) > MAX_CONTROL_SHARE:
+            raise TraceError(
+                f"{origin} is a binary file, not a table; give CSV, Parquet or JSON lines (gz and zst too)"
+            ) from None
+        raise TraceError(
+            f"{origin} is not UTF-8 (byte {body[error.start]:#x} at position {error.start}); "
+            f"if it is Latin-1, say so: --encoding latin-1"
+        ) from None
+
+
+def text_shape(head: bytes, origin: str, delimiter: str = "") -> TextShape:
+    """Return the shape of a delimited text from its first bytes.
+
+    Raises:
+        TraceError: for binary data, other encodings, an endless first line, too many columns.
+    """
+    text = decoded_head(head, origin)
+    whole = len(head) < HEAD_BYTES
+    lines = text if whole else text[: text.rfind("\n") + 1]
+    if not lines.strip():
+        raise TraceError(f"{origin}: no line ends within the first {HEAD_BYTES:,} bytes; is this a delimited text?")
+    chosen = SPELLED_DELIMITERS.get(delimiter, delimiter) or guessed_delimiter(lines)
+    if len(chosen) != 1:
+        raise TraceError(f"delimiter {delimiter!r} is not one character; use , ; tab or |")
+    rows = _first_rows(lines, chosen, origin)
+    if len(rows[0]) > MAX_COLUMNS:
+        raise TraceError(
+            f"{origin} has {len(rows[0]):,} columns; workprof reads up to {MAX_COLUMNS:,}: keep those of interest"
+        )
+    return TextShape(chosen, rows[0], unique_names(rows[0]), tuple(rows[1:]))
+
+
+def guessed_delimiter(lines: str) -> str:
+    """Return the candidate that splits the first line most."""
+    first = lines.split("\n", 1)[0]
+    return max(DELIMITERS, key=lambda candidate: (first.count(candidate), -DELIMITERS.index(candidate)))
+
+
+def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names that are non-empty and differ without regard to case, as DuckDB needs them."""
+    taken: set[str] = set()
+    result = []
+    for position, name in enumerate(names):
+        base = name.strip() or f"column_{position + 1}"
+        candidate, number = base, 2
+        while candidate.lower() in taken:
+            candidate, number = f"{base}_{number}", number + 1
+        taken.add(candidate.lower())
+        result.append(candidate)
+    return tuple(result)
+
+
+def _first_rows(lines: str, delimiter: str, origin: str) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    try:
+        for row in csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter):
+            if row:
+                rows.append(tuple(row))
+            if len(rows) > SAMPLE_ROWS:
+                break
+    except csv.Error as error:
+        if not rows:
+            raise TraceError(f"{origin}: the first line cannot be read as delimited text ({error})") from error
+    return rows
+
+
+def _every_other_byte_is_zero(body: bytes) -> bool:
+    probe = body[:2000]
+    return max(probe[0::2].count(0), probe[1::2].count(0)) > 0.4 * len(probe)
+
+
+def _control_share(body: bytes) -> float:
+    probe = body[:4096]
+    return sum(byte < 32 and byte not in b"\t\n\r" for byte in probe) / max(len(probe), 1)

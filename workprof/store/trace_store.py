@@ -1,0 +1,191 @@
+"""The store: traces in, frames out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from workprof.progress import Progress, silent
+from workprof.settings import Settings
+from workprof.store import catalogue, column_profiles, detect, export, frames, ingest, notes, proposal, sample, schema
+from workprof.store.connection import Database, quoted
+from workprof.store.reports import (
+    Column,
+    ColumnProfile,
+    Dataset,
+    IngestOptions,
+    IngestReport,
+    ProfileNote,
+    SampleReport,
+    Suggestion,
+    TimeCoverage,
+)
+
+
+class TraceStore:
+    """One home folder's database. One per process; every method may be called from any thread.
+
+    `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Open or create the database.
+
+        Raises:
+            HomeBusy: when another process holds it (names its PID).
+        """
+        self._database = Database(settings)
+        with self._database.transaction() as cursor:
+            schema.create(cursor)
+        self._sweep_rejects()
+
+    def close(self) -> None:
+        """Close the database and let the home go."""
+        self._database.close()
+
+    def __enter__(self) -> TraceStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Traces in
+
+    def ingest(self, paths: Sequence[Path], options: IngestOptions, progress: Progress = silent) -> IngestReport:
+        """Load a trace as a dataset and return the report; the same content again is 'already loaded'.
+
+        Raises:
+            TraceError: (ColumnMissing, UnitUnknown, NoRows) when the trace cannot be read as asked; nothing is kept.
+            SettingsError: when the name is taken, or the format or an option is not known.
+            Cancelled: when `progress` raised it; nothing is kept.
+        """
+        return ingest.ingest(self._database, [Path(path) for path in paths], options, progress)
+
+    def suggest(self, path: Path, options: IngestOptions) -> Suggestion:
+        """Return what a look at the first rows of a generic file proposes."""
+        return proposal.suggest(self._database, Path(path), options)
+
+    def detect(self, paths: Sequence[Path]) -> str:
+        """Return the format that the files seem to have.
+
+        Raises:
+            TraceError: when it is none; names the formats.
+        """
+        return detect.detect([Path(path) for path in paths])
+
+    # The catalogue
+
+    def datasets(self) -> tuple[Dataset, ...]:
+        """Return every dataset, newest first."""
+        with self._database.cursor() as cursor:
+            return catalogue.entries(cursor)
+
+    def dataset(self, name_or_hash: str) -> Dataset:
+        """Return one dataset of the catalogue."""
+        return self._entry(name_or_hash).dataset
+
+    def rename(self, dataset: str, name: str) -> Dataset:
+        """Give a dataset another name and return its entry."""
+        with self._database.writing(), self._database.transaction() as cursor:
+            entry = catalogue.entry(cursor, dataset)
+            if name != entry.dataset.name:
+                catalogue.free_name(cursor, catalogue.checked_name(name), "")
+                cursor.execute("UPDATE catalogue SET name = ? WHERE hash = ?", [name, entry.dataset.hash])
+            return catalogue.entry(cursor, entry.dataset.hash).dataset
+
+    def remove(self, dataset: str) -> Dataset:
+        """Remove a dataset with its rejects and return what it was."""
+        with self._database.writing():
+            with self._database.transaction() as cursor:
+                entry = catalogue.entry(cursor, dataset)
+                cursor.execute("DELETE FROM catalogue WHERE hash = ?", [entry.dataset.hash])
+                for table in (entry.table, entry.rejects):
+                    cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
+            self._sweep_rejects()
+        return entry.dataset
+
+    def export(self, dataset: str, path: Path) -> int:
+        """Write a dataset as Parquet or CSV and return its rows."""
+        return export.export(self._database, self._entry(dataset), Path(path))
+
+    def sample(self, dataset: str, by: str, rows: int, name: str, seed: int = 0) -> SampleReport:
+        """Draw a stratified sample of the finished rows and keep it as a dataset."""
+        return sample.sample(self._database, self._entry(dataset), by, rows, name, seed)
+
+    def report(self, dataset: str) -> IngestReport:
+        """Return what the ingest of a dataset told."""
+        with self._database.cursor() as cursor:
+            return catalogue.report(cursor, catalogue.entry(cursor, dataset).dataset)
+
+    def rejects(self, dataset: str, limit: int = 1000) -> pd.DataFrame:
+        """Return the rows that were not taken: line, column, text, reason."""
+        with self._database.cursor() as cursor:
+            entry = catalogue.entry(cursor, dataset)
+            return cursor.execute(f"SELECT * FROM {quoted(entry.rejects)} ORDER BY line LIMIT ?", [limit]).df()
+
+    # Frames out
+
+    def columns(self, dataset: str) -> tuple[Column, ...]:
+        """Return the columns in table order, without `row_id` and `finished`."""
+        return self._entry(dataset).columns
+
+    def preview(self, dataset: str, limit: int = 100, offset: int = 0) -> pd.DataFrame:
+        """Return rows as stored, with `row_id` first and `finished` last."""
+        with self._database.cursor() as cursor:
+            return frames.page(cursor, catalogue.entry(cursor, dataset), limit, offset)
+
+    def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
+        """Return the distribution of every column."""
+        with self._database.cursor() as cursor:
+            return column_profiles.column_profiles(cursor, catalogue.entry(cursor, dataset))
+
+    def time_coverage(self, dataset: str, bins: int = 96) -> TimeCoverage:
+        """Return rows started per time bin."""
+        with self._database.cursor() as cursor:
+            return column_profiles.time_coverage(cursor, catalogue.entry(cursor, dataset), bins)
+
+    def resolve(self, dataset: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the stored names of columns given by field or by the trace's own name, each once.
+
+        Raises:
+            ColumnMissing: names what there is.
+        """
+        return tuple(column.name for column in frames.resolved(self._entry(dataset), names))
+
+    def frame(self, dataset: str, columns: Sequence[str], *, finished_only: bool = True) -> pd.DataFrame:
+        """Return columns under their stored names, with `row_id` first.
+
+        Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order.
+        """
+        with self._database.cursor() as cursor:
+            return frames.frame(cursor, catalogue.entry(cursor, dataset), columns, finished_only=finished_only)
+
+    def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
+        """Return the rows of these ids in the order asked: all columns, or the ones named."""
+        with self._database.cursor() as cursor:
+            return frames.rows(cursor, catalogue.entry(cursor, dataset), row_ids, columns)
+
+    # Notes
+
+    def set_note(self, clustering: str, note: ProfileNote) -> None:
+        """Keep a name and a note for one profile of a clustering; empty ones are forgotten."""
+        with self._database.writing(), self._database.transaction() as cursor:
+            notes.set_note(cursor, clustering, note)
+
+    def notes(self, clustering: str) -> tuple[ProfileNote, ...]:
+        """Return the notes of a clustering by profile."""
+        with self._database.cursor() as cursor:
+            return notes.notes(cursor, clustering)
+
+    def _entry(self, dataset: str) -> catalogue.Entry:
+        with self._database.cursor() as cursor:
+            return catalogue.entry(cursor, dataset)
+
+    def _sweep_rejects(self) -> None:
+        """Remove rejects files of no dataset: of removed ones, and what a killed ingest left."""
+        known = {dataset.hash for dataset in self.datasets()}
+        for left in self._database.home.rejects.iterdir():
+            if left.stem not in known or left.suffix != ".csv":
+                left.unlink(missing_ok=True)
