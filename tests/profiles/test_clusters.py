@@ -1,0 +1,117 @@
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from tests.profiles.planted import awkward_points, blobs
+from workprof.profiles.clusters import cut
+from workprof.profiles.neighbours import find_neighbours
+from workprof.profiles.spanning_tree import build_spanning_tree
+
+POINTS = {name: points for name, points in awkward_points().items() if len(points) > 3}
+
+
+def tree_of(points, metric="euclidean", min_samples=5):
+    return build_spanning_tree(find_neighbours(points, metric, (min_samples,)), min_samples)
+
+
+def hdbscans_cut(tree, size, method, epsilon):
+    """Return labels and strengths by hdbscan's own condensing and selection of the same tree."""
+    from hdbscan._hdbscan_linkage import label
+    from hdbscan._hdbscan_tree import compute_stability, condense_tree, get_clusters
+
+    edges = np.column_stack([tree.source, tree.target, tree.weight]).astype(np.float64)
+    with warnings.catch_warnings():  # infinite densities of duplicates meet in a subtraction
+        warnings.simplefilter("ignore", RuntimeWarning)
+        condensed = condense_tree(label(edges), size)
+        labels, strengths, _ = get_clusters(condensed, compute_stability(condensed), method, False, False, epsilon)
+    return labels, strengths
+
+
+def assert_same_up_to_numbering(ours, theirs):
+    pairs = set(zip(ours.tolist(), theirs.tolist(), strict=True))
+    assert len(pairs) == len(set(ours.tolist())) == len(set(theirs.tolist()))
+    assert all((a == -1) == (b == -1) for a, b in pairs)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("method", ["eom", "leaf"])
+@pytest.mark.parametrize("name", POINTS)
+def test_equal_to_hdbscans_cut_of_the_same_tree(name, method, epsilon):
+    tree = tree_of(POINTS[name])
+    for size in (2, 5, 40):
+        ours = cut(tree, size, method, epsilon)
+        theirs, strengths = hdbscans_cut(tree, size, method, epsilon)
+        assert_same_up_to_numbering(ours.labels, theirs)
+        assert np.array_equal(ours.probabilities, strengths)
+
+
+def own_fit(points, metric, size, min_samples):
+    from hdbscan import HDBSCAN
+
+    settings = {"min_cluster_size": size, "min_samples": min_samples, "metric": metric}
+    return HDBSCAN(**settings, approx_min_span_tree=False).fit(points).labels_
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_equal_to_hdbscans_own_fit(metric):
+    """But for single rows: its tree breaks ties between equal mutual-reachability distances another way."""
+    points, truth = blobs(1500)
+    ours = cut(tree_of(points, metric, 10), 30)
+    assert adjusted_rand_score(own_fit(points, metric, 30, 10), ours.labels) > 0.995
+    inside = ours.labels >= 0
+    assert adjusted_rand_score(truth[inside], ours.labels[inside]) > 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("min_samples", [10, 100])
+def test_equal_to_hdbscans_own_fit_of_many_rows(metric, min_samples):
+    points, _ = blobs(20_000, n_dims=8)
+    ours = cut(tree_of(points, metric, min_samples), 100)
+    assert adjusted_rand_score(own_fit(points, metric, 100, min_samples), ours.labels) > 0.999
+
+
+def test_numbered_by_size():
+    sizes = np.bincount(cut(tree_of(blobs(900)[0]), 20).labels + 1)[1:]
+    assert len(sizes) == 5
+    assert np.all(np.diff(sizes) <= 0)
+
+
+def test_the_tree_on_show():
+    clusters = cut(tree_of(blobs(900)[0]), 20)
+    tree = clusters.tree
+    assert tree.parent[0] == -1
+    assert tree.size[0] == 900
+    assert np.all(tree.parent[1:] < tree.cluster[1:])
+    assert np.all(tree.lambda_death >= tree.lambda_birth)
+    assert sorted(tree.selected[tree.selected >= 0]) == list(range(clusters.labels.max() + 1))
+    for node in np.flatnonzero(tree.selected >= 0):
+        assert (clusters.labels == tree.selected[node]).sum() == tree.size[node]
+
+
+def test_strengths():
+    clusters = cut(tree_of(blobs(900)[0]), 20)
+    assert np.all(clusters.probabilities[clusters.labels < 0] == 0)
+    assert np.all((clusters.probabilities >= 0) & (clusters.probabilities <= 1))
+    assert clusters.probabilities.max() == 1
+
+
+def test_permuting_rows_permutes_the_labels():
+    points, _ = blobs(900)
+    shuffled = np.random.default_rng(0).permutation(900)
+    straight, mixed = cut(tree_of(points), 20), cut(tree_of(points[shuffled]), 20)
+    assert np.array_equal(straight.labels[shuffled], mixed.labels)
+    assert np.array_equal(straight.probabilities[shuffled], mixed.probabilities)
+
+
+def test_scaling_and_moving_changes_nothing():
+    points, _ = blobs(900)
+    assert np.array_equal(cut(tree_of(points), 20).labels, cut(tree_of(points * 1024.0), 20).labels)
+
+
+def test_no_structure_gives_outliers_only():
+    equal = cut(tree_of(np.ones((60, 2))), 40)
+    assert np.all(equal.labels == -1)
+    assert np.all(cut(tree_of(np.array([[0.0, 1.0], [2.0, 3.0]])), 2).labels == -1)

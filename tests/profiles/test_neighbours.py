@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from tests import naive
+from tests.profiles.planted import awkward_points, blobs
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.profiles.neighbours import find_neighbours, make_blocks
+
+POINTS = awkward_points()
+
+
+def true_core(found, size):
+    core = np.empty(len(found.blocks.order))
+    core[found.blocks.order] = found.core_of(size)
+    return np.sqrt(core) if found.metric == "euclidean" else core
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("name", POINTS)
+def test_core_distances_equal_the_naive_ones(name, metric):
+    points = POINTS[name]
+    found = find_neighbours(points, metric, (1, 7, 40, 1000))
+    for size in (1, 7, 40, 1000):
+        assert true_core(found, size) == pytest.approx(naive.core_distances(points, metric, size), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_listed_rows_are_the_nearest_others(name):
+    points = POINTS[name]
+    found = find_neighbours(points, "manhattan", (20,))
+    order, gaps = found.blocks.order, naive.distances(points, "manhattan")
+    for position in range(len(points)):
+        listed = order[found.nearest[position]]
+        assert order[position] not in listed
+        assert len(set(listed)) == len(listed)
+        others = np.sort(np.delete(gaps[order[position]], order[position]))[: len(listed)]
+        assert gaps[order[position], listed] == pytest.approx(others, rel=1e-12)
+
+
+def test_one_search_serves_all_sizes():
+    points, _ = blobs(500)
+    together = find_neighbours(points, "euclidean", (5, 50, 100))
+    for size in (5, 50, 100):
+        assert np.array_equal(together.core_of(size), find_neighbours(points, "euclidean", (size,)).core_of(size))
+    with pytest.raises(SettingsError, match="was not searched"):
+        together.core_of(6)
+
+
+def test_blocks_hold_every_row_once():
+    points, _ = blobs(1001)
+    blocks = make_blocks(points)
+    assert np.array_equal(np.sort(blocks.order), np.arange(1001))
+    assert np.ptp(np.diff(blocks.starts)) <= 1
+    assert np.array_equal(blocks.points[:, :4], points[blocks.order])
+
+
+def test_one_row_has_no_neighbours():
+    with pytest.raises(NotEnoughData, match="1 row"):
+        find_neighbours(np.zeros((1, 2)), "euclidean", (3,))

@@ -1,0 +1,119 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.profiles.metadata import REST, count_values, heatmap
+from workprof.profiles.shape import arrivals, duration_shape
+from workprof.profiles.spread import feature_spread
+from workprof.profiles.summary import RowResults, summarise
+
+SPREAD_FEATURES = ("cpu_usage_percent", "peak_memory_bytes")
+
+
+def cards_of(jobs, labels, offset=0.0):
+    labels = np.asarray(labels, dtype=np.int64)
+    values = np.column_stack([labels * 1.0, np.arange(len(labels)) * 1e9])
+    spread = feature_spread(values, values, labels, SPREAD_FEATURES)
+    rows = RowResults(labels, labels * 0.1, np.where(labels < 0, np.nan, labels * 0.2))
+    summary = summarise(jobs, rows, spread, offset)
+    return {card.profile: card for card in summary.cards}, summary
+
+
+def small_table():
+    return pd.DataFrame(
+        {
+            "workload": ["bert"] * 6 + ["ctr", None],
+            "task_name": ["worker"] * 5 + ["ps", "ps", "ps"],
+            "job_name": ["a"] * 4 + ["b", "c", "d", "e"],
+            "user": ["u"] * 8,
+            "start_time_s": [0.0, 3600, 86_400, np.nan, 0, 0, 0, 0],
+            "duration_s": [13.0] * 6 + [100.0, 72_848.0],
+        }
+    )
+
+
+def test_cards():
+    cards, summary = cards_of(small_table(), [0, 0, 0, 0, 0, 0, -1, -1])
+    assert [card.profile for card in summary.cards] == [-1, 0]
+    first = cards[0]
+    assert (first.size, first.share) == (6, 0.75)
+    assert first.purity == pytest.approx(5 / 6)
+    assert first.job_purity == pytest.approx(4 / 6)
+    assert (first.n_users, first.n_groups, first.n_jobs) == (1, 0, 3)
+    assert (first.spike_s, first.spike_share) == (13.0, 1.0)
+    assert first.arrivals_by_hour[:2].tolist() == [4, 1]
+    assert first.arrivals_by_weekday.tolist() == [0, 0, 0, 4, 1, 0, 0]
+    top = {item.field: item for item in reversed(first.top_metadata)}
+    assert (top["task_name"].value, top["task_name"].rows, top["task_name"].share) == (
+        "worker",
+        5,
+        pytest.approx(5 / 6),
+    )
+    assert first.takeaway.startswith("Profile 0: 6 rows (75.0 %); mostly bert/worker; 100.0 % run 13 s")
+    assert cards[-1].takeaway.startswith("Outliers: 2 rows")
+    assert np.isnan(cards[-1].silhouette_clustered)
+
+
+def test_labels_name_one_job_and_one_cell():
+    jobs = small_table()
+    cards, _ = cards_of(jobs, [0, 0, 0, 0, 1, 1, 1, 1])
+    assert cards[0].labels == ("one job", "one metadata cell")
+    assert cards[1].labels == ("heavy tail",)
+
+
+def test_without_metadata():
+    cards, summary = cards_of(pd.DataFrame({"x": range(4)}), [0, 0, 1, 1])
+    assert np.isnan(cards[0].purity)
+    assert np.isnan(cards[0].duration_quantiles_s).all()
+    assert cards[0].arrivals_by_hour.sum() == 0
+    assert summary.heatmaps == ()
+
+
+def test_heatmap_counts_every_row():
+    jobs = pd.DataFrame({"user": [f"u{i % 50}" for i in range(500)]})
+    groups = np.arange(500) % 3
+    counts = count_values(jobs, ("user",), groups, 3)
+    shown = heatmap(counts, np.arange(3))
+    assert shown.counts.shape == (3, 31)
+    assert shown.values[-1] == REST  # noqa: PD011  a record, no frame
+    assert shown.counts.sum(axis=1).tolist() == np.bincount(groups).tolist()
+
+
+def test_counts_equal_pandas():
+    rng = np.random.default_rng(0)
+    jobs = pd.DataFrame({"a": rng.choice(["x", "y", None], 300), "b": rng.choice(["1", "2"], 300)})
+    groups = rng.integers(0, 4, 300)
+    counts = count_values(jobs, ("a", "b"), groups, 4)
+    texts = jobs["a"].fillna("not given") + "/" + jobs["b"]
+    expected = pd.crosstab(groups, texts)
+    for group, value, rows in zip(counts.group, counts.value, counts.rows, strict=True):
+        assert expected.loc[group, counts.texts[value]] == rows
+    assert counts.rows.sum() == 300
+    assert all(np.all(np.diff(counts.rows[a:b]) <= 0) for a, b in zip(counts.first[:-1], counts.first[1:], strict=True))
+
+
+@pytest.mark.parametrize(("offset", "hour", "weekday"), [(0, 20, 3), (8 * 3600, 4, 4)])
+def test_the_time_zone_moves_arrivals(offset, hour, weekday):
+    hours, weekdays = arrivals(np.array([20 * 3600.0]), np.array([0]), 1, offset)
+    assert (int(hours.argmax()), int(weekdays.argmax())) == (hour, weekday)
+
+
+def test_shapes_of_durations():
+    spike = duration_shape(np.concatenate([np.full(72, 13.0), np.geomspace(20, 72_848, 28)]))
+    assert spike.has_spike
+    assert spike.has_heavy_tail
+    smooth = duration_shape(np.random.default_rng(0).normal(1000, 100, 500))
+    assert not smooth.has_spike
+    assert not smooth.has_heavy_tail
+    assert np.isnan(duration_shape(np.array([np.nan])).quantiles_s).all()
+
+
+def test_boxes():
+    values = np.array([[0.0], [1], [2], [3], [100], [5], [6]])
+    labels = np.array([0, 0, 0, 0, 0, 1, 1])
+    spread = feature_spread(values, np.where(values == 1, np.nan, values), labels, ("f",))
+    assert spread.profiles.tolist() == [0, 1]
+    assert (spread.q1[0, 0], spread.median[0, 0], spread.q3[0, 0]) == (1, 2, 3)
+    assert (spread.lower[0, 0], spread.upper[0, 0]) == (0, 3)
+    assert spread.raw_median[0, 0] == 2.5
+    assert spread.mean[1, 0] == 5.5

@@ -1,0 +1,143 @@
+"""Compiled loops on blocks of rows: splitting, distances of one row to a block, bounds between boxes.
+
+Distances are "reduced": squared for Euclidean, so that no root is taken before the end. They are summed column by
+column in the order of scikit-learn's trees, so equal pairs have equal distances to the last bit whichever row asks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workprof.profiles.arrays import Floats, Ints
+from workprof.profiles.compiled import compiled
+
+Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]
+"""Rows in blocks, as compiled loops take them: points (n, d), lanes (d, n), starts (n_blocks + 1,), lower and upper
+corners (d, n_blocks) of the blocks' boxes (see `neighbours.Blocks`), and whether distances are Manhattan's."""
+
+
+@compiled
+def partial_sort(values: Floats, items: Ints, first: int, last: int, nth: int) -> None:
+    """Reorder values[first:last] and items with them so that the `nth` smallest stands at first + nth (Hoare)."""
+    low, high, target = first, last - 1, first + nth
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                items[i], items[j] = items[j], items[i]
+                i += 1
+                j -= 1
+        if target <= j:
+            high = j
+        elif target >= i:
+            low = i
+        else:
+            return
+
+
+@compiled
+def split_rows(points: Floats, order: Ints, levels: int) -> Ints:
+    """Reorder `order` (n,) into 2**levels blocks of nearly equal size by halving at the median of the widest column.
+
+    Args:
+        points: (n, d).
+        order: (n,) row numbers, reordered in place.
+        levels: of halving.
+
+    Returns:
+        (2**levels + 1,) where each block starts in `order`.
+    """
+    n, width = len(order), points.shape[1]
+    keys = np.empty(n)
+    starts = np.array([0, n])
+    for _ in range(levels):
+        finer = np.empty(2 * len(starts) - 1, np.int64)
+        finer[-1] = n
+        for b in range(len(starts) - 1):
+            first, last = starts[b], starts[b + 1]
+            finer[2 * b], finer[2 * b + 1] = first, (first + last) // 2
+            widest, spread = 0, -1.0
+            for d in range(width):
+                low, high = np.inf, -np.inf
+                for i in range(first, last):
+                    low, high = min(low, points[order[i], d]), max(high, points[order[i], d])
+                if high - low > spread:
+                    widest, spread = d, high - low
+            for i in range(first, last):
+                keys[i] = points[order[i], widest]
+            partial_sort(keys, order, first, last, (first + last) // 2 - first)
+        starts = finer
+    return starts
+
+
+@compiled
+def _squared_to_block(lanes: Floats, start: int, query: Floats, tile: Floats) -> None:
+    """Fill `tile` (w,) with squared distances of `query` (d,) to the rows of `lanes` (d, n) from `start` on."""
+    end = start + len(tile)
+    tile[:] = 0.0
+    for d in range(0, len(query), 4):
+        a0, a1, a2, a3 = query[d], query[d + 1], query[d + 2], query[d + 3]
+        l0, l1 = lanes[d, start:end], lanes[d + 1, start:end]
+        l2, l3 = lanes[d + 2, start:end], lanes[d + 3, start:end]
+        for j in range(len(tile)):
+            x0, x1, x2, x3 = l0[j] - a0, l1[j] - a1, l2[j] - a2, l3[j] - a3
+            tile[j] = tile[j] + x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3
+
+
+@compiled
+def _absolute_to_block(lanes: Floats, start: int, query: Floats, tile: Floats) -> None:
+    """Fill `tile` (w,) with Manhattan distances of `query` (d,) to the rows of `lanes` (d, n) from `start` on."""
+    end = start + len(tile)
+    tile[:] = 0.0
+    for d in range(0, len(query), 4):
+        a0, a1, a2, a3 = query[d], query[d + 1], query[d + 2], query[d + 3]
+        l0, l1 = lanes[d, start:end], lanes[d + 1, start:end]
+        l2, l3 = lanes[d + 2, start:end], lanes[d + 3, start:end]
+        for j in range(len(tile)):
+            x0, x1, x2, x3 = l0[j] - a0, l1[j] - a1, l2[j] - a2, l3[j] - a3
+            tile[j] = tile[j] + abs(x0) + abs(x1) + abs(x2) + abs(x3)
+
+
+@compiled
+def to_block(lanes: Floats, start: int, query: Floats, manhattan: bool, tile: Floats) -> None:
+    """Fill `tile` (w,) with reduced distances of `query` (d,) to the rows of `lanes` (d, n) from `start` on."""
+    if manhattan:
+        _absolute_to_block(lanes, start, query, tile)
+    else:
+        _squared_to_block(lanes, start, query, tile)
+
+
+@compiled
+def count_below(tile: Floats, limit: float) -> int:
+    """Return how many values of a tile are below a limit."""
+    count = 0
+    for j in range(len(tile)):
+        count += tile[j] < limit
+    return count
+
+
+@compiled
+def box_gaps(low: Floats, high: Floats, box_low: Floats, box_high: Floats, manhattan: bool, gaps: Floats) -> None:
+    """Fill `gaps` (n_boxes,) with the smallest reduced distance that rows of one box and of each other box can have.
+
+    Args:
+        low: (d,) lower corner of the box; a single row is a box with low = high.
+        high: (d,) upper corner.
+        box_low: (d, n_boxes) lower corners of the others.
+        box_high: (d, n_boxes) upper corners.
+        manhattan: else Euclidean.
+        gaps: (n_boxes,) result.
+    """
+    gaps[:] = 0.0
+    for d in range(len(low)):
+        bottom, top = low[d], high[d]
+        lows, highs = box_low[d], box_high[d]
+        for j in range(len(gaps)):
+            gap = max(0.0, bottom - highs[j], lows[j] - top)
+            gaps[j] += gap if manhattan else gap * gap

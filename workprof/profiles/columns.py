@@ -1,0 +1,27 @@
+"""Columns of a job table as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.profiles.arrays import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:
+    """Return a column as (n_rows,) numbers; NaN where a value is missing, infinite or no number."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    numbers = pd.to_numeric(jobs[name], errors="coerce")
+    values = np.array(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+    values[np.isinf(values)] = np.nan
+    return values
+
+
+def numbers_if_present(jobs: pd.DataFrame, name: str) -> Floats | None:
+    """Return the same, or None where the table has no such column."""
+    return numbers_of(jobs, name) if name in jobs.columns else None

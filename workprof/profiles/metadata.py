@@ -1,0 +1,138 @@
+"""Submit-time metadata of the rows, counted per profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.profiles.arrays import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METADATA = ("workload", "task_name", "user", "group", "job_name", "gpu_type", "node")
+"""Columns that say what was known when a job was submitted, in the order of the page; absent ones are skipped."""
+
+CELL = ("workload", "task_name")
+"""The metadata cell that purity is measured against (polarisprofiler.md, 0.3)."""
+
+NOT_GIVEN = "not given"
+REST = "all others"
+HEATMAP_VALUES = 30
+
+
+@dataclass(frozen=True)
+class CategoryShare:
+    """How often one metadata value stands in a profile."""
+
+    field: str
+    value: str
+    rows: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Rows per profile and metadata value: `counts` is (n_groups, n_values), rest values pooled in the last column."""
+
+    field: str
+    profiles: Ints
+    values: tuple[str, ...]
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class FieldCounts:
+    """Occurrences of the values of one field in each group, the most frequent of a group first.
+
+    Attributes:
+        field: column, or several joined by '/'.
+        texts: (n_values,) values.
+        group: (n_entries,) position of the group.
+        value: (n_entries,) position in `texts`.
+        rows: (n_entries,) rows of that group with that value.
+        first: (n_groups + 1,) where each group's entries start.
+    """
+
+    field: str
+    texts: tuple[str, ...]
+    group: Ints
+    value: Ints
+    rows: Ints
+    first: Ints
+
+    def top(self, group: int, count: int, size: int) -> tuple[CategoryShare, ...]:
+        """Return the `count` most frequent values of a group of `size` rows."""
+        start, end = self.first[group], min(self.first[group + 1], self.first[group] + count)
+        return tuple(
+            CategoryShare(self.field, self.texts[self.value[i]], int(self.rows[i]), float(self.rows[i] / size))
+            for i in range(start, end)
+        )
+
+    def distinct(self, group: int) -> int:
+        """Return how many values occur in a group."""
+        return int(self.first[group + 1] - self.first[group])
+
+    def top_rows(self, group: int) -> int:
+        """Return the rows of a group that have its most frequent value; 0 for an empty group."""
+        return int(self.rows[self.first[group]]) if self.distinct(group) else 0
+
+
+def count_values(jobs: pd.DataFrame, columns: tuple[str, ...], groups: Ints, n_groups: int) -> FieldCounts:
+    """Return the occurrences of the values (or combinations of values) of `columns` in each group.
+
+    A missing value is a value of its own, 'not given'.
+
+    Args:
+        jobs: the table; must have the columns.
+        columns: one or more names.
+        groups: (n_rows,) position of each row's group.
+        n_groups: number of groups.
+    """
+    codes, values = value_codes(jobs, columns)
+    width = max(1, len(values))
+    entries, rows = np.unique(groups * width + codes, return_counts=True)
+    group, value = entries // width, entries % width
+    order = np.lexsort((value, -rows, group))
+    first = np.searchsorted(group[order], np.arange(n_groups + 1))
+    return FieldCounts("/".join(columns), values, group[order], value[order], rows[order], first.astype(np.int64))
+
+
+def value_codes(jobs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
+    """Return (n_rows,) codes of the combined values and the values as texts, in order of their texts."""
+    codes, texts = np.zeros(len(jobs), dtype=np.int64), [""]
+    for column in columns:
+        part, uniques = jobs[column].astype("object").factorize(use_na_sentinel=True)
+        names = [*(str(value) for value in uniques), NOT_GIVEN]
+        part = np.where(part < 0, len(uniques), part).astype(np.int64)
+        used, codes = np.unique(codes * len(names) + part, return_inverse=True)
+        texts = [f"{texts[i // len(names)]}/{names[i % len(names)]}".lstrip("/") for i in used]
+    order = np.argsort(np.array(texts, dtype=object), kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[codes] if len(codes) else codes, tuple(texts[i] for i in order)
+
+
+def metadata_fields(jobs: pd.DataFrame) -> tuple[str, ...]:
+    """Return the metadata columns that the table has and that hold at least one value."""
+    return tuple(name for name in METADATA if name in jobs.columns and bool(jobs[name].notna().any()))
+
+
+def heatmap(counts: FieldCounts, profiles: Ints) -> Heatmap:
+    """Return rows per profile and value; beyond the 30 most frequent values the rest is one column.
+
+    Args:
+        counts: of one field.
+        profiles: (n_groups,) labels, in the order of the groups.
+    """
+    totals = np.bincount(counts.value, weights=counts.rows, minlength=len(counts.texts))
+    ranked = np.argsort(-totals, kind="stable")
+    shown = ranked[:HEATMAP_VALUES] if len(ranked) > HEATMAP_VALUES + 1 else ranked
+    column = np.full(len(counts.texts), len(shown), dtype=np.int64)
+    column[shown] = np.arange(len(shown))
+    names = tuple(counts.texts[i] for i in shown) + ((REST,) if len(shown) < len(ranked) else ())
+    table = np.zeros((len(profiles), max(1, len(names))), dtype=np.int64)
+    np.add.at(table, (counts.group, column[counts.value]), counts.rows)
+    return Heatmap(counts.field, profiles, names, table)

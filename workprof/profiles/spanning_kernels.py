@@ -1,0 +1,222 @@
+"""Compiled rounds of `spanning_tree` (Boruvka's algorithm on the mutual-reachability graph).
+
+Rows are positions in block order and distances are reduced. An edge is ordered by (mutual reachability, distance): of
+the many edges that weigh the same, because one end's core distance is the largest of the three, the shortest is taken.
+So the tree does not depend on the order of the rows unless distances themselves are equal, nor on how threads take
+turns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workprof.profiles.arrays import Floats, Ints, Positions
+from workprof.profiles.block_kernels import Space, box_gaps, to_block
+from workprof.profiles.compiled import compiled
+
+Rows = tuple[Floats, Floats, Ints, Ints]
+Bounds = tuple[Floats, Floats]
+Results = tuple[Ints, Floats, Floats]
+EdgeArrays = tuple[Ints, Ints, Floats, Floats]
+"""Source, target, weight and length of edges; compiled loops take tuples, not records."""
+
+
+@compiled
+def find_root(parent: Ints, row: int) -> int:
+    """Return the representative of a row's component, shortening the path to it."""
+    while parent[row] != row:
+        parent[row] = parent[parent[row]]
+        row = parent[row]
+    return row
+
+
+@compiled
+def join_denser(parent: Ints, core: Floats, nearest: Positions, distance: Floats, edges: EdgeArrays) -> int:
+    """Join every row with its nearest listed row of no larger core distance; return the number of edges.
+
+    No edge of a row weighs less than its core distance, and such an edge weighs just that: it needs no search.
+
+    Args:
+        parent: (n,) components, joined in place.
+        core: (n,) reduced core distances.
+        nearest: (n, n_listed) nearest rows.
+        distance: (n, n_listed) their reduced distances.
+        edges: (n - 1,) results.
+    """
+    source, target, weight, length = edges
+    count = 0
+    for row in range(len(core)):
+        for i in range(nearest.shape[1]):
+            other = nearest[row, i]
+            if core[other] <= core[row] and distance[row, i] <= core[row]:
+                a, b = find_root(parent, row), find_root(parent, other)
+                if a != b:
+                    parent[max(a, b)] = min(a, b)
+                    source[count], target[count] = row, other
+                    weight[count], length[count] = core[row], distance[row, i]
+                    count += 1
+                break
+    return count
+
+
+@compiled
+def number_components(parent: Ints, component: Ints) -> int:
+    """Write each row's component as 0 .. count - 1, numbered by first row; return the count."""
+    count = 0
+    for row in range(len(parent)):
+        root = find_root(parent, row)
+        if root == row:
+            component[row] = count
+            count += 1
+        else:
+            component[row] = component[root]  # a root is the smallest row of its component
+    return count
+
+
+@compiled
+def offer_listed(component: Ints, core: Floats, nearest: Positions, distance: Floats, best: EdgeArrays) -> None:
+    """Write for each component the best edge to another one among the listed neighbours, seen from both ends.
+
+    Args:
+        component: (n,) of each row.
+        core: (n,) reduced core distances.
+        nearest: (n, n_listed) nearest rows.
+        distance: (n, n_listed) their reduced distances.
+        best: (n_components,) results, the source in the component; infinite weight where there is none.
+    """
+    source, target, weight, length = best
+    weight[:] = np.inf
+    length[:] = np.inf
+    for row in range(len(core)):
+        mine = component[row]
+        for i in range(nearest.shape[1]):
+            other, gap = nearest[row, i], distance[row, i]
+            theirs = component[other]
+            if theirs == mine:
+                continue
+            heavy = max(core[row], core[other], gap)
+            if heavy < weight[mine] or (heavy == weight[mine] and gap < length[mine]):
+                weight[mine], length[mine], source[mine], target[mine] = heavy, gap, row, other
+            if heavy < weight[theirs] or (heavy == weight[theirs] and gap < length[theirs]):
+                weight[theirs], length[theirs], source[theirs], target[theirs] = heavy, gap, other, row
+
+
+@compiled
+def pure_blocks(component: Ints, starts: Ints, owner: Ints) -> None:
+    """Write the component that all rows of a block belong to, -1 where they differ."""
+    for block in range(len(starts) - 1):
+        owner[block] = component[starts[block]]
+        for row in range(starts[block] + 1, starts[block + 1]):
+            if component[row] != owner[block]:
+                owner[block] = -1
+                break
+
+
+@compiled
+def _search_from(row: int, near: Ints, space: Space, rows: Rows, bounds: Bounds, results: Results) -> None:
+    """Look through the blocks `near` for the best edge of one row."""
+    points, lanes, starts, low, high, manhattan = space
+    core, core_low, component, owner = rows
+    weight, length = bounds
+    mine, query = component[row], points[row]
+    buffer = np.empty(2 * (starts[1] - starts[0]) + 2)
+    for other in near:
+        if owner[other] == mine:
+            continue
+        gap = 0.0
+        for d in range(len(query)):
+            beyond = max(0.0, low[d, other] - query[d], query[d] - high[d, other])
+            gap += beyond if manhattan else beyond * beyond
+        least = max(gap, core_low[other], core[row])
+        if least > weight[mine] or (least == weight[mine] and gap >= length[mine]):
+            continue
+        start = starts[other]
+        tile = buffer[: starts[other + 1] - start]
+        to_block(lanes, start, query, manhattan, tile)
+        for j in range(len(tile)):
+            if tile[j] > weight[mine] or component[start + j] == mine:
+                continue
+            heavy = max(tile[j], core[start + j], core[row])
+            if heavy < weight[mine] or (heavy == weight[mine] and tile[j] < length[mine]):
+                weight[mine], length[mine] = heavy, tile[j]
+                results[0][row], results[1][row], results[2][row] = start + j, heavy, tile[j]
+
+
+@compiled
+def search_outside(space: Space, rows: Rows, skipped: int, blocks: Ints, bounds: Bounds, results: Results) -> None:
+    """Look through some blocks' rows for edges to other components that are better than the best ones known.
+
+    Args:
+        space: the rows in blocks.
+        rows: core distance (n,), the smallest of each block (n_blocks,), component (n,), `pure_blocks` (n_blocks,).
+        skipped: a component that need not be searched.
+        blocks: to look through.
+        bounds: weight and length (n_components,) of the best edges; a copy of this call's own, improved in place.
+        results: other end, weight and length (n,) of the edges of rows that beat the best.
+    """
+    _, _, starts, low, high, manhattan = space
+    core, core_low, component, owner = rows
+    gaps = np.empty(len(owner))
+    for block in blocks:
+        if owner[block] == skipped:
+            continue
+        furthest = -1.0
+        for row in range(starts[block], starts[block + 1]):
+            bound = bounds[0][component[row]]
+            if component[row] != skipped and core[row] <= bound:
+                furthest = max(furthest, bound)
+        if furthest < core_low[block]:
+            continue
+        box_gaps(low[:, block], high[:, block], low, high, manhattan, gaps)
+        for other in range(len(owner)):
+            if max(gaps[other], core_low[other]) > furthest or (owner[other] >= 0 and owner[other] == owner[block]):
+                gaps[other] = np.inf
+        near = np.flatnonzero(gaps < np.inf)
+        near = near[np.argsort(gaps[near])]
+        for row in range(starts[block], starts[block + 1]):
+            if component[row] != skipped and core[row] <= bounds[0][component[row]]:
+                _search_from(row, near, space, rows, bounds, results)
+
+
+@compiled
+def take_found(component: Ints, results: Results, best: EdgeArrays) -> None:
+    """Fold what the rows found into the components' best edges, and forget it.
+
+    Args:
+        component: (n,) of each row.
+        results: of `search_outside`.
+        best: (n_components,), improved in place.
+    """
+    found, found_weight, found_length = results
+    source, target, weight, length = best
+    for row in range(len(found)):
+        if found[row] < 0:
+            continue
+        mine, heavy, gap = component[row], found_weight[row], found_length[row]
+        if heavy < weight[mine] or (heavy == weight[mine] and gap < length[mine]):
+            weight[mine], length[mine], source[mine], target[mine] = heavy, gap, row, found[row]
+        found[row] = -1
+
+
+@compiled
+def join_best(parent: Ints, best: EdgeArrays, skipped: int, count: int, edges: EdgeArrays) -> int:
+    """Join every component but `skipped` along its best edge; return the new number of edges.
+
+    Args:
+        parent: (n,) components, joined in place.
+        best: (n_components,).
+        skipped: a component without an edge.
+        count: edges so far.
+        edges: (n - 1,), filled from `count` on.
+    """
+    source, target, weight, length = best
+    for mine in range(len(source)):
+        if mine == skipped:
+            continue
+        a, b = find_root(parent, source[mine]), find_root(parent, target[mine])
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+            edges[0][count], edges[1][count] = source[mine], target[mine]
+            edges[2][count], edges[3][count] = weight[mine], length[mine]
+            count += 1
+    return count
