@@ -16,6 +16,7 @@ from workprof.progress import Progress
 from workprof.store.reports import IngestOptions, IngestReport
 
 Ingest = Callable[[Sequence[Path], IngestOptions, Progress], IngestReport]
+_Outcome = tuple[str, str, IngestReport | None]
 
 LOG = logging.getLogger(__name__)
 KEPT = 50
@@ -129,19 +130,20 @@ class Ingests:
                 self.cancel(view.key)
 
     def _run(self, task: _Task, paths: Sequence[Path], options: IngestOptions, discard: Path | None) -> None:
+        state, message, report = self._outcome(task, paths, options)
+        if discard is not None:
+            shutil.rmtree(discard, ignore_errors=True)
+        task.end(state, message, report)
+
+    def _outcome(self, task: _Task, paths: Sequence[Path], options: IngestOptions) -> _Outcome:
         try:
-            report = self._ingest(paths, options, task.tell)
-            task.end("done", "done", report)
+            return "done", "done", self._ingest(paths, options, task.tell)
         except Cancelled as error:
-            task.end("cancelled", str(error))
+            return "cancelled", str(error), None
         except WorkprofError as error:
-            task.end("failed", str(error))
+            return "failed", str(error), None
         except Exception:
-            error_id = uuid.uuid4().hex[:8]
-            LOG.exception("error %s in the ingest of %s", error_id, task.view.label)
-            task.end(
-                "failed", f"workprof made a mistake (error {error_id}); the log has the details, nothing was loaded"
-            )
-        finally:
-            if discard is not None:
-                shutil.rmtree(discard, ignore_errors=True)
+            number = uuid.uuid4().hex[:8]
+            LOG.exception("error %s in the ingest of %s", number, task.view.label)
+            message = f"workprof made a mistake (error {number}); the log has the details, nothing was loaded"
+            return "failed", message, None

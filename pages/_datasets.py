@@ -1,0 +1,86 @@
+"""Which dataset a page is about: the address (`ds` = hash), else this session's choice, else the newest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from workprof.charts.text import shortened
+from workprof.store.reports import Dataset
+
+PARAMETER = "ds"
+PICKER = "shell_dataset"
+SHORTEST_HASH = 8
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The dataset, or the hash of a link that this home does not know."""
+
+    dataset: Dataset | None
+    unknown: str = ""
+
+
+def choose(datasets: tuple[Dataset, ...]) -> Choice:
+    """Return the chosen dataset and show the picker in the sidebar."""
+    known = {entry.hash: entry for entry in datasets}
+    asked = st.query_params.get(PARAMETER, "")
+    current = _match(asked, known) if asked else st.session_state.get(PARAMETER, "")
+    unknown = asked if asked and not current else ""
+    if not unknown and current not in known:
+        current = next(iter(known), "")
+    _remember(current)
+    _picker(known, current)
+    return Choice(known.get(current), unknown)
+
+
+def select(dataset_hash: str) -> None:
+    """Make a dataset the session's choice and write it into the address."""
+    st.session_state[PARAMETER] = dataset_hash
+    st.query_params[PARAMETER] = dataset_hash
+
+
+def forget() -> None:
+    """Drop the session's choice."""
+    st.session_state.pop(PARAMETER, None)
+    st.query_params.pop(PARAMETER, None)
+
+
+def title(entry: Dataset) -> str:
+    """Return 'name · 1,234 rows · 1a2b3c4d'."""
+    return f"{shortened(entry.name, 32)} · {entry.rows:,} rows · {entry.hash[:SHORTEST_HASH]}"
+
+
+def _match(asked: str, known: dict[str, Dataset]) -> str:
+    found = [known_hash for known_hash in known if known_hash.startswith(asked)]
+    return found[0] if len(asked) >= SHORTEST_HASH and len(found) == 1 else ""
+
+
+def _remember(current: str) -> None:
+    if not current:
+        return
+    st.session_state[PARAMETER] = current
+    if st.query_params.get(PARAMETER) != current:
+        st.query_params[PARAMETER] = current
+
+
+def _picker(known: dict[str, Dataset], current: str) -> None:
+    if not known:
+        st.sidebar.caption("No dataset loaded yet.")
+        return
+    st.session_state[PICKER] = current or None
+    st.sidebar.selectbox(
+        "Dataset",
+        list(known),
+        index=0 if current else None,
+        format_func=lambda chosen: shortened(known[chosen].name, 40),
+        key=PICKER,
+        placeholder="Choose a dataset",
+        on_change=_picked,
+    )
+
+
+def _picked() -> None:
+    if st.session_state[PICKER]:
+        select(st.session_state[PICKER])

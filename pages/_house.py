@@ -1,0 +1,50 @@
+"""The one open home folder of this server process, shared by every session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from workprof.background import Ingests
+from workprof.settings import Settings, from_environment
+from workprof.workbench import Workbench
+
+SAMPLE = Path(__file__).resolve().parent.parent / "data" / "sample" / "pai_sample.parquet"
+
+
+@dataclass(frozen=True)
+class House:
+    """The workbench, and the ingests that run in this process."""
+
+    workbench: Workbench
+    ingests: Ingests
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that the home was opened with."""
+        return self.workbench.settings
+
+
+def open_house() -> House:
+    """Return the open home folder; a failure to open it is told and tried again at the next run, never kept.
+
+    Raises:
+        HomeBusy: when another process holds the home.
+        SettingsError: when a WORKPROF_ variable cannot be used.
+    """
+    settings = from_environment()
+    house: House = _opened(str(settings.home), settings)
+    return house
+
+
+def _close(house: House) -> None:
+    house.ingests.close()
+    house.workbench.close()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False, on_release=_close)
+def _opened(home: str, _settings: Settings) -> House:
+    workbench = Workbench(_settings)
+    return House(workbench, Ingests(workbench.ingest))

@@ -1,0 +1,97 @@
+"""The mapping screen of a generic file: guesses are shown, and nothing is taken before the user's yes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from pages import _shell
+from workprof.charts.fields import label, unit
+from workprof.charts.text import markdown_text
+from workprof.formats.fields import FIELDS
+from workprof.inputs import Spooled
+from workprof.store.reports import FieldSource, IngestOptions, Suggestion
+from workprof.units import DURATION_FACTORS, MEMORY_FACTORS, PERCENT_FACTORS
+
+Start = Callable[[_shell.Visit, Spooled, IngestOptions], None]
+
+UNITS = {"s": tuple(DURATION_FACTORS), "bytes": tuple(MEMORY_FACTORS), "percent": tuple(PERCENT_FACTORS)}
+NAMES = ("job_name", "task_name")
+FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
+
+
+def screen(visit: _shell.Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
+    """Show the columns with guesses; import once the required fields are there and the user says so."""
+    suggestion = visit.workbench.suggest(source.path, options)
+    st.markdown(f"**{markdown_text(source.label)}** has columns that workprof does not know. Which is what?")
+    _samples(suggestion)
+    mapping = {name: found for name in _ordered(suggestion) if (found := _field(name, suggestion)) is not None}
+    missing = _missing(mapping)
+    _ticks(mapping)
+    with st.container(horizontal=True):
+        if st.button("Import with this mapping", type="primary", disabled=bool(missing), key="map_import"):
+            start(visit, source, replace(options, format="generic", mapping=mapping))
+        if st.button("Cancel", key="map_cancel"):
+            st.session_state.pop("data_waiting", None)
+            st.rerun()
+    if missing:
+        st.caption(f"Still missing: {'; '.join(missing)}.")
+
+
+def _samples(suggestion: Suggestion) -> None:
+    rows = [
+        {
+            "column": name,
+            "type": suggestion.types.get(name, ""),
+            "first values": ", ".join(suggestion.sample.get(name, ())),
+        }
+        for name in suggestion.columns
+    ]
+    st.dataframe(rows, hide_index=True, key="map_sample", alt="Columns of the file with their first values", height=220)
+
+
+def _ordered(suggestion: Suggestion) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*FIRST, *suggestion.mapping, *FIELDS]))
+
+
+def _field(name: str, suggestion: Suggestion) -> FieldSource | None:
+    guess = suggestion.mapping.get(name)
+    units = UNITS.get(unit(name), ())
+    columns: list[str] = ["", *suggestion.columns]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        column = st.selectbox(
+            f"{label(name)} ({name})",
+            columns,
+            index=columns.index(guess.column) if guess and guess.column in columns else 0,
+            format_func=lambda text: text or "not in this file",
+            key=f"map_{name}",
+        )
+        chosen = ""
+        if units:
+            start = units.index(guess.unit) if guess and guess.unit in units else 0
+            chosen = st.selectbox(f"unit of {label(name)}", units, index=start, key=f"map_unit_{name}", width=140)
+    return FieldSource(column, chosen) if column else None
+
+
+def _missing(mapping: dict[str, FieldSource]) -> list[str]:
+    found = []
+    if not any(name in mapping for name in NAMES):
+        found.append("a name (job or task)")
+    if not _timed(mapping):
+        found.append("the duration, or start and end")
+    return found
+
+
+def _timed(mapping: dict[str, FieldSource]) -> bool:
+    return "duration_s" in mapping or {"start_time_s", "end_time_s"} <= mapping.keys()
+
+
+def _ticks(mapping: dict[str, FieldSource]) -> None:
+    for words, there in (
+        ("a name of the job or task", any(name in mapping for name in NAMES)),
+        ("the duration, or start and end", _timed(mapping)),
+    ):
+        icon = ":material/check_circle: there" if there else ":material/error: missing"
+        st.markdown(f"{icon} · {words} (required)")

@@ -1,0 +1,145 @@
+"""What every page shares: sidebar, header, empty state, and the panel that errors end in."""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from pages import _datasets, _figures, _progress
+from pages._errors import guard
+from pages._house import SAMPLE, House, open_house
+from workprof.charts.text import markdown_text
+from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
+
+DATA_PAGE = "pages/data.py"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One run of a page: the open home, and the dataset that the page is about (None where none is needed or there)."""
+
+    house: House
+    dataset: Dataset | None
+
+    @property
+    def workbench(self) -> Workbench:
+        """The open workbench."""
+        return self.house.workbench
+
+    @property
+    def readonly(self) -> bool:
+        """Whether changes are refused."""
+        return self.house.settings.readonly
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page's words: its title, the question that it answers, and what it needs (shown where there is no data)."""
+
+    title: str
+    question: str
+    needs: str
+
+
+def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Visit], None] | None = None) -> None:
+    """Show a page: sidebar, header, then its body for the chosen dataset, or what to do without one."""
+    _hand_over()
+    with guard():
+        house = open_house()
+        choice = _datasets.choose(house.workbench.datasets())
+        _progress.badge(house)
+        _figures.image_format_choice()
+        visit = Visit(house, choice.dataset)
+        _header(page, choice.dataset)
+        if choice.unknown:
+            _unknown(choice.unknown)
+        if choice.dataset is not None:
+            body(visit, choice.dataset)
+        elif empty is not None:
+            empty(visit)
+        else:
+            empty_state(visit, page.needs)
+
+
+def _hand_over() -> None:
+    """Restart through app.py where Streamlit ran the page by itself.
+
+    It does so for a deep link that is the first request of a cold server: it takes `pages/` for an app of the old kind
+    until `st.navigation` has been called once. Calling it here would lose the page that was asked for.
+    """
+    if not st.session_state.get("app"):
+        PagesManager.uses_pages_directory = False
+        st.session_state["app"] = True
+        st.rerun()
+
+
+def empty_state(visit: Visit, needs: str) -> None:
+    """Show what a page needs, with one button that loads the sample and one link to the Data page."""
+    st.info(needs, icon=":material/info:")
+    with st.container(horizontal=True):
+        sample_button(visit)
+        upload_button()
+
+
+def upload_button() -> None:
+    """Show the button that leads to the Data page."""
+    if st.button(
+        "Upload", icon=":material/upload:", help="Your own CSV, Parquet or JSON lines file, on the Data page."
+    ):
+        st.switch_page(DATA_PAGE)
+
+
+def sample_button(visit: Visit) -> None:
+    """Show the button that loads the bundled sample and makes it the session's dataset."""
+    missing = not SAMPLE.is_file()
+    reason = "The bundled sample is not installed." if missing else "A small synthetic trace that comes with workprof."
+    clicked = st.button(
+        "Load sample",
+        type="primary",
+        icon=":material/science:",
+        disabled=missing or visit.readonly,
+        help="This server is read-only." if visit.readonly else reason,
+    )
+    if clicked:
+        with st.spinner("Loading the sample…"):
+            report = visit.workbench.ingest([SAMPLE])
+        _datasets.select(report.hash)
+        st.rerun()
+
+
+def _header(page: Page, dataset: Dataset | None) -> None:
+    st.title(page.title)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(page.question, width="stretch")
+        if dataset is not None:
+            st.badge(markdown_text(_datasets.title(dataset), 80), icon=":material/database:", color="gray")
+            if dataset.mode == "faithful":
+                published_flag()
+            _copy_link(dataset)
+
+
+def published_flag() -> None:
+    """Show the flag of everything that follows the published definitions."""
+    st.badge(
+        "published definitions", icon=":material/history_edu:", color="orange", help="Faithful mode: as published."
+    )
+
+
+def _copy_link(dataset: Dataset) -> None:
+    parameters = st.query_params.to_dict() | {_datasets.PARAMETER: dataset.hash}
+    with st.popover("Copy link", icon=":material/link:"):
+        st.caption("Opens this dataset with these settings. The button at the right end of the line copies it.")
+        st.code(f"{st.context.url}?{urllib.parse.urlencode(parameters)}", language=None, wrap_lines=True)
+
+
+def _unknown(asked: str) -> None:
+    st.warning(
+        f"This link is about dataset **{markdown_text(asked, 40)}**, which this home folder does not have. "
+        "Load that file, or choose another dataset in the sidebar.",
+        icon=":material/link_off:",
+    )

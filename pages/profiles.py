@@ -1,0 +1,105 @@
+"""Profiles: which kinds of jobs are there, and how sure is that?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _figures, _profile_cards, _profile_charts, _profile_form, _profile_selection, _progress, _shell
+from pages._errors import guard
+from workprof.charts.profiles import headlines, profile_names
+from workprof.charts.profiles.names import PUBLISHED
+from workprof.charts.text import markdown_text
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.settings import ProfileSettings
+from workprof.store.reports import Dataset
+from workprof.units import format_duration
+from workprof.workbench import Answer
+
+PAGE = _shell.Page(
+    "Profiles",
+    "Which kinds of jobs are there, and how sure is that?",
+    "Profiles need a dataset with at least two numeric columns and more than twice as many finished rows as the "
+    "smallest profile. Nothing is loaded yet.",
+)
+WHAT = "Finding profiles"
+SHOWN = "profiles_shown"
+VIEWS = {
+    "Cards": _profile_cards.cards,
+    "Box plots": _profile_charts.boxes,
+    "Silhouettes": _profile_charts.silhouettes,
+    "Map": _profile_selection.selection,
+    "Sizes": _profile_charts.sizes,
+    "Tree": _profile_charts.tree,
+    "Metadata": _profile_charts.metadata,
+    "Take away": _profile_cards.take_away,
+}
+
+
+def body(visit: _shell.Visit, dataset: Dataset) -> None:
+    """Show the settings, the running job, and the newest result there is."""
+    asked, run_now = _profile_form.form(visit, dataset)
+    answer = _answer(visit, dataset, asked)
+    if answer is None:
+        _previous(visit, dataset, running=False)
+        return
+    running = answer.job is not None and answer.job.active
+    if answer.result is None and not running and (_ask(asked, dataset) or run_now):
+        with guard():
+            visit.workbench.start_profiles(dataset.hash, asked)
+            st.rerun()
+    if answer.result is None:
+        _progress.job_panel(visit.house, answer.job, WHAT)
+        _previous(visit, dataset, running=running)
+        return
+    st.session_state[SHOWN] = (dataset.hash, asked)
+    result(visit, dataset, asked, answer.result)
+
+
+def _answer(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> Answer[ProfileFit] | None:
+    """Return the kept result and its job, or None (and a clear message) for settings that this dataset cannot meet."""
+    answer: Answer[ProfileFit] | None = None
+    with guard():
+        answer = visit.workbench.profiles_answer(dataset.hash, asked)
+    return answer
+
+
+def _ask(asked: ProfileSettings, dataset: Dataset) -> bool:
+    """Show that these settings have no result yet, and the button that changes it."""
+    with st.container(border=True):
+        st.markdown(f"No profiles for these settings yet. {_profile_form.estimate(asked, dataset)}")
+        return st.button("Find profiles", type="primary", icon=":material/play_arrow:")
+
+
+def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
+    """Show one clustering from all sides."""
+    if settings.mode == "faithful":
+        _shell.published_flag()
+        st.caption(PUBLISHED)
+    _figures.headline_row(headlines(fit))
+    for note in fit.notes:
+        st.warning(markdown_text(note, 400), icon=":material/info:")
+    names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
+    view = _profile_charts.View(visit, dataset, settings, fit, names)
+    tabs = st.tabs(list(VIEWS), key="profiles_tab", on_change="rerun", bind="query-params")
+    for tab, show in zip(tabs, VIEWS.values(), strict=True):
+        if tab.open:
+            with tab:
+                show(view)
+    st.caption(
+        f"{fit.scores.n_rows:,} rows × {len(fit.features)} features, seed {fit.settings.seed}, "
+        f"computed in {format_duration(fit.seconds)}; dataset {dataset.hash[:8]}."
+    )
+
+
+def _previous(visit: _shell.Visit, dataset: Dataset, *, running: bool) -> None:
+    """Show the result of the previous settings under a banner, where this session has one."""
+    of_dataset, settings = st.session_state.get(SHOWN, ("", None))
+    kept = visit.workbench.profiles_answer(dataset.hash, settings) if of_dataset == dataset.hash and settings else None
+    if kept is None or kept.result is None or settings is None:
+        return
+    todo = "the new ones are being computed" if running else "press **Find profiles** to recompute"
+    st.warning(f"What follows is based on previous settings; {todo}.", icon=":material/history:")
+    result(visit, dataset, settings, kept.result)
+
+
+_shell.run(PAGE, body)

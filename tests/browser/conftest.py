@@ -1,0 +1,168 @@
+"""A real server on a home of its own, a real Chromium, and a page that remembers everything that went wrong."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "data" / "sample" / "pai_sample.parquet"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+LOCAL = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
+PROBES = "/_stcore/"  # on a deep link the front end asks below the page's path first; those answers are 404
+STARTUP_S = 60
+PATIENCE_MS = 60_000
+SETTLED = '[data-testid=stApp][data-test-script-state="notRunning"]'
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in Path(item.path).parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.slow)
+
+
+@dataclass
+class Server:
+    port: int
+    home: Path
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextlib.contextmanager
+def running_server(home):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = os.environ | {"WORKPROF_HOME": str(home), "WORKPROF_DATA": str(home / "data")}
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
+    log = (home.parent / f"{home.name}.log").open("wb")
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        wait_until_healthy(process, port)
+        yield Server(port, home)
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
+        log.close()
+
+
+def wait_until_healthy(process, port):
+    end = time.monotonic() + STARTUP_S
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise RuntimeError(f"the server did not answer within {STARTUP_S} s (status {process.poll()})")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    if CHROMIUM is None:
+        message = "no Chromium: `apt-get install chromium` (or put chromium on PATH) to run the browser tests"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    with running_server(tmp_path_factory.mktemp("browser") / "home") as running:
+        yield running
+
+
+@dataclass
+class Visitor:
+    """One browser session: its page, and what the console and the network said."""
+
+    page: object
+    base: str
+    troubles: list = field(default_factory=list)
+
+    def watch(self):
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.troubles.append(f"page error: {error}"))
+        self.page.on("request", self._request)
+        return self
+
+    def open(self, path="/"):
+        self.page.goto(self.base + path)
+        return self.settle()
+
+    def settle(self):
+        for _ in range(2):
+            self.page.wait_for_selector(SETTLED, timeout=PATIENCE_MS)
+            self.page.wait_for_timeout(400)
+        assert self.page.locator("[data-testid=stException]").count() == 0
+        return self
+
+    def button(self, name):
+        return self.page.get_by_role("button", name=name, exact=True).first
+
+    def wide(self):
+        """Return by how many pixels the page is wider than its window."""
+        script = "(main => main.scrollWidth - main.clientWidth)(document.querySelector('[data-testid=stMain]'))"
+        return self.page.evaluate(script)
+
+    def _console(self, message):
+        if message.type == "error" and PROBES not in message.location.get("url", ""):
+            self.troubles.append(f"console: {message.text}")
+
+    def _request(self, request):
+        if not request.url.startswith(LOCAL):
+            self.troubles.append(f"request leaves the machine: {request.url}")
+
+
+@pytest.fixture
+def visitors(chromium):
+    """Return a function that opens browser sessions; at the end none may have met trouble."""
+    opened = []
+
+    def visit(server, *, width=1440, height=900, dark=False):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        visitor = Visitor(context.new_page(), server.url).watch()
+        context.set_default_timeout(20_000)
+        opened.append((context, visitor))
+        return visitor
+
+    yield visit
+    for context, _ in opened:
+        context.close()
+    assert [trouble for _, visitor in opened for trouble in visitor.troubles] == []

@@ -1,0 +1,141 @@
+"""The whole way in a real browser: upload, ingest, fit, lasso, table; cancel; two sessions; cold deep links."""
+
+import re
+import time
+
+import pandas as pd
+import pytest
+
+from tests.browser.conftest import SAMPLE, running_server
+
+SIZES = {1440: 900, 390: 844}
+ROWS = {(1440, False): 3000, (1440, True): 3050, (390, False): 3100, (390, True): 3150}
+FIT_MS = 30_000
+VIEWS = ("Box plots", "Silhouettes", "Sizes", "Tree", "Metadata", "Take away")
+SELECTED = re.compile(r"^[\d,]+ rows selected$")
+
+
+def draw_lasso(visitor):
+    """Drag around the middle of the map."""
+    page = visitor.page
+    plot = page.locator("[data-testid=stPlotlyChart] .nsewdrag").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    corners = [(0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75), (0.25, 0.3)]
+    points = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*points[0])
+    page.mouse.down()
+    for point in points[1:]:
+        page.mouse.move(*point, steps=6)
+    page.mouse.up()
+
+
+def choose_tab(visitor, name):
+    visitor.page.get_by_role("tab", name=name, exact=True).click()
+    visitor.settle()
+
+
+def load_sample(visitor):
+    if visitor.button("Load sample").count():
+        visitor.button("Load sample").click()
+        visitor.settle()
+
+
+def find_profiles(visitor):
+    load_sample(visitor)
+    if visitor.button("Find profiles").count():
+        visitor.button("Find profiles").click()
+    visitor.page.locator("[data-testid=stMetric]").first.wait_for(timeout=FIT_MS)
+    visitor.settle()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", SIZES)
+def test_from_upload_to_the_jobs_behind_a_lasso(server, visitors, tmp_path, width, dark):
+    trace = tmp_path / f"trace_{width}_{dark}.parquet"
+    pd.read_parquet(SAMPLE).head(ROWS[width, dark]).to_parquet(trace)
+    visitor = visitors(server, width=width, height=SIZES[width], dark=dark)
+    page = visitor.open("/data").page
+    if not visitor.button("Import").is_visible():
+        page.get_by_text("Import a trace").first.click()
+        visitor.settle()
+    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(trace))
+    visitor.settle()
+    visitor.button("Import").click()
+    page.get_by_text(re.compile(rf"{ROWS[width, dark]:,} rows read")).first.wait_for()
+    visitor.settle()
+    assert visitor.wide() <= 0
+
+    visitor.open("/profiles?" + page.url.partition("?")[2])
+    find_profiles(visitor)
+    choose_tab(visitor, "Map")
+    draw_lasso(visitor)
+    page.get_by_text(SELECTED).filter(has_not_text=re.compile("^0 ")).first.wait_for()
+    page.locator("[data-testid=stDataFrame]").last.wait_for()
+    assert visitor.wide() <= 0
+
+
+@pytest.mark.parametrize("width", SIZES)
+def test_every_view_opens_in_both_themes(server, visitors, width):
+    for dark in (False, True):
+        visitor = visitors(server, width=width, height=SIZES[width], dark=dark).open("/profiles")
+        find_profiles(visitor)
+        for name in VIEWS:
+            choose_tab(visitor, name)
+            assert visitor.wide() <= 0, name
+
+
+def start_long_fit(visitor, seed):
+    """Start a fit that takes a while; the seed makes it one of its own."""
+    visitor.open(f"/profiles?profiles_algorithm=optics&profiles_seed={seed}")
+    load_sample(visitor)
+    visitor.button("Find profiles").click()
+    visitor.button("Cancel").wait_for()
+
+
+def test_cancel_acts_within_two_seconds(server, visitors):
+    visitor = visitors(server)
+    start_long_fit(visitor, 11)
+    before = time.monotonic()
+    visitor.button("Cancel").click()
+    visitor.page.get_by_text("was cancelled").wait_for(timeout=10_000)
+    assert time.monotonic() - before < 2
+    visitor.settle()
+
+
+def test_another_session_stays_responsive_during_a_fit(server, visitors):
+    busy = visitors(server)
+    start_long_fit(busy, 12)
+    other = visitors(server)
+    before = time.monotonic()
+    other.open("/").page.get_by_role("heading", name="Workload profiles").wait_for()
+    other.page.get_by_text("job running").wait_for()
+    other.open("/data").page.get_by_role("tab", name="Columns").click()
+    other.page.get_by_text("Median and percentiles over all rows").wait_for()
+    assert time.monotonic() - before < 10
+    busy.button("Cancel").click()
+    busy.page.get_by_text("was cancelled").wait_for(timeout=10_000)
+
+
+@pytest.mark.parametrize(("path", "title"), [("/", "Workload profiles"), ("/data", "Data"), ("/profiles", "Profiles")])
+def test_a_deep_link_is_the_first_thing_a_cold_server_is_asked(visitors, tmp_path, path, title):
+    with running_server(tmp_path / "home") as cold:
+        visitor = visitors(cold).open(path)
+        assert visitor.page.title() == "workprof"
+        assert visitor.page.locator("h1").all_inner_texts() == [title]
+        assert visitor.page.get_by_text("Page not found").count() == 0
+        assert visitor.button("Load sample").is_visible()
+
+
+def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitors):
+    first = visitors(server).open("/profiles")
+    find_profiles(first)
+    choose_tab(first, "Sizes")
+    first.page.get_by_text("Copy link").click()
+    link = first.page.locator("[data-testid=stCode]").first.inner_text().strip()
+    second = visitors(server)
+    second.page.goto(link)
+    second.settle()
+    numbers = "[data-testid=stMetricValue]"
+    assert second.page.locator(numbers).all_inner_texts() == first.page.locator(numbers).all_inner_texts()
+    assert second.page.get_by_role("tab", name="Sizes").get_attribute("aria-selected") == "true"

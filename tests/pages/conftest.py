@@ -1,0 +1,60 @@
+"""Pages run by Streamlit's own test driver, each test on a home of its own."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from pages import _house
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "app.py"
+SAMPLE = ROOT / "data" / "sample" / "pai_sample.parquet"
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    folder = tmp_path / "home"
+    monkeypatch.setenv("WORKPROF_HOME", str(folder))
+    monkeypatch.setenv("WORKPROF_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("WORKPROF_READONLY", raising=False)
+    st.cache_resource.clear()
+    yield folder
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def loaded(home):
+    """A home with the bundled sample and its default profiles, as `workprof demo` leaves it."""
+    with Workbench(from_environment()) as workbench:
+        report = workbench.ingest([SAMPLE])
+        workbench.profiles(report.hash)
+    return report
+
+
+@pytest.fixture
+def app(home):
+    def opened(page="home", **parameters):
+        test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+        for name, value in parameters.items():
+            test.query_params[name] = value
+        test.run()
+        if page != "home":
+            test.switch_page(f"pages/{page}.py").run()
+        return test
+
+    return opened
+
+
+@pytest.fixture
+def house(home):
+    return _house.open_house
+
+
+def problems(test):
+    """Return every exception and error panel of a page."""
+    return [item.message for item in test.exception] + [item.value for item in test.error]

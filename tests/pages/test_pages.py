@@ -1,0 +1,172 @@
+"""Every page in every state: no data, the sample, a real trace, a bad file, running, cancelled."""
+
+import pytest
+
+from tests.pages.conftest import SAMPLE, problems
+from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.profiles.settings import ProfileSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+PAGES = ("home", "data", "profiles")
+DATA_TABS = ("Preview", "Columns", "Time coverage", "Checks and rejects")
+VIEWS = ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Take away")
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def words(test):
+    return " ".join(str(item.value) for item in (*test.markdown, *test.caption, *test.info, *test.warning))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_empty_home_offers_the_sample(app, page):
+    test = app(page)
+    assert problems(test) == []
+    assert "Load sample" in labels(test)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_one_click_loads_the_sample(app, page):
+    test = app(page)
+    next(button for button in test.button if button.label == "Load sample").click().run()
+    assert problems(test) == []
+    assert "Load sample" not in labels(test)
+    assert test.query_params["ds"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_sample_opens_on_every_page(app, loaded, page):
+    test = app(page)
+    assert problems(test) == []
+    assert len(test.title) == 1
+    assert loaded.hash[:8] in words(test)
+
+
+@pytest.mark.parametrize("tab", DATA_TABS)
+def test_every_tab_of_the_data_page(app, loaded, tab):
+    assert problems(app("data", data_tab=tab)) == []
+
+
+@pytest.mark.parametrize("tab", VIEWS)
+def test_every_view_of_the_profiles(app, loaded, tab):
+    test = app("profiles", profiles_tab=tab)
+    assert problems(test) == []
+    assert len(test.metric) >= 11
+    charts = test.get("plotly_chart")
+    assert all(chart.proto.alt for chart in charts)
+
+
+@needs_shared_data
+@pytest.mark.parametrize("page", PAGES)
+def test_a_real_trace_opens_on_every_page(app, home, page):
+    with Workbench(from_environment()) as workbench:
+        report = workbench.ingest([PAI_SAMPLE])
+        workbench.profiles(report.hash)
+    test = app(page)
+    assert problems(test) == []
+    assert "686 rows" in words(test)
+
+
+def test_a_link_to_unknown_data_says_so_and_does_not_switch(app, loaded):
+    test = app("data", ds="0123456789abcdef")
+    assert "0123456789abcdef" in words(test)
+    assert test.query_params["ds"] in ("0123456789abcdef", ["0123456789abcdef"])
+
+
+def test_a_link_with_the_start_of_a_hash_opens_it(app, loaded):
+    assert loaded.hash[:8] in words(app("home", ds=loaded.hash[:10]))
+
+
+def test_a_link_restores_the_settings(app, loaded):
+    test = app("profiles", profiles_metric="manhattan", profiles_min_cluster_size="80")
+    assert test.selectbox(key="profiles_metric").value == "manhattan"
+    assert test.number_input(key="profiles_min_cluster_size").value == 80
+    assert "Find profiles" in labels(test)
+
+
+def test_presets_fill_the_form(app, loaded):
+    test = app("profiles")
+    test.button(key="preset_paper").click().run()
+    assert test.number_input(key="profiles_min_cluster_size").value == 300
+    test.button(key="preset_default").click().run()
+    assert test.number_input(key="profiles_min_cluster_size").value == 0
+
+
+def test_the_faithful_mode_is_flagged(app, loaded, house):
+    house().workbench.profiles(loaded.hash, ProfileSettings(mode="faithful"))
+    test = app("profiles", profiles_mode="faithful (as published)")
+    assert problems(test) == []
+    assert "Published definitions" in words(test)
+
+
+def test_a_fit_runs_in_the_background_is_cancelled_and_the_old_result_stays(app, loaded, house):
+    test = app("profiles")
+    before = [metric.value for metric in test.metric]
+    test.number_input(key="profiles_min_samples").set_value(77)
+    submit = next(button for button in test.button if button.label == "Find profiles with these settings")
+    submit.click().run()
+    assert problems(test) == []
+    job = house().workbench.jobs()[0]
+    if job.active:
+        assert "previous settings" in words(test)
+        assert [metric.value for metric in test.metric] == before
+        house().workbench.cancel(job.key)
+        test.run()
+        assert "cancelled" in words(test)
+    assert problems(test) == []
+
+
+def test_settings_that_cannot_work_end_in_a_clear_message(app, loaded, house):
+    test = app("profiles")
+    test.number_input(key="profiles_min_cluster_size").set_value(1_000_000)
+    next(button for button in test.button if button.label == "Find profiles with these settings").click().run()
+    for job in house().workbench.jobs():
+        house().workbench.wait(job.key, 60)
+    test.run()
+    assert test.exception.len == 0
+    assert "cannot hold two profiles" in " ".join(item.value for item in test.error)
+
+
+def test_a_name_given_to_a_profile_is_kept(app, loaded, house):
+    test = app("profiles")
+    test.text_input(key="note_name_0").set_value("short <b>ps</b>")
+    next(button for button in test.button if button.label == "Save").click().run()
+    kept = house().workbench.profile_notes(loaded.hash, ProfileSettings())
+    assert [note.name for note in kept.values()] == ["short <b>ps</b>"] or 0 not in kept
+    assert problems(test) == []
+
+
+def test_a_seeded_lasso_lists_the_jobs(app, loaded):
+    test = app("profiles", profiles_tab="Map")
+    test.session_state["profiles_selected_rows"] = (0, 1, 2)
+    test.run()
+    assert problems(test) == []
+    assert "3 rows selected" in words(test)
+
+
+def test_choosing_profiles_by_keyboard_lists_the_jobs(app, loaded):
+    test = app("profiles", profiles_tab="Map")
+    test.multiselect(key="profiles_picked").set_value([0]).run()
+    assert problems(test) == []
+    assert "0 rows selected" not in words(test).replace("10 rows", "")
+
+
+def test_a_read_only_server_offers_no_change(app, loaded, monkeypatch):
+    monkeypatch.setenv("WORKPROF_READONLY", "1")
+    test = app("data")
+    assert "read-only" in words(test)
+    assert all(button.disabled for button in test.button if button.label in {"Rename", "Remove"})
+
+
+def test_a_busy_home_is_a_friendly_page_and_is_tried_again(app, home, loaded):
+    with Workbench(from_environment()):
+        pass  # the home can be opened and closed here; another process is played by the command's tests
+    assert problems(app("home")) == []
+
+
+def test_the_sample_is_bundled():
+    assert SAMPLE.is_file()
+    assert SAMPLE.stat().st_size < 3_000_000

@@ -1,0 +1,105 @@
+"""What a reader takes away: tables as CSV or Parquet, a clustering's labels, summary and model card."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+
+import pandas as pd
+
+import workprof
+from workprof.charts.profiles.names import PUBLISHED
+from workprof.charts.text import spreadsheet_text
+from workprof.profiles.fit import ProfileFit
+from workprof.records import to_json
+from workprof.store.reports import Dataset
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a table as CSV in UTF-8; texts that a spreadsheet would run get an apostrophe."""
+    safe = frame.copy()
+    for name in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[name]):
+            safe[name] = [spreadsheet_text(item) if isinstance(item, str) else item for item in safe[name]]
+    text: str = safe.to_csv(index=False)
+    return text.encode()
+
+
+def parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a table as Parquet."""
+    target = io.BytesIO()
+    frame.to_parquet(target, index=False)
+    return target.getvalue()
+
+
+def labels_table(fit: ProfileFit, names: Mapping[int, str]) -> pd.DataFrame:
+    """Return one line per clustered row: its id, profile, the profile's name, membership and silhouette."""
+    return pd.DataFrame(
+        {
+            "row_id": fit.row_ids,
+            "profile": fit.labels,
+            "name": [names.get(int(profile), "") for profile in fit.labels],
+            "probability": fit.probabilities,
+            "silhouette": fit.silhouettes,
+            "definitions": definitions(fit),
+        }
+    )
+
+
+def summary_table(fit: ProfileFit, names: Mapping[int, str]) -> pd.DataFrame:
+    """Return one line per profile: size, purity, spread of the duration, typical metadata."""
+    lines = []
+    for card in fit.cards:
+        quantiles = dict(zip(_QUANTILES, card.duration_quantiles_s.tolist(), strict=True))
+        typical = {f"typical_{top.field}": top.value for top in reversed(card.top_metadata)}
+        lines.append(
+            {
+                "profile": card.profile,
+                "name": names.get(card.profile, ""),
+                "rows": card.size,
+                "share": card.share,
+                "silhouette": card.silhouette,
+                "purity": card.purity,
+                "job_purity": card.job_purity,
+                "labels": ", ".join(card.labels),
+                **quantiles,
+                "spike_s": card.spike_s,
+                "spike_share": card.spike_share,
+                "users": card.n_users,
+                "groups": card.n_groups,
+                "jobs": card.n_jobs,
+                **typical,
+                "takeaway": card.takeaway,
+                "definitions": definitions(fit),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+_QUANTILES = ("duration_p5_s", "duration_p25_s", "duration_p50_s", "duration_p75_s", "duration_p95_s", "duration_max_s")
+
+
+def model_card(fit: ProfileFit, dataset: Dataset, names: Mapping[int, str]) -> bytes:
+    """Return a clustering's settings, scores and profiles as JSON: enough to make it again."""
+    card = {
+        "dataset": {"name": dataset.name, "hash": dataset.hash, "rows": dataset.rows, "join": dataset.mode},
+        "workprof": workprof.__version__,
+        "definitions": definitions(fit),
+        "definitions_note": PUBLISHED if fit.settings.mode == "faithful" else "",
+        "settings": to_json(fit.settings),
+        "features": list(fit.features),
+        "left_out": fit.left_out,
+        "imputed": fit.imputed,
+        "notes": list(fit.notes),
+        "scores": to_json(fit.scores),
+        "profiles": [{"name": names.get(profile.profile, ""), **to_json(profile)} for profile in fit.cards],
+        "seconds": fit.seconds,
+        "step_seconds": fit.step_seconds,
+    }
+    return json.dumps(card, indent=2, allow_nan=False).encode()
+
+
+def definitions(fit: ProfileFit) -> str:
+    """Return 'published' in faithful mode, else 'corrected'."""
+    return "published" if fit.settings.mode == "faithful" else "corrected"

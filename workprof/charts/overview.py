@@ -1,0 +1,74 @@
+"""A dataset in a few figures: jobs, users, nodes, durations, memory asked for and used."""
+
+from __future__ import annotations
+
+import math
+
+from workprof.charts.chart import Headline
+from workprof.charts.fields import formatted
+from workprof.store.reports import ColumnProfile, Dataset
+from workprof.units import format_count, format_duration, format_share
+
+Columns = tuple[ColumnProfile, ...]
+
+
+def dataset_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
+    """Return the figures that this dataset can give; what it lacks is left out."""
+    rows = Headline("Rows", format_count(dataset.rows), "Rows in the store: jobs, tasks or instances.")
+    share = dataset.finished_rows / dataset.rows if dataset.rows else float("nan")
+    finished = Headline(
+        "Finished",
+        format_share(share),
+        "Share of the rows that the methods use: status finished, or no status at all.",
+        f"{dataset.finished_rows:,} rows",
+    )
+    counts = (_distinct(columns, name, words) for name, words in _COUNTED.items())
+    return tuple(item for item in (rows, finished, *counts, *_duration(columns), *_memory(columns)) if item)
+
+
+def overview_sentence(dataset: Dataset, columns: Columns) -> str:
+    """Return the dataset in one sentence."""
+    duration, users = _column(columns, "duration_s"), _column(columns, "user")
+    by = f" by {users.distinct:,} users" if users else ""
+    if duration is None or not math.isfinite(duration.median):
+        return f"{dataset.name} holds {dataset.rows:,} rows{by}; it has no durations."
+    return (
+        f"{dataset.name} holds {dataset.rows:,} rows{by}; half of them end within {format_duration(duration.median)}, "
+        f"95 % within {format_duration(duration.p95)}."
+    )
+
+
+_COUNTED = {"user": "Users", "node": "Nodes", "workload": "Workloads"}
+
+
+def _column(columns: Columns, name: str) -> ColumnProfile | None:
+    return next((profile for profile in columns if profile.column.name == name and profile.missing_share < 1), None)
+
+
+def _distinct(columns: Columns, name: str, words: str) -> Headline | None:
+    found = _column(columns, name)
+    return (
+        Headline(words, format_count(found.distinct), f"Distinct values of {name}, counted approximately.")
+        if found
+        else None
+    )
+
+
+def _duration(columns: Columns) -> tuple[Headline, ...]:
+    found = _column(columns, "duration_s")
+    if found is None:
+        return ()
+    exact = f"In seconds: median {found.median:,.4g}, 95th percentile {found.p95:,.4g}."
+    return (Headline("Median duration", format_duration(found.median), exact, f"p95 {format_duration(found.p95)}"),)
+
+
+def _memory(columns: Columns) -> tuple[Headline, ...]:
+    asked, used = _column(columns, "requested_memory_bytes"), _column(columns, "peak_memory_bytes")
+    found = []
+    if asked is not None:
+        text = formatted("requested_memory_bytes", asked.median)
+        found.append(Headline("Memory requested", text, "Median request of a row (GiB = 1024³ bytes).", "median"))
+    if used is not None:
+        text = formatted("peak_memory_bytes", used.median)
+        found.append(Headline("Memory peak used", text, "Median peak of a row (GiB = 1024³ bytes).", "median"))
+    return tuple(found)

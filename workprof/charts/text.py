@@ -1,0 +1,36 @@
+"""Words from uploaded files, made safe for hover boxes, Markdown and spreadsheets; plurals."""
+
+from __future__ import annotations
+
+import html
+import re
+
+LONGEST = 48
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|$~:<>&])")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return a text of at most `longest` characters on one line."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def plotly_text(text: str, longest: int = LONGEST) -> str:
+    """Return a text that Plotly shows as it is (it reads some HTML)."""
+    return html.escape(shortened(text, longest), quote=False)
+
+
+def markdown_text(text: str, longest: int = LONGEST) -> str:
+    """Return a text that Markdown shows as it is."""
+    return _MARKDOWN.sub(r"\\\1", shortened(text, longest))
+
+
+def spreadsheet_text(text: str) -> str:
+    """Return a text that a spreadsheet does not run as a formula."""
+    return "'" + text if text.startswith(_FORMULA) else text
+
+
+def counted(count: int, noun: str) -> str:
+    """Return '1 job' or '1,234 jobs'."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

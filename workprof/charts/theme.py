@@ -1,0 +1,74 @@
+"""One look for every figure: colours that hold on white and on near-black, marks for more than eight profiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+OUTLIERS = -1
+
+COLOURS = ("#3079cf", "#c9601f", "#2a8f57", "#9560cc", "#cf4a45", "#17879a", "#a3721a", "#c4508f")
+"""Each at least 3:1 against both page backgrounds (a test computes it)."""
+
+OUTLIER_COLOUR = "#7b828c"
+LIGHT_BACKGROUND = "#ffffff"
+DARK_BACKGROUND = "#0e1117"
+SCALE = "Cividis"
+
+_PATTERNS = ("", "/", "x", "-", "|", "+", ".", "\\")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
+
+ROW_PX = 26
+CHROME_PX = 120
+SMALLEST_PX = 260
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How one profile looks: colour, and a pattern and a symbol that change once the colours have been used up."""
+
+    colour: str
+    pattern: str
+    symbol: str
+
+
+def mark(profile: int) -> Mark:
+    """Return the mark of a profile; the outliers have one of their own."""
+    if profile == OUTLIERS:
+        return Mark(OUTLIER_COLOUR, "x", "circle-open")
+    turn = profile // len(COLOURS) % len(_PATTERNS)
+    return Mark(COLOURS[profile % len(COLOURS)], _PATTERNS[turn], _SYMBOLS[turn])
+
+
+def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
+    """Return a copy whose words stand out on the page's background (at least 4.5:1)."""
+    copy = go.Figure(figure)
+    colour = "#d5dae2" if dark else "#3d4654"
+    grid = "#2c3442" if dark else "#e3e7ed"
+    copy.update_layout(font={"color": colour}, legend={"font": {"color": colour}})
+    for update in (copy.update_xaxes, copy.update_yaxes):
+        update(tickfont={"color": colour}, title={"font": {"color": colour}}, gridcolor=grid)
+    copy.for_each_annotation(lambda note: note.update(font={"color": note.font.color or colour}))
+    return copy
+
+
+def rows_height(rows: int) -> int:
+    """Return the height in pixels of a figure with one line per row."""
+    return max(SMALLEST_PX, CHROME_PX + ROW_PX * rows)
+
+
+def laid_out(figure: go.Figure, *, x: str, y: str, height: int = 380, **more: Any) -> go.Figure:
+    """Return the figure with axis titles, margins and a stable interface revision."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 24, "b": 8},
+        xaxis={"title": {"text": x}, "automargin": True},
+        yaxis={"title": {"text": y}, "automargin": True},
+        showlegend=False,
+        uirevision="keep",
+        hoverlabel={"align": "left"},
+    )
+    figure.update_layout(**more)
+    return figure
