@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -86,7 +87,7 @@ def remove(
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
-        if not yes and not typer.confirm(f"remove {entry.name} ({entry.rows:,} rows) and its results?", err=True):
+        if not yes and not _confirmed(f"remove {entry.name} ({entry.rows:,} rows) and its results?"):
             raise SettingsError(f"{entry.name} was not removed; answer y, or give --yes")
         workbench.remove(entry.hash)
     answer = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
@@ -137,6 +138,11 @@ def read_mapping(path: Path | None) -> dict[str, FieldSource]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
         raise SettingsError(f"--map {path} cannot be used ({error}); write JSON such as {shape}") from error
+
+
+def _confirmed(question: str) -> bool:
+    """Return the answer of whoever sits at the terminal; no where nobody does."""
+    return sys.stdin.isatty() and typer.confirm(question, err=True)
 
 
 def _as_text(report: IngestReport) -> str:

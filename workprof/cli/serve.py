@@ -135,7 +135,8 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 def _until_ended(server: subprocess.Popen[bytes]) -> None:
     """Wait for the server; Ctrl-C and a termination signal end it cleanly."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for how in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with SIGINT ignored
+        signal.signal(how, signal.default_int_handler)
     try:
         status = server.wait()
     except KeyboardInterrupt:

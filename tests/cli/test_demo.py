@@ -1,0 +1,76 @@
+"""The demo starts, says where, answers, and leaves nothing behind when it is stopped."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import psutil
+import pytest
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as response:
+            return response.read() == b"ok"
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_demo_starts_and_stops(tmp_path, how):
+    port = free_port()
+    log = tmp_path / "log"
+    with log.open("wb") as stream:
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "workprof.cli", "demo", "--no-browser", "--port", str(port)],
+            env=os.environ | {"WORKPROF_HOME": str(tmp_path / "home")},
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+        )
+    try:
+        end = time.monotonic() + 120
+        while not answers(port) and time.monotonic() < end:
+            assert demo.poll() is None, log.read_text()
+            time.sleep(0.3)
+        assert answers(port), log.read_text()
+        family = psutil.Process(demo.pid).children(recursive=True)
+        demo.send_signal(how)
+        assert demo.wait(15) == 0
+    finally:
+        demo.kill()
+    assert f"http://127.0.0.1:{port}" in log.read_text()
+    assert not [member for member in family if member.is_running() and member.status() != psutil.STATUS_ZOMBIE]
+    assert not answers(port)
+
+
+def test_a_taken_port_is_refused_before_anything_is_loaded(run_workprof, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        refused = run_workprof("demo", "--no-browser", "--port", taken.getsockname()[1], home=tmp_path / "home")
+    assert refused.status == 2
+    assert "--port" in refused.err
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.slow
+def test_check_opens_every_page(run_workprof, tmp_path):
+    checked = run_workprof("demo", "--check", home=tmp_path / "home")
+    assert checked.status == 0, checked.err
+    assert [line.split()[1] for line in checked.err.splitlines() if line.startswith("ok")] == [
+        "Home",
+        "Data",
+        "Profiles",
+    ]
