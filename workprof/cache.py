@@ -15,7 +15,7 @@ import threading
 import uuid
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -92,7 +92,9 @@ class ResultCache:
         self.adopt(key, aside)
 
     def adopt(self, key: str, entry: Path) -> None:
-        """Take over an entry folder that another process wrote on the same disk."""
+        """Take over an entry folder that another process wrote on the same disk; nothing where there is none."""
+        if not entry.is_dir():
+            return
         place = self._place(key)
         place.parent.mkdir(parents=True, exist_ok=True)
         with self._guard:
@@ -101,16 +103,6 @@ class ResultCache:
                 shutil.rmtree(place, ignore_errors=True)
             entry.rename(place)
         self._trim_disk(keep=place)
-
-    def get_or_compute(self, key: str, cls: type[Record], compute: Callable[[], tuple[Record, About]]) -> Record:
-        """Return the record of a key, computing it at most once however many threads ask at the same time."""
-        with self.lock(key):
-            found = self.get(key, cls)
-            if found is not None:
-                return found
-            record, about = compute()
-            self.put(key, record, about)
-            return self.get(key, cls) or record
 
     def forget(self, dataset_hash: str) -> int:
         """Remove every entry of a dataset and return how many there were."""

@@ -26,7 +26,8 @@ import pandas as pd
 from workprof.cache import ResultCache
 from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
-from workprof.steps import Step, main, write_request
+from workprof.records import digest
+from workprof.steps import ENTRIES, Request, Step, main, write_request
 
 SLOTS = 2
 """Children at the same time; more wait their turn."""
@@ -94,15 +95,15 @@ class Jobs:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
 
-    def start(self, key: str, step: Step, settings: object, dataset: str, frames: Callable[[], Frames]) -> JobView:
+    def start(self, request: Request, frames: Callable[[], Frames]) -> JobView:
         """Start a step unless the same key already waits or runs; return its view."""
         with self._guard:
-            known = self._jobs.get(key)
+            known = self._jobs.get(request.key)
             if known is not None and known.view.active:
                 return known.now()
-            job = self._jobs[key] = _Job(key, step)
-        ask = _Ask(key, step, settings, dataset, frames)
-        threading.Thread(target=self._run, args=(job, ask), name=f"job-{step.name}", daemon=True).start()
+            job = self._jobs[request.key] = _Job(request.key, request.step)
+        name = f"job-{request.step.name}"
+        threading.Thread(target=self._run, args=(job, request, frames), name=name, daemon=True).start()
         return job.now()
 
     def view(self, key: str) -> JobView | None:
@@ -139,16 +140,17 @@ class Jobs:
             if job.view.active:
                 self.cancel(key)
 
-    def _run(self, job: _Job, ask: _Ask) -> None:
+    def _run(self, job: _Job, request: Request, frames: Callable[[], Frames]) -> None:
         folder = self._folder / uuid.uuid4().hex
         try:
             self._wait_for_slot(job)
             try:
                 job.change("running", None, "reading the data")
                 folder.mkdir(parents=True)
-                write_request(folder, ask.step, ask.settings, ask.dataset, ask.key, ask.frames())
+                write_request(folder, request, frames())
                 self._watch(job, folder)
-                self._cache.adopt(ask.key, folder / "entry")
+                for key in (request.key, *(about.key for about in request.extras.values())):
+                    self._cache.adopt(key, folder / ENTRIES / digest(key))
                 job.change("done", 1.0, "done")
             finally:
                 self._slots.release()
@@ -180,15 +182,6 @@ class Jobs:
             raise Cancelled("cancelled")
         if code != 0:
             raise StepFailed(last_words(folder, code))
-
-
-@dataclass(frozen=True)
-class _Ask:
-    key: str
-    step: Step
-    settings: object
-    dataset: str
-    frames: Callable[[], Frames]
 
 
 def _follow(job: _Job) -> None:

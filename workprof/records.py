@@ -38,6 +38,19 @@ class Packed:
     arrays: Arrays
 
 
+@dataclass(frozen=True)
+class Made:
+    """A result, and by-products of its making that are worth keeping under keys of their own.
+
+    Attributes:
+        record: what was asked for.
+        extras: step name -> record.
+    """
+
+    record: Any
+    extras: dict[str, Any]
+
+
 def pack(record: object) -> Packed:
     """Return the stored form of a record.
 

@@ -13,9 +13,9 @@ import os
 import platform
 import signal
 import threading
-import typing
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,14 @@ import pyarrow as pa
 import workprof
 from workprof.cache import About, write_entry
 from workprof.errors import WorkprofError
+from workprof.parallel import loops_on
 from workprof.progress import Progress
-from workprof.records import Packed, canonical_json, digest, pack, unpack
+from workprof.records import Made, Packed, canonical_json, digest, pack, unpack
+from workprof.settings import from_environment
 
 Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
 REQUEST = "request.json"
+ENTRIES = "entries"
 NICENESS = 5
 STDIN = 0
 
@@ -71,22 +74,75 @@ class Step:
         )
 
 
-def write_request(
-    folder: Path, step: Step, settings: object, dataset: str, key: str, frames: Mapping[str, pd.DataFrame]
-) -> None:
+@dataclass(frozen=True)
+class Request:
+    """One computation: a step on a dataset with settings, its key, and the catalogue lines of wanted by-products.
+
+    Attributes:
+        extras: step name of a by-product -> its catalogue line; a step may make less than is wanted.
+    """
+
+    step: Step
+    dataset: str
+    settings: object
+    key: str
+    extras: Mapping[str, About] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step made: the record, its seconds, and the wanted by-products by step name."""
+
+    record: Any
+    seconds: float
+    extras: dict[str, Any]
+
+
+def perform(request: Request, frames: Mapping[str, pd.DataFrame], progress: Progress) -> Outcome:
+    """Run a step here and now; its parallel loops go to the cluster that WORKPROF_DASK names, where there is one."""
+    function = request.step.function()
+    started = time.perf_counter()
+    with loops_on(from_environment().dask):
+        made = function(frames, request.settings, progress)
+    if not isinstance(made, Made):
+        made = Made(made, {})
+    seconds = float(getattr(made.record, "seconds", time.perf_counter() - started))
+    return Outcome(made.record, seconds, {name: made.extras[name] for name in request.extras if name in made.extras})
+
+
+def write_request(folder: Path, request: Request, frames: Mapping[str, pd.DataFrame]) -> None:
     """Write what the child needs into its folder."""
-    request = {
+    step = request.step
+    document = {
         "step": [step.name, step.version, step.target],
-        "settings": pack(settings).document,
-        "dataset": dataset,
-        "key": key,
+        "settings": pack(request.settings).document,
+        "dataset": request.dataset,
+        "key": request.key,
+        "extras": {name: vars(about) for name, about in request.extras.items()},
         "frames": sorted(frames),
     }
     for name, frame in frames.items():
         table = pa.Table.from_pandas(frame, preserve_index=False)
         with pa.OSFile(str(folder / f"{name}.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-    (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")
+    (folder / REQUEST).write_text(json.dumps(document), encoding="utf-8")
+
+
+def read_request(folder: Path) -> tuple[Request, dict[str, pd.DataFrame]]:
+    """Return what `write_request` wrote; the settings' class comes from the step's annotations."""
+    document = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+    step = Step(*document["step"])
+    settings: object = unpack(_settings_class(step.function()), Packed(document["settings"], {}))
+    extras = {name: About(**about) for name, about in document["extras"].items()}
+    frames = {name: read_frame(folder / f"{name}.arrow") for name in document["frames"]}
+    return Request(step, document["dataset"], settings, document["key"], extras), frames
+
+
+def _settings_class(function: Function) -> type[Any]:
+    """Return the class that a step's `settings` are annotated with; the other annotations may be for checkers only."""
+    annotation = function.__annotations__["settings"]
+    found: type[Any] = function.__globals__[annotation] if isinstance(annotation, str) else annotation
+    return found
 
 
 def read_frame(path: Path) -> pd.DataFrame:
@@ -97,15 +153,13 @@ def read_frame(path: Path) -> pd.DataFrame:
 
 
 def run_request(folder: Path, progress: Progress) -> None:
-    """Run the step that a folder asks for and leave its entry there."""
-    request = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
-    step = Step(*request["step"])
-    function = step.function()
-    settings = unpack(typing.get_type_hints(function)["settings"], Packed(request["settings"], {}))
-    frames = {name: read_frame(folder / f"{name}.arrow") for name in request["frames"]}
-    record = function(frames, settings, progress)
-    seconds = float(getattr(record, "seconds", 0.0))
-    write_entry(folder / "entry", record, step.about(request["key"], request["dataset"], settings, seconds))
+    """Run the step that a folder asks for and leave its entries there, each named by the digest of its key."""
+    request, frames = read_request(folder)
+    outcome = perform(request, frames, progress)
+    about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
+    write_entry(folder / ENTRIES / digest(about.key), outcome.record, about)
+    for name, record in outcome.extras.items():
+        write_entry(folder / ENTRIES / digest(request.extras[name].key), record, request.extras[name])
 
 
 def main(folder: Path) -> int:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "workprof"
 
 GROUND = {"errors", "units", "settings", "records", "progress"}
-MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs"}
+MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
 METHODS = {"profiles", "memory", "nodes", "phases"}
 TOP = {"workbench", "cli"}
 

@@ -15,7 +15,7 @@ import pytest
 from tests.core.steps_for_tests import Asked, Told
 from workprof.cache import ResultCache
 from workprof.jobs import Jobs
-from workprof.steps import Step
+from workprof.steps import Request, Step
 
 STEP = Step("test.sum", 1, "tests.core.steps_for_tests:run")
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def jobs(cache, tmp_path, monkeypatch):
 
 def start(jobs, asked, rows=3):
     key = STEP.key("d" * 32, asked)
-    jobs.start(key, STEP, asked, "dataset", lambda: frames(rows))
+    jobs.start(Request(STEP, "dataset", asked, key), lambda: frames(rows))
     return key
 
 
@@ -128,9 +128,10 @@ def test_a_child_ends_when_its_parent_is_killed(tmp_path):
             from tests.core.steps_for_tests import Asked
             from workprof.cache import ResultCache
             from workprof.jobs import Jobs
+            from workprof.steps import Request
             home = Path({str(tmp_path)!r})
             jobs = Jobs(ResultCache(home / "cache", memory_bytes=10**6, disk_bytes=10**6), home / "jobs")
-            jobs.start("k", STEP, Asked(seconds=60, pid_file={str(pids_file)!r}), "d", frames)
+            jobs.start(Request(STEP, "d", Asked(seconds=60, pid_file={str(pids_file)!r}), "k"), frames)
             time.sleep(60)
         """),
         ],

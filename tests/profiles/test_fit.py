@@ -23,7 +23,7 @@ TRACE_COLUMNS = (
     "read_count",
     "write_count",
 )
-"""The ten sensors under the trace's own names; only the memory columns differ in unit, which no power transform minds."""
+"""The ten sensors under the trace's own names. Memory is in GiB there."""
 
 
 def fit(jobs=JOBS, **settings):
@@ -169,7 +169,7 @@ def test_the_map_has_fixed_signs():
 
 @pytest.mark.slow
 def test_the_paper_preset_on_the_synthetic_sample(tmp_path):
-    """The full-size bar: the planted behaviours are found, at most a third are outliers."""
+    """The full-size bar."""
     import pyarrow.parquet as pq
 
     from workprof.synthetic import write_pai_sample

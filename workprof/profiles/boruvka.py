@@ -7,13 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.profiles import spanning_kernels as kernels
-from workprof.profiles.arrays import Floats, Ints
+from workprof.profiles.arrays import Bools, Floats, Ints
 from workprof.profiles.compiled import share_out
 from workprof.profiles.neighbours import Neighbours
 
 BLOCKS_PER_CHUNK = 16
 FIRST_WAVE = 16
 """One block in so many is searched first, so that the others start with a bound for components without listed edges."""
+
+
+FEW_COMPONENTS = 64
+FEW_SHARE, MANY_SHARE = 0.5, 1.0
+"""Of few components only the smaller half is searched in a round: the large ones hold most rows."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +74,26 @@ class Forest:
         self.n_components = kernels.number_components(self._parent, self._component)
 
     def grow(self) -> None:
-        """Join every component but the largest along its best edge; the largest is joined by the others."""
+        """Join components along their best edges: the smaller ones first, the large ones are joined by them."""
         near, best = self._neighbours, Edges.room(self.n_components)
-        largest = int(np.bincount(self._component, minlength=self.n_components).argmax())
+        searched = self._smaller_components()
         kernels.offer_listed(self._component, self._core, near.nearest, near.distance, best.arrays)
         kernels.pure_blocks(self._component, near.blocks.starts, self._owner)
         every = np.arange(len(self._owner), dtype=np.int64)
         for wave in (every[::FIRST_WAVE], every[every % FIRST_WAVE != 0]):
-            self._search(wave, largest, best)
-        self.n_edges = kernels.join_best(self._parent, best.arrays, largest, self.n_edges, self.edges.arrays)
+            self._search(wave, searched, best)
+        self.n_edges = kernels.join_best(self._parent, best.arrays, searched, self.n_edges, self.edges.arrays)
         self.n_components = kernels.number_components(self._parent, self._component)
 
-    def _search(self, wave: Ints, skipped: int, best: Edges) -> None:
+    def _smaller_components(self) -> Bools:
+        sizes = np.bincount(self._component, minlength=self.n_components)
+        share = FEW_SHARE if self.n_components <= FEW_COMPONENTS else MANY_SHARE
+        count = max(1, min(self.n_components - 1, int(share * self.n_components)))
+        searched = np.zeros(self.n_components, dtype=bool)
+        searched[np.argsort(sizes, kind="stable")[:count]] = True
+        return searched
+
+    def _search(self, wave: Ints, searched: Bools, best: Edges) -> None:
         space, found = self._neighbours.blocks.space(self._neighbours.metric), self._found
         rows = (self._core, self._core_low, self._component, self._owner)
 
@@ -88,7 +101,7 @@ class Forest:
             # Each chunk prunes with its own copy of the bounds: what it finds cannot depend on the other threads.
             bounds = (best.weight.copy(), best.length.copy())
             results = (found.target, found.weight, found.length)
-            kernels.search_outside(space, rows, skipped, wave[first:last], bounds, results)
+            kernels.search_outside(space, rows, searched, wave[first:last], bounds, results)
 
         share_out(work, len(wave), BLOCKS_PER_CHUNK)
         kernels.take_found(self._component, (found.target, found.weight, found.length), best.arrays)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints, Positions
+from workprof.profiles.arrays import Bools, Floats, Ints, Positions
 from workprof.profiles.block_kernels import Space, box_gaps, to_block
 from workprof.profiles.compiled import compiled
 
 Rows = tuple[Floats, Floats, Ints, Ints]
 Bounds = tuple[Floats, Floats]
+Reach = tuple[Ints, Floats, Floats]
 Results = tuple[Ints, Floats, Floats]
 EdgeArrays = tuple[Ints, Ints, Floats, Floats]
 """Source, target, weight and length of edges; compiled loops take tuples, not records."""
@@ -113,27 +114,44 @@ def pure_blocks(component: Ints, starts: Ints, owner: Ints) -> None:
 
 
 @compiled
-def _search_from(row: int, near: Ints, space: Space, rows: Rows, bounds: Bounds, results: Results) -> None:
-    """Look through the blocks `near` for the best edge of one row."""
-    points, lanes, starts, low, high, manhattan = space
+def _blocks_within_reach(block: int, furthest: float, space: Space, rows: Rows, gaps: Floats) -> Ints:
+    """Return the blocks, nearest first, that can hold the other end of an edge from `block` of at most `furthest`."""
+    _, _, starts, low, high, manhattan = space
+    core, core_low, component, owner = rows
+    box_gaps(low[:, block], high[:, block], low, high, manhattan, gaps)
+    for other in range(len(owner)):
+        within = max(gaps[other], core_low[other]) <= furthest
+        if within and owner[block] >= 0:
+            # Mixed blocks are mostly rows of this component and sparse ones: is there a dense enough row of another?
+            within = False
+            if owner[other] != owner[block]:
+                for row in range(starts[other], starts[other + 1]):
+                    if core[row] <= furthest and component[row] != owner[block]:
+                        within = True
+                        break
+        if not within:
+            gaps[other] = np.inf
+    near = np.flatnonzero(gaps < np.inf)
+    return near[np.argsort(gaps[near])]
+
+
+@compiled
+def _search_from(row: int, reach: Reach, space: Space, rows: Rows, bounds: Bounds, results: Results) -> None:
+    """Look through the blocks in reach for the best edge of one row."""
+    near, gaps, tile = reach
+    points, lanes, starts, _, _, manhattan = space
     core, core_low, component, owner = rows
     weight, length = bounds
     mine, query = component[row], points[row]
-    buffer = np.empty(2 * (starts[1] - starts[0]) + 2)
-    for other in near:
-        if owner[other] == mine:
-            continue
-        gap = 0.0
-        for d in range(len(query)):
-            beyond = max(0.0, low[d, other] - query[d], query[d] - high[d, other])
-            gap += beyond if manhattan else beyond * beyond
+    for i in range(len(near)):
+        other, gap = near[i], gaps[i]
         least = max(gap, core_low[other], core[row])
-        if least > weight[mine] or (least == weight[mine] and gap >= length[mine]):
+        if owner[other] == mine or least > weight[mine] or (least == weight[mine] and gap >= length[mine]):
             continue
         start = starts[other]
-        tile = buffer[: starts[other + 1] - start]
-        to_block(lanes, start, query, manhattan, tile)
-        for j in range(len(tile)):
+        width = starts[other + 1] - start
+        to_block(lanes, start, query, manhattan, tile[:width])
+        for j in range(width):
             if tile[j] > weight[mine] or component[start + j] == mine:
                 continue
             heavy = max(tile[j], core[start + j], core[row])
@@ -143,50 +161,46 @@ def _search_from(row: int, near: Ints, space: Space, rows: Rows, bounds: Bounds,
 
 
 @compiled
-def search_outside(space: Space, rows: Rows, skipped: int, blocks: Ints, bounds: Bounds, results: Results) -> None:
-    """Look through some blocks' rows for edges to other components that are better than the best ones known.
+def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, bounds: Bounds, results: Results) -> None:
+    """Look from some blocks' rows for edges to other components that are better than the best ones known.
 
     Args:
         space: the rows in blocks.
         rows: core distance (n,), the smallest of each block (n_blocks,), component (n,), `pure_blocks` (n_blocks,).
-        skipped: a component that need not be searched.
+        searched: (n_components,) whether a component's rows are looked through.
         blocks: to look through.
         bounds: weight and length (n_components,) of the best edges; a copy of this call's own, improved in place.
         results: other end, weight and length (n,) of the edges of rows that beat the best.
     """
-    _, _, starts, low, high, manhattan = space
-    core, core_low, component, owner = rows
-    gaps = np.empty(len(owner))
+    points, _, starts, low, high, manhattan = space
+    core, _, component, owner = rows
+    gaps, tile = np.empty(len(owner)), np.empty(starts[1] - starts[0] + 1)  # blocks differ by one row at most
     for block in blocks:
-        if owner[block] == skipped:
+        if owner[block] >= 0 and not searched[owner[block]]:
             continue
         furthest = -1.0
         for row in range(starts[block], starts[block + 1]):
             bound = bounds[0][component[row]]
-            if component[row] != skipped and core[row] <= bound:
+            if searched[component[row]] and core[row] <= bound:
                 furthest = max(furthest, bound)
-        if furthest < core_low[block]:
+        if furthest < 0.0:
             continue
-        box_gaps(low[:, block], high[:, block], low, high, manhattan, gaps)
-        for other in range(len(owner)):
-            if max(gaps[other], core_low[other]) > furthest or (owner[other] >= 0 and owner[other] == owner[block]):
-                gaps[other] = np.inf
-        near = np.flatnonzero(gaps < np.inf)
-        near = near[np.argsort(gaps[near])]
+        near = _blocks_within_reach(block, furthest, space, rows, gaps)
+        if len(near) == 0:
+            continue
+        near_low, near_high = np.empty((len(low), len(near))), np.empty((len(low), len(near)))
+        for d in range(len(low)):
+            near_low[d], near_high[d] = low[d][near], high[d][near]
+        row_gaps = gaps[: len(near)]  # the blocks' own gaps are not needed any more
         for row in range(starts[block], starts[block + 1]):
-            if component[row] != skipped and core[row] <= bounds[0][component[row]]:
-                _search_from(row, near, space, rows, bounds, results)
+            if searched[component[row]] and core[row] <= bounds[0][component[row]]:
+                box_gaps(points[row], points[row], near_low, near_high, manhattan, row_gaps)
+                _search_from(row, (near, row_gaps, tile), space, rows, bounds, results)
 
 
 @compiled
 def take_found(component: Ints, results: Results, best: EdgeArrays) -> None:
-    """Fold what the rows found into the components' best edges, and forget it.
-
-    Args:
-        component: (n,) of each row.
-        results: of `search_outside`.
-        best: (n_components,), improved in place.
-    """
+    """Fold what the rows found (`search_outside`) into the components' best edges, and forget it."""
     found, found_weight, found_length = results
     source, target, weight, length = best
     for row in range(len(found)):
@@ -199,19 +213,19 @@ def take_found(component: Ints, results: Results, best: EdgeArrays) -> None:
 
 
 @compiled
-def join_best(parent: Ints, best: EdgeArrays, skipped: int, count: int, edges: EdgeArrays) -> int:
-    """Join every component but `skipped` along its best edge; return the new number of edges.
+def join_best(parent: Ints, best: EdgeArrays, searched: Bools, count: int, edges: EdgeArrays) -> int:
+    """Join every searched component along its best edge; return the new number of edges.
 
     Args:
         parent: (n,) components, joined in place.
         best: (n_components,).
-        skipped: a component without an edge.
+        searched: (n_components,) whether a component's best edge is known.
         count: edges so far.
         edges: (n - 1,), filled from `count` on.
     """
     source, target, weight, length = best
     for mine in range(len(source)):
-        if mine == skipped:
+        if not searched[mine]:
             continue
         a, b = find_root(parent, source[mine]), find_root(parent, target[mine])
         if a != b:

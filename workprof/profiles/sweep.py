@@ -1,4 +1,4 @@
-"""The paper's grid of clusterings (Table III), a group of runs at a time, and its summary (Table IV)."""
+"""One group of a sweep: the rows are scaled once, the neighbours searched once, and every size is cut and scored."""
 
 from __future__ import annotations
 
@@ -10,84 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import SettingsError
 from workprof.profiles.clusters import cut
 from workprof.profiles.fit import Prepared, prepare
 from workprof.profiles.neighbours import Neighbours, find_neighbours
 from workprof.profiles.optics import run_optics
 from workprof.profiles.scores import ProfileScores
 from workprof.profiles.scoring import score
-from workprof.profiles.settings import METRICS, PUBLISHED_TARGET_CLUSTERS, ProfileSettings
+from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.spanning_tree import SpanningTree, build_spanning_tree
 from workprof.profiles.stopwatch import Stopwatch
+from workprof.profiles.sweep_settings import OPTICS_SWEEP_ROWS, SMALLEST_OPTICS_SIZE, GroupSettings
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-GRID_SCALERS = ("standard", "minmax", "robust", "power")
-GRID_METRICS = METRICS
-GRID_SIZES = (50, 100, 200, 300, 400, 600, 1000)
-"""Table III: 4 transforms x 7 sizes x 2 metrics = 56 runs per algorithm."""
-
-COUPLED = 0
-QUICK_MIN_SAMPLES = 50
-"""The quick preset's one value: the smallest of the grid, so that small profiles keep their shape."""
-
-OPTICS_SWEEP_ROWS = 4_000
-"""Rows of OPTICS in a sweep; the grid's sizes shrink with the sample, so that they stay the same share of the rows."""
-
-SMALLEST_OPTICS_SIZE = 5
-PRESETS = ("paper", "quick")
 TRUTH = "truth_profile"
-
-
-@dataclass(frozen=True)
-class GroupSettings:
-    """The runs of a sweep that share one transform, one metric and one search of the neighbours.
-
-    Attributes:
-        algorithm: 'hdbscan' or 'optics'.
-        scaler, metric, features, mode, sample_rows, seed, silhouette, target_clusters: as in `ProfileSettings`.
-        sizes: values of min_cluster_size.
-        min_samples: one value for all runs, or 0 = coupled to the size, as in the paper.
-    """
-
-    algorithm: str = "hdbscan"
-    scaler: str = "power"
-    metric: str = "euclidean"
-    features: tuple[str, ...] = ()
-    mode: str = "corrected"
-    sizes: tuple[int, ...] = GRID_SIZES
-    min_samples: int = COUPLED
-    silhouette: str = "sampled"
-    target_clusters: int = PUBLISHED_TARGET_CLUSTERS
-    sample_rows: int = 0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.sizes or min(self.sizes) < 2:
-            raise SettingsError(f"sizes are {self.sizes}; give at least one, of 2 rows or more")
-        if self.silhouette not in ("exact", "sampled"):
-            raise SettingsError(f"silhouette is {self.silhouette!r}; use exact or sampled")
-        self.of_size(self.sizes[0])
-
-    def of_size(self, size: int) -> ProfileSettings:
-        """Return the settings of one run."""
-        return ProfileSettings(
-            features=self.features,
-            scaler=self.scaler,
-            metric=self.metric,
-            algorithm=self.algorithm,
-            min_cluster_size=size,
-            min_samples=self.min_samples or size,
-            mode=self.mode,
-            target_clusters=self.target_clusters,
-            silhouette=self.silhouette,
-            sample_rows=self.sample_rows,
-            seed=self.seed,
-        )
 
 
 @dataclass(frozen=True)

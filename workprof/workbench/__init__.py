@@ -4,10 +4,10 @@ The only package that uses the store, the cache and the methods together.
 """
 
 from workprof.workbench.asking import Answer
-from workprof.workbench.profiles import ProfileQuestions
+from workprof.workbench.sweeps import SweepQuestions
 
 __all__ = ["Answer", "Workbench"]
 
 
-class Workbench(ProfileQuestions):
+class Workbench(SweepQuestions):
     """One home folder, opened: its datasets, its results, its running steps."""

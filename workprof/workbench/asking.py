@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
@@ -13,11 +13,13 @@ from workprof.cache import About, ResultCache
 from workprof.jobs import Jobs, JobView
 from workprof.progress import Progress
 from workprof.settings import Settings
-from workprof.steps import Step
+from workprof.steps import Request, Step, perform
 from workprof.store.reports import Dataset
 from workprof.store.trace_store import TraceStore
 
 Result = TypeVar("Result")
+Frames = Callable[[], Mapping[str, pd.DataFrame]]
+Extras = Sequence[tuple[Step, object]]
 
 MEMORY_SHARE_OF_CACHE = 8
 DISK_BYTES_OF_CACHE = 4_000_000_000
@@ -52,6 +54,7 @@ class Asking:
         memory = settings.memory_limit_bytes // MEMORY_SHARE_OF_CACHE
         self._cache = ResultCache(settings.home / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE)
         self._jobs = Jobs(self._cache, settings.home / "jobs")
+        self._guard = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -88,21 +91,21 @@ class Asking:
         key = step.key(entry.hash, settings)
         return Answer(key, self._cache.get(key, cls), self._jobs.view(key))
 
-    def _blocking(
-        self,
-        step: Step,
-        entry: Dataset,
-        settings: object,
-        cls: type[Result],
-        frames: Callable[[], Mapping[str, pd.DataFrame]],
-        progress: Progress,
-    ) -> Result:
-        key = step.key(entry.hash, settings)
+    def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
+        """Return the kept result of a request, or compute it here, at most once however many threads ask."""
+        with self._cache.lock(request.key):
+            found = self._cache.get(request.key, cls)
+            if found is not None:
+                return found
+            outcome = perform(request, frames(), progress)
+            about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
+            self._cache.put(request.key, outcome.record, about)
+            for name, record in outcome.extras.items():
+                self._cache.put(request.extras[name].key, record, request.extras[name])
+            record_: Result = self._cache.get(request.key, cls) or outcome.record
+            return record_
 
-        def compute() -> tuple[Result, About]:
-            started = time.perf_counter()
-            record: Result = step.function()(frames(), settings, progress)
-            seconds = float(getattr(record, "seconds", time.perf_counter() - started))
-            return record, step.about(key, entry.name, settings, seconds)
-
-        return self._cache.get_or_compute(key, cls, compute)
+    def _request(self, step: Step, entry: Dataset, settings: object, extras: Extras = ()) -> Request:
+        """Return the request of a step on a dataset, with the by-products to keep: (step, its settings) each."""
+        lines = {extra.name: extra.about(extra.key(entry.hash, own), entry.name, own, 0.0) for extra, own in extras}
+        return Request(step, entry.name, settings, step.key(entry.hash, settings), lines)

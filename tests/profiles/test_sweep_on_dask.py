@@ -1,0 +1,83 @@
+"""WORKPROF_DASK sends the fits of a sweep to a real scheduler with real workers; the results are the same."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tests.profiles.planted import job_table
+from workprof.errors import SettingsError
+from workprof.parallel import loops_on
+from workprof.profiles.sweep import sweep_group
+from workprof.profiles.sweep_settings import GroupSettings
+
+
+def start(log, *command, folder=None):
+    place = ["--local-directory", str(folder)] if folder else []
+    with log.open("wb") as stream:
+        return subprocess.Popen([sys.executable, "-m", *command, *place], stdout=stream, stderr=stream)
+
+
+def wait_for(log, pattern, timeout_s=60):
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        found = re.search(pattern, log.read_text())
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(log.read_text())
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """A Dask scheduler and two workers on loopback."""
+    log = tmp_path / "scheduler.log"
+    quiet = ("--no-dashboard",)
+    processes = [start(log, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *quiet)]
+    try:
+        address = wait_for(log, r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)").group(1)
+        for i in range(2):
+            worker = tmp_path / f"worker{i}.log"
+            options = (
+                "--nthreads",
+                "1",
+                "--no-nanny",
+                "--host",
+                "127.0.0.1",
+                "--local-directory",
+                str(tmp_path / str(i)),
+            )
+            processes.append(start(worker, "distributed.cli.dask_worker", address, *quiet, *options))
+            wait_for(worker, r"Registered to:\s+tcp://127\.0\.0\.1")
+        yield address
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait(20)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning:distributed", "ignore::DeprecationWarning:distributed")
+@pytest.mark.parametrize("settings", [GroupSettings(sizes=(20, 40)), GroupSettings(sizes=(20, 40), min_samples=15)])
+def test_the_cluster_gives_the_same_results(scheduler, settings):
+    frames = {"jobs": job_table(1200)}
+    here = sweep_group(frames, settings)
+    with loops_on(scheduler):
+        from distributed import get_client
+
+        there = sweep_group(frames, settings)
+        ran = get_client().run(os.getpid)
+    assert len(set(ran.values())) == 2
+    for ours, theirs in zip(here.runs, there.runs, strict=True):
+        np.testing.assert_array_equal(ours.labels, theirs.labels)
+        assert ours.scores == theirs.scores
+
+
+def test_an_address_without_a_scheduler_is_named():
+    with pytest.raises(SettingsError, match=r"tcp://127\.0\.0\.1:9"), loops_on("tcp://127.0.0.1:9"):
+        pass

@@ -1,0 +1,180 @@
+"""Questions about sweeps: a grid of clusterings, a group at a time, each group kept as soon as it is finished."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+
+from workprof.jobs import JobView
+from workprof.profiles.settings import FEATURE_SETS
+from workprof.profiles.sweep import SweepGroup, SweepRun
+from workprof.profiles.sweep_settings import GroupSettings, SweepSettings
+from workprof.profiles.sweep_summary import (
+    RunComparison,
+    ScoreSummary,
+    TargetWinner,
+    at_target,
+    best_run,
+    compare_runs,
+    summarise_runs,
+    winners_by_target,
+)
+from workprof.progress import Progress, silent
+from workprof.settings import Settings
+from workprof.steps import Step
+from workprof.store.reports import Dataset
+from workprof.workbench.profiles import ProfileQuestions
+
+GROUP = Step("profiles.sweep_group", 1, "workprof.profiles.sweep:sweep_group")
+
+
+@dataclass(frozen=True)
+class GroupState:
+    """One group of a sweep: its runs if they are kept, and the job that makes them if one was started."""
+
+    settings: GroupSettings
+    key: str
+    result: SweepGroup | None
+    job: JobView | None
+
+
+@dataclass(frozen=True)
+class SweepState:
+    """A sweep as it stands.
+
+    Attributes:
+        settings: as asked.
+        groups: every group of the grid.
+        runs: the finished runs, in the order of the groups.
+        best: position in `runs` of the highest ACQUIRES, -1 = none.
+        summary: Table IV over the finished runs.
+        winners: best run by target number of clusters.
+        running: whether it goes on by itself.
+        seconds: of the finished groups.
+    """
+
+    settings: SweepSettings
+    groups: tuple[GroupState, ...]
+    runs: tuple[SweepRun, ...]
+    best: int
+    summary: tuple[ScoreSummary, ...]
+    winners: tuple[TargetWinner, ...]
+    running: bool
+    seconds: float
+
+    @property
+    def done(self) -> int:
+        """Number of finished groups."""
+        return sum(group.result is not None for group in self.groups)
+
+
+class SweepQuestions(ProfileQuestions):
+    """The questions of the Sweep page."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open the home folder.
+
+        Raises:
+            HomeBusy: when another process holds it.
+        """
+        super().__init__(settings)
+        self._sweepers: dict[tuple[str, SweepSettings], _Sweeper] = {}
+
+    def sweep(self, dataset: str, settings: SweepSettings | None = None, progress: Progress = silent) -> SweepState:
+        """Return a whole sweep; the groups that are not kept are computed here and now."""
+        entry, asked = self.dataset(dataset), self._sweep_settings(dataset, settings or SweepSettings())
+        groups = asked.groups()
+        for i, group in enumerate(groups):
+
+            def tell(fraction: float | None, message: str, before: int = i) -> None:
+                progress((before + (fraction or 0.0)) / len(groups), message)
+
+            self._blocking(self._request(GROUP, entry, group), SweepGroup, self._fit_frames(entry, group), tell)
+        return self.sweep_state(dataset, asked)
+
+    def sweep_state(self, dataset: str, settings: SweepSettings) -> SweepState:
+        """Return what is kept of a sweep and what runs of it, without computing anything."""
+        entry, asked = self.dataset(dataset), self._sweep_settings(dataset, settings)
+        groups = tuple(self._group_state(entry, group) for group in asked.groups())
+        kept = [group.result for group in groups if group.result is not None]
+        runs = tuple(at_target(run, asked.target_clusters) for result in kept for run in result.runs)
+        return SweepState(
+            settings=asked,
+            groups=groups,
+            runs=runs,
+            best=best_run(runs),
+            summary=summarise_runs(runs),
+            winners=winners_by_target(runs),
+            running=self._sweeper(entry, asked).is_running(),
+            seconds=sum(result.seconds for result in kept),
+        )
+
+    def start_sweep(self, dataset: str, settings: SweepSettings) -> None:
+        """Start the groups that are not kept, one after another in child processes; goes on without a viewer."""
+        entry, asked = self.dataset(dataset), self._sweep_settings(dataset, settings)
+        self._sweeper(entry, asked).start()
+
+    def cancel_sweep(self, dataset: str, settings: SweepSettings) -> None:
+        """Stop a sweep: the running group is dropped, the finished ones stay."""
+        self._sweeper(self.dataset(dataset), self._sweep_settings(dataset, settings)).cancel()
+
+    def compare_sweep_runs(self, dataset: str, settings: SweepSettings, before: int, after: int) -> RunComparison:
+        """Return how two finished runs differ, by their positions in `SweepState.runs`."""
+        state = self.sweep_state(dataset, settings)
+        ids = [group.result.row_ids for group in state.groups if group.result for _ in group.result.runs]
+        return compare_runs(state.runs[before], state.runs[after], ids[before], ids[after])
+
+    def _group_state(self, entry: Dataset, group: GroupSettings) -> GroupState:
+        answer = self._answer(GROUP, entry, group, SweepGroup)
+        return GroupState(group, answer.key, answer.result, answer.job)
+
+    def _sweep_settings(self, dataset: str, settings: SweepSettings) -> SweepSettings:
+        if not settings.features or settings.features[0] in FEATURE_SETS:
+            return settings
+        return replace(settings, features=self._store.resolve(self.dataset(dataset).hash, settings.features))
+
+    def _sweeper(self, entry: Dataset, settings: SweepSettings) -> _Sweeper:
+        with self._guard:
+            return self._sweepers.setdefault((entry.hash, settings), _Sweeper(self, entry, settings))
+
+    def _run_group(self, entry: Dataset, group: GroupSettings) -> JobView | None:
+        """Run one group as a job unless it is kept; return how it ended."""
+        state = self._group_state(entry, group)
+        if state.result is not None:
+            return None
+        self._jobs.start(self._request(GROUP, entry, group), self._fit_frames(entry, group))
+        return self._jobs.wait(state.key)
+
+
+class _Sweeper:
+    """The thread that asks for one group after another."""
+
+    def __init__(self, workbench: SweepQuestions, entry: Dataset, settings: SweepSettings) -> None:
+        self._workbench, self._entry, self._settings = workbench, entry, settings
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._guard = threading.Lock()
+
+    def is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> None:
+        with self._guard:
+            if not self.is_running():
+                self._stop.clear()
+                self._thread = threading.Thread(target=self._run, name="sweep", daemon=True)
+                self._thread.start()
+
+    def cancel(self) -> None:
+        self._stop.set()
+        for group in self._workbench.sweep_state(self._entry.hash, self._settings).groups:
+            if group.job is not None and group.job.active:
+                self._workbench.cancel(group.key)
+
+    def _run(self) -> None:
+        for group in self._settings.groups():
+            if self._stop.is_set():
+                return
+            ended = self._workbench._run_group(self._entry, group)
+            if ended is not None and ended.state == "cancelled":
+                return
