@@ -17,7 +17,11 @@ from workprof.units import DURATION_FACTORS, MEMORY_FACTORS, PERCENT_FACTORS
 
 Start = Callable[[_shell.Visit, Spooled, IngestOptions], None]
 
-UNITS = {"s": tuple(DURATION_FACTORS), "bytes": tuple(MEMORY_FACTORS), "percent": tuple(PERCENT_FACTORS)}
+UNITS = {
+    "s": tuple(sorted(DURATION_FACTORS, key=lambda name: name != "s")),
+    "bytes": tuple(MEMORY_FACTORS),
+    "percent": tuple(PERCENT_FACTORS),
+}
 NAMES = ("job_name", "task_name")
 FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
 
@@ -27,7 +31,10 @@ def screen(visit: _shell.Visit, source: Spooled, options: IngestOptions, start: 
     suggestion = visit.workbench.suggest(source.path, options)
     st.markdown(f"**{markdown_text(source.label)}** has columns that workprof does not know. Which is what?")
     _samples(suggestion)
-    mapping = {name: found for name in _ordered(suggestion) if (found := _field(name, suggestion)) is not None}
+    first = tuple(dict.fromkeys([*FIRST, *suggestion.mapping]))
+    mapping = _fields(first, suggestion)
+    with st.expander("Further fields", icon=":material/add:"):
+        mapping |= _fields(tuple(name for name in FIELDS if name not in first), suggestion)
     missing = _missing(mapping)
     _ticks(mapping)
     with st.container(horizontal=True):
@@ -52,8 +59,8 @@ def _samples(suggestion: Suggestion) -> None:
     st.dataframe(rows, hide_index=True, key="map_sample", alt="Columns of the file with their first values", height=220)
 
 
-def _ordered(suggestion: Suggestion) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*FIRST, *suggestion.mapping, *FIELDS]))
+def _fields(names: tuple[str, ...], suggestion: Suggestion) -> dict[str, FieldSource]:
+    return {name: found for name in names if (found := _field(name, suggestion)) is not None}
 
 
 def _field(name: str, suggestion: Suggestion) -> FieldSource | None:
@@ -71,7 +78,7 @@ def _field(name: str, suggestion: Suggestion) -> FieldSource | None:
         chosen = ""
         if units:
             start = units.index(guess.unit) if guess and guess.unit in units else 0
-            chosen = st.selectbox(f"unit of {label(name)}", units, index=start, key=f"map_unit_{name}", width=140)
+            chosen = st.selectbox(f"unit of {label(name)}", units, index=start, key=f"map_unit_{name}", width=190)
     return FieldSource(column, chosen) if column else None
 
 

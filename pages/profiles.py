@@ -76,8 +76,8 @@ def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit
         _shell.published_flag()
         st.caption(PUBLISHED)
     _figures.headline_row(headlines(fit))
-    for note in fit.notes:
-        st.warning(markdown_text(note, 400), icon=":material/info:")
+    if fit.notes:
+        st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in fit.notes), icon=":material/info:")
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
     view = _profile_charts.View(visit, dataset, settings, fit, names)
     tabs = st.tabs(list(VIEWS), key="profiles_tab", on_change="rerun", bind="query-params")
