@@ -54,6 +54,38 @@ def test_fit_by_name_and_by_hash_gives_the_same_numbers(workprof, sample):
     assert by_name["settings"]["min_cluster_size"] == 20
 
 
+def test_sweep_runs_the_grid_and_goes_on_from_what_is_kept(workprof, sample):
+    swept = workprof("profiles", "sweep", "small", "--json").json
+    assert set(swept) >= {"runs", "best", "seconds"}
+    grid = {(run["scaler"], run["metric"], run["grid_size"]) for run in swept["runs"]}
+    left_out = sum(len(group) for group in swept["left_out"])
+    assert len(grid) == len(swept["runs"]) == 56 - left_out
+    assert set(swept["runs"][0]) >= {
+        "algorithm",
+        "min_samples",
+        "avg_silhouette",
+        "acquires",
+        "davies_bouldin",
+        "seconds",
+    }
+    assert swept["best"]["acquires"] == max(run["acquires"] for run in swept["runs"] if run["acquires"] is not None)
+    assert workprof("profiles", "sweep", "small", "--json").json == swept
+
+
+def test_is_there_anything_to_cluster(workprof, sample):
+    labels = workprof("profiles", "baseline", "small", "--by", "workload", "--by", "workload,task_name", "--json").json[
+        "labels"
+    ]
+    assert [label["by"] for label in labels] == ["workload", "workload,task_name"]
+    assert all(-1 <= label[metric] <= 1 for label in labels for metric in ("euclidean", "cosine", "manhattan"))
+    hopkins = workprof("profiles", "hopkins", "small", "--json").json
+    assert set(hopkins) >= {"hopkins", "n_sampled", "seed"}
+    assert 0 <= hopkins["hopkins"] < 0.3
+    stability = workprof("profiles", "stability", "small", "--resamples", 3, "--json").json
+    assert set(stability) >= {"adjusted_rand", "per_profile"}
+    assert set(stability["per_profile"][0]) >= {"profile", "jaccard"}
+
+
 def test_presets_and_options(workprof, sample):
     coarse = workprof("profiles", "fit", "small", "--preset", "coarse", "--metric", "manhattan", "--json").json
     assert coarse["settings"]["min_cluster_size"] == 30
@@ -95,6 +127,10 @@ def test_home_may_stand_before_or_after_the_command(workprof, run_workprof, samp
         (["profiles", "fit", "small", "--features", "cpu_usage,colour"], "colour"),
         (["profiles", "fit", "small", "--min-cluster-size", "1"], "min_cluster_size"),
         (["profiles", "fit", "small", "--preset", "huge"], "huge"),
+        (["profiles", "sweep", "small", "--min-samples", "some"], "some"),
+        (["profiles", "sweep", "small", "--algorithms", "kmeans"], "kmeans"),
+        (["profiles", "baseline", "small", "--by", "colour"], "colour"),
+        (["profiles", "stability", "small", "--resamples", "0"], "resamples"),
         (["ingest", "x.csv", "--format", "word"], "word"),
         (["ingest", "x.csv", "--map", "nowhere.json"], "--map"),
         (["sample", "small", "--by", "colour", "--rows", "5", "--name", "s"], "colour"),

@@ -86,3 +86,8 @@ def table(rows: list[dict[str, object]]) -> str:
     widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names of a comma-separated option."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

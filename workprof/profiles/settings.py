@@ -117,6 +117,11 @@ OPTICS_ROWS = 10_000
 """OPTICS walks the points one by one in Python: more rows than this are sampled, and the result says so."""
 
 
+def default_features(mode: str) -> tuple[str, ...]:
+    """Return the feature set of a mode: what the paper clustered on, or the sensors alone."""
+    return ("all17",) if mode == "faithful" else ("sensors10",)
+
+
 def preset(name: str, n_rows: int) -> dict[str, str | int]:
     """Return the settings that a preset changes; the features stay as they are.
 
@@ -166,7 +171,7 @@ def resolve(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
     exact = settings.mode == "faithful" or n_rows <= EXACT_SILHOUETTE_ROWS
     return replace(
         settings,
-        features=settings.features or (("all17",) if settings.mode == "faithful" else ("sensors10",)),
+        features=settings.features or default_features(settings.mode),
         min_cluster_size=size,
         min_samples=settings.min_samples or size,
         silhouette=settings.silhouette or ("exact" if exact else "sampled"),

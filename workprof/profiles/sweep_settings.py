@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workprof.errors import SettingsError
-from workprof.profiles.settings import ALGORITHMS, METRICS, PUBLISHED_TARGET_CLUSTERS, ProfileSettings
+from workprof.profiles.settings import ALGORITHMS, METRICS, PUBLISHED_TARGET_CLUSTERS, ProfileSettings, default_features
 
 GRID_SCALERS = ("standard", "minmax", "robust", "power")
 GRID_METRICS = METRICS
@@ -113,7 +113,7 @@ class SweepSettings:
                 algorithm=algorithm,
                 scaler=scaler,
                 metric=metric,
-                features=self.features or (("all17",) if self.mode == "faithful" else ("sensors10",)),
+                features=self.features or default_features(self.mode),
                 mode=self.mode,
                 min_samples=one if self.min_samples == PRESET_DECIDES else self.min_samples,
                 silhouette=self.silhouette or ("exact" if paper else "sampled"),

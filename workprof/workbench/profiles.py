@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 import pandas as pd
 
@@ -12,7 +13,6 @@ from workprof.profiles.fit import ProfileFit
 from workprof.profiles.recut import TREE, recut, tree_settings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, clustered_rows, resolve
 from workprof.profiles.spanning_tree import SpanningTree
-from workprof.profiles.sweep_settings import GroupSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Request, Step
 from workprof.store.reports import Dataset, ProfileNote
@@ -25,6 +25,14 @@ TREE_STEP = Step(TREE, 1, FIT.target)
 METADATA = ("job_name", "task_name", "user", "group", "workload", "node", "gpu_type")
 TIMES = ("start_time_s", "duration_s")
 TRUTH = "truth_profile"
+
+
+class HasFeatures(Protocol):
+    """Settings that name their features: field names, or one set."""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names."""
 
 
 class ProfileQuestions(DatasetQuestions):
@@ -90,13 +98,13 @@ class ProfileQuestions(DatasetQuestions):
             self._cache.put(request.key, found, FIT.about(request.key, entry.name, asked, found.seconds))
         return found
 
-    def _fit_frames(self, entry: Dataset, settings: ProfileSettings | GroupSettings) -> Frames:
+    def _fit_frames(self, entry: Dataset, settings: HasFeatures, more: tuple[str, ...] = ()) -> Frames:
         """Return a function that reads what a clustering needs: the features, metadata, times and the truth."""
 
         def read() -> dict[str, pd.DataFrame]:
             present = {column.name for column in self._store.columns(entry.hash)}
             features = FEATURE_SETS.get(settings.features[0], settings.features)
-            wanted = dict.fromkeys([*features, *METADATA, *TIMES, TRUTH])
+            wanted = dict.fromkeys([*features, *METADATA, *TIMES, TRUTH, *more])
             jobs = self._store.frame(entry.hash, [name for name in wanted if name in present])
             jobs.attrs["utc_offset_s"] = utc_offset_s(entry.format)
             return {"jobs": jobs}

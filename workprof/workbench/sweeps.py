@@ -23,7 +23,7 @@ from workprof.progress import Progress, silent
 from workprof.settings import Settings
 from workprof.steps import Step
 from workprof.store.reports import Dataset
-from workprof.workbench.profiles import ProfileQuestions
+from workprof.workbench.clusterability import ClusterabilityQuestions
 
 GROUP = Step("profiles.sweep_group", 1, "workprof.profiles.sweep:sweep_group")
 
@@ -68,7 +68,7 @@ class SweepState:
         return sum(group.result is not None for group in self.groups)
 
 
-class SweepQuestions(ProfileQuestions):
+class SweepQuestions(ClusterabilityQuestions):
     """The questions of the Sweep page."""
 
     def __init__(self, settings: Settings) -> None:
