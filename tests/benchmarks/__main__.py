@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.benchmarks.measure import Measured
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("ingest_tables",)
+NAMES = ("ingest_tables", "sweep", "sweep_exact", "sweep_paper", "recut", "silhouette")
 
 
 def chosen() -> list[str]:

@@ -1,0 +1,8 @@
+"""The quick preset with exact silhouettes against the reference loop."""
+
+from tests.benchmarks.measure import Measured
+from tests.benchmarks.sweeps import measure
+
+
+def run() -> Measured:
+    return measure("quick", "exact")
