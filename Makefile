@@ -32,7 +32,7 @@ browser:
 	@bash .ci/browser
 
 test: lint browser
-	$(BIN)/pytest -m "not bench"
+	$(BIN)/pytest -m ""
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks
