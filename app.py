@@ -15,6 +15,7 @@ PAGES = {
             url_path="profiles",
             help="Kinds of jobs.",
         ),
+        st.Page("pages/sweep.py", title="Sweep", icon=":material/tune:", url_path="sweep", help="Which settings suit."),
     ],
 }
 

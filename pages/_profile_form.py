@@ -151,13 +151,19 @@ def _fields(visit: _shell.Visit, dataset: Dataset) -> ProfileSettings:
     )
 
 
+def feature_words(name: str) -> str:
+    """Return a feature as the form and the address write it."""
+    return f"{markdown_text(label(name))} ({name})"
+
+
 def _own_features(visit: _shell.Visit, dataset: Dataset) -> list[str]:
     numeric = [column.name for column in visit.workbench.columns(dataset.hash) if column.numeric]
     return st.multiselect(
         "Own choice of features (used when Features is 'own choice')",
         [name for name in numeric if not name.startswith("truth_")],
-        format_func=lambda name: f"{markdown_text(label(name))} ({name})",
+        format_func=feature_words,
         key="profiles_features",
+        bind="query-params",
         placeholder="At least two numeric columns",
     )
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _profile_cards, _profile_charts, _profile_form, _profile_selection, _progress, _shell
+from pages import (
+    _clusterability,
+    _figures,
+    _profile_cards,
+    _profile_charts,
+    _profile_form,
+    _profile_selection,
+    _progress,
+    _recut,
+    _shell,
+)
 from pages._errors import guard
 from workprof.charts.profiles import headlines, profile_names
 from workprof.charts.profiles.names import PUBLISHED
@@ -31,6 +41,7 @@ VIEWS = {
     "Sizes": _profile_charts.sizes,
     "Tree": _profile_charts.tree,
     "Metadata": _profile_charts.metadata,
+    "Is there anything to cluster?": _clusterability.clusterability,
     "Take away": _profile_cards.take_away,
 }
 
@@ -75,6 +86,7 @@ def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit
     if settings.mode == "faithful":
         _shell.published_flag()
         st.caption(PUBLISHED)
+    _recut.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
     _figures.headline_row(headlines(fit))
     if fit.notes:
         st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in fit.notes), icon=":material/info:")

@@ -1,0 +1,104 @@
+"""The Sweep page in a real browser: start, runs appear, cancel, resume, compare two; both themes, wide and narrow."""
+
+import re
+import time
+
+import pytest
+
+from tests.browser.conftest import running_server
+
+SIZES = {1440: 900, 390: 844}
+VIEWS = ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two")
+PART = "sweep_sample_rows=3000"
+SWEEP_MS = 120_000
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """A server of this module's own, so that no other fit takes the place of a group."""
+    with running_server(tmp_path_factory.mktemp("sweep") / "home") as running:
+        yield running
+
+
+def open_sweep(visitor, query=PART):
+    visitor.open(f"/sweep?{query}")
+    if visitor.button("Load sample").count():
+        visitor.button("Load sample").click()
+        visitor.settle()
+    return visitor
+
+
+def finished(visitor):
+    """Start the sweep unless it is complete, and wait for its end."""
+    for words in ("Start sweep", "Resume sweep"):
+        if visitor.button(words).count():
+            visitor.button(words).click()
+    visitor.page.get_by_text("Complete: 8 of 8 groups").wait_for(timeout=SWEEP_MS)
+    return visitor.settle()
+
+
+def test_a_sweep_starts_shows_its_runs_is_cancelled_goes_on_and_compares_two(swept, visitors):
+    visitor = open_sweep(visitors(swept))
+    page = visitor.page
+    visitor.button("Start sweep").click()
+    page.get_by_text(re.compile(r"^0 of 8 groups, 0 of 56 runs")).first.wait_for()
+    page.get_by_text("Best so far by ACQUIRES").wait_for(timeout=SWEEP_MS)
+    page.locator("[data-testid=stDataFrame]").first.wait_for()
+
+    before = time.monotonic()
+    visitor.button("Cancel").click()
+    page.get_by_text(re.compile(r"Stopped at [1-7] of 8 groups")).wait_for(timeout=10_000)
+    assert time.monotonic() - before < 2
+    visitor.settle()
+
+    finished(visitor)
+    page.get_by_role("tab", name="Compare two").click()
+    page.get_by_text(re.compile(r"^Jobs that moved: [\d,]+$")).wait_for()
+    visitor.settle()
+    assert page.locator("[data-testid=stMetricValue]").count() == 4
+    assert visitor.wide() <= 0
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", SIZES)
+def test_every_view_opens(swept, visitors, tmp_path, width, dark):
+    visitor = finished(open_sweep(visitors(swept, width=width, height=SIZES[width], dark=dark)))
+    for name in VIEWS:
+        visitor.page.get_by_role("tab", name=name, exact=True).click()
+        visitor.settle()
+        assert visitor.wide() <= 0, name
+        picture = tmp_path / f"sweep-{name}-{width}-{'dark' if dark else 'light'}.png"
+        visitor.page.screenshot(path=picture, full_page=True)
+        assert picture.stat().st_size > 10_000
+
+
+def test_the_best_run_opens_in_profiles_with_its_settings(swept, visitors):
+    visitor = finished(open_sweep(visitors(swept)))
+    visitor.page.get_by_role("link", name="Open the best run in Profiles").click()
+    visitor.page.locator("h1").get_by_text("Profiles").wait_for()
+    visitor.settle()
+    visitor.button("Find profiles").click()
+    visitor.page.locator("[data-testid=stMetricValue]").first.wait_for(timeout=SWEEP_MS)
+    visitor.settle()
+    assert "3,000 rows" in visitor.page.locator("[data-testid=stMain]").inner_text()
+
+
+def test_a_slider_cuts_the_profiles_again_without_a_fit(swept, visitors):
+    visitor = open_sweep(visitors(swept)).open("/profiles")
+    page = visitor.page
+    if visitor.button("Find profiles").count():
+        visitor.button("Find profiles").click()
+    page.locator("[data-testid=stMetricValue]").first.wait_for(timeout=SWEEP_MS)
+    visitor.settle()
+    before = page.locator("[data-testid=stMetricValue]").first.inner_text()
+    page.get_by_role("slider", name=re.compile("^Re-cut")).focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "before => document.querySelector('[data-testid=stMetricValue]').innerText !== before",
+        arg=before,
+        timeout=20_000,
+    )
+    visitor.settle()
+    assert "profiles_min_cluster_size=" in page.url
+    assert "profiles_min_samples=45" in page.url

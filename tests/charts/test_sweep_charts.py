@@ -1,0 +1,216 @@
+"""Figures and tables of a sweep: best first, units, words for everyone, readable cells, published values apart."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from plotly.colors import sample_colorscale, unlabel_rgb
+
+from tests.charts import records_for_tests as made
+from workprof.charts import sweep as charts
+from workprof.charts.sweep.heat import score_heatmap
+from workprof.charts.sweep.ink import BLACK, ink, relative_luminance
+from workprof.charts.sweep.scores import SCORES, value
+from workprof.charts.theme import SCALE, readable
+from workprof.profiles.sweep import SweepGroup, SweepRun
+from workprof.profiles.sweep_settings import SweepSettings
+from workprof.profiles.sweep_summary import best_run, compare_runs, summarise_runs, winners_by_target
+
+ROWS = 230
+SETTINGS = SweepSettings(preset="paper")
+
+
+def run(settings, size, clusters, silhouette):
+    labels = (np.arange(ROWS) % (clusters + 1) - 1).astype(np.int16)
+    scores = replace(
+        made.scores(),
+        n_clusters=clusters,
+        n_outliers=int((labels < 0).sum()),
+        avg_silhouette=silhouette,
+        acquires=silhouette / 2,
+        davies_bouldin=2 - silhouette,
+    )
+    return SweepRun(settings.of_size(size), size, scores, labels, 0.1)
+
+
+def grid():
+    """Return the paper's groups, each with two runs and a size left out."""
+    pairs = []
+    for i, settings in enumerate(SETTINGS.groups()):
+        runs = tuple(run(settings, size, 2 + j + i % 5, 0.1 + 0.04 * i + 0.01 * j) for j, size in enumerate((50, 100)))
+        left_out = {"1000": "230 rows cannot hold two profiles of 1,000"}
+        pairs.append((settings, SweepGroup(runs, left_out, np.arange(ROWS), ROWS, 0.3)))
+    return pairs
+
+
+PAIRS = grid()
+RUNS = tuple(run for _, group in PAIRS for run in group.runs)
+BEST = best_run(RUNS)
+SOME = compare_runs(RUNS[0], RUNS[7], np.arange(ROWS), np.arange(ROWS))
+EVERY = {
+    "heat": charts.score_heatmap(RUNS, "acquires", "hdbscan"),
+    "parallel": charts.parallel_coordinates(RUNS, BEST),
+    "targets": charts.target_bars(winners_by_target(RUNS), RUNS),
+    "overlap": charts.overlap_heatmap(SOME, "one", "other"),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_chart_has_its_words_and_numbers(name):
+    chart = EVERY[name]
+    assert chart.takeaway.endswith(".")
+    assert len(chart.alt) > 20
+    assert chart.note
+    assert not chart.data.empty
+    assert chart.figure.layout.uirevision == "keep"
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_chart_is_drawn_in_both_themes(name, dark):
+    assert readable(EVERY[name].figure, dark=dark).to_json()
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("algorithm", ["hdbscan", "optics"])
+def test_the_heat_map_shows_every_score_of_one_algorithm(score, algorithm):
+    chart = score_heatmap(RUNS, score, algorithm)
+    mine = [run for run in RUNS if run.settings.algorithm == algorithm]
+    cells = chart.data.to_numpy()[:, 1:].astype(float)
+    assert cells.shape == (8, 2)
+    assert np.array_equal(cells.ravel(), [value(run, score) for run in mine], equal_nan=True)
+    assert "rows" in chart.figure.layout.xaxis.title.text
+
+
+def test_the_heat_map_names_the_best_cell_in_the_direction_of_the_score():
+    high = charts.score_heatmap(RUNS, "acquires", "hdbscan").takeaway
+    low = charts.score_heatmap(RUNS, "davies_bouldin", "hdbscan").takeaway
+    assert high == "ACQUIRES is best (0.195) at power, Manhattan, size 100."
+    assert "power, Manhattan, size 100" in low
+    neither = charts.score_heatmap(RUNS, "n_clusters", "hdbscan").takeaway
+    assert neither == "Profiles: 2 to 7 over the grid."
+
+
+def test_words_on_cells_are_readable_everywhere():
+    for share in np.linspace(0, 1, 101):
+        luminance = relative_luminance(unlabel_rgb(sample_colorscale(SCALE, [share])[0]))
+        words = 0.0 if ink(share) == BLACK else 1.0
+        high, low = max(luminance, words), min(luminance, words)
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_the_table_stands_best_first_and_names_the_best_in_words():
+    table = charts.runs_table(RUNS, BEST)
+    assert table["acquires"].is_monotonic_decreasing
+    assert table.index[0] == BEST
+    assert list(table["verdict"][:2]) == ["★ best", ""]
+    assert "truth_adjusted_rand" not in table
+    assert len(table) == len(RUNS)
+
+
+def test_planted_truth_adds_its_column():
+    known = [replace(RUNS[0], scores=made.scores(truth=0.9))]
+    assert charts.runs_table(known, 0)["truth_adjusted_rand"].tolist() == [0.9]
+
+
+def test_run_names_are_unique():
+    names = charts.run_names(RUNS)
+    assert len(set(names)) == len(names)
+    assert names[0] == "HDBSCAN, standard, Euclidean, 50"
+
+
+def test_the_best_is_told_with_its_target_and_lead():
+    sentence = charts.best_sentence(RUNS, BEST, complete=False)
+    assert sentence.startswith("Best so far by ACQUIRES at a target of 26 profiles: OPTICS, power, Manhattan, 100")
+    assert "0.005 ahead of the next" in sentence
+    assert "so far" not in charts.best_sentence(RUNS, BEST, complete=True)
+    assert "No run has a score" in charts.best_sentence(RUNS, -1, complete=True)
+
+
+def test_the_runner_up_is_second_by_the_score():
+    assert charts.runner_up(RUNS, BEST) == len(RUNS) - 2
+    none = [replace(run, scores=replace(run.scores, acquires=math.nan)) for run in RUNS[:3]]
+    assert charts.runner_up(none, 0) == 1
+
+
+def test_the_standing_counts_groups_runs_and_what_was_left_out():
+    part = [(settings, group if i < 3 else None) for i, (settings, group) in enumerate(PAIRS)]
+    standing = charts.Standing.of(part)
+    assert standing.words() == "3 of 16 groups, 6 of 109 runs (3 left out)"
+    assert not standing.complete
+    assert standing.fraction(0.5) == pytest.approx(3.5 / 16)
+    assert charts.Standing.of(PAIRS).complete
+
+
+def test_left_out_sizes_have_their_reason():
+    table = charts.left_out_table(PAIRS)
+    assert len(table) == 16
+    assert set(table["size"]) == {1000}
+    assert "cannot hold" in table["reason"].iloc[0]
+    assert charts.left_out_table([]).empty
+
+
+def test_table_iv_puts_the_published_means_beside_hdbscan_only():
+    table = charts.summary_table(summarise_runs(RUNS))
+    outliers = table[table["score"] == "outliers (rows)"].set_index("algorithm")
+    assert outliers.loc["HDBSCAN", "published mean"] == 40_331
+    assert math.isnan(outliers.loc["OPTICS", "published mean"])
+    assert charts.summary_words(table).loc[0, "published mean"] == "40,331"
+    assert "HDBSCAN finds 2 to 7 profiles" in charts.summary_sentence(summarise_runs(RUNS))
+    assert charts.summary_sentence(()) == "No run is finished."
+
+
+def test_targets_name_the_winner_and_keep_the_published_one_apart():
+    chart = EVERY["targets"]
+    assert list(chart.data["target"]) == [10, 20, 26, 50, 100]
+    assert chart.data.loc[2, "published winner"] == "power, Euclidean, 300"
+    assert "another sample" in chart.note
+    assert "ACQUIRES" in chart.figure.layout.xaxis.title.text
+
+
+def test_parallel_coordinates_draw_every_run_and_leave_out_axes_that_say_nothing():
+    chart = charts.parallel_coordinates(RUNS, BEST)
+    assert len(chart.figure.data) == len(RUNS)
+    assert max(trace.line.width for trace in chart.figure.data) == 4
+    one = [run for run in RUNS if run.settings.algorithm == "hdbscan"]
+    assert "algorithm" not in charts.parallel_coordinates(one, 0).figure.layout.yaxis.ticktext
+
+
+def test_one_run_alone_and_runs_without_scores_are_drawn():
+    bare = replace(RUNS[0], scores=replace(RUNS[0].scores, acquires=math.nan, avg_silhouette=math.nan))
+    assert charts.parallel_coordinates([RUNS[0]], 0).takeaway.endswith(".")
+    assert charts.parallel_coordinates([bare], -1).takeaway == "No run has a score yet."
+    assert charts.score_heatmap([bare], "acquires", "hdbscan").takeaway.startswith("No finished run")
+    assert charts.target_bars(winners_by_target([bare]), [bare]).takeaway == "No run has a score yet."
+
+
+def test_the_overlap_keeps_every_row_and_says_what_dissolved():
+    chart = EVERY["overlap"]
+    assert chart.data.iloc[:, 1:].to_numpy().sum() == ROWS
+    assert np.asarray(chart.figure.data[0].z, dtype=float).sum(axis=1) == pytest.approx(1)
+    assert "part from theirs" in chart.takeaway
+    assert charts.overlap_heatmap(SOME, "one", "one").takeaway == "The same run twice: nothing moved."
+
+
+def test_comparison_figures_carry_their_meaning():
+    headlines = charts.comparison_headlines(SOME)
+    assert [item.label for item in headlines] == ["Adjusted Rand", "Adjusted Rand", "Into the outliers", "Moved"]
+    assert all(item.meaning for item in headlines)
+
+
+def test_moved_jobs_get_both_groups_in_any_order():
+    import pandas as pd
+
+    ids = SOME.row_ids[::-1]
+    told = charts.moved_jobs(pd.DataFrame({"row_id": ids}), SOME)
+    label = int(SOME.before[-1])
+    assert told["first run"].iloc[0] == ("Outliers" if label < 0 else f"P{label}")
+    assert len(told) == len(ids)
+
+
+def test_the_estimate_grows_with_rows_and_exactness():
+    quick = charts.estimate(SweepSettings(), 1_000)
+    assert quick.startswith("56 runs in 8 groups on 1,000 rows: about")
+    assert "OPTICS on 4,000 of them" in charts.estimate(SETTINGS, 100_001)
+    assert "on 500 rows" in charts.estimate(SweepSettings(sample_rows=500), 100_001)

@@ -1,0 +1,119 @@
+"""The re-cut controls, and the tab that asks whether there is anything to cluster, in every state."""
+
+import shutil
+
+import pytest
+
+from tests.pages.conftest import SAMPLE, problems
+from workprof.profiles.baseline import BaselineSettings
+from workprof.profiles.clusterability import HopkinsSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.stability import StabilitySettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+TAB = "Is there anything to cluster?"
+STARTS = ("Compute: Hopkins statistic", "Compute: Label baseline (Table II)", "Compute: Stability of the profiles")
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def words(test):
+    return " ".join(str(item.value) for item in (*test.markdown, *test.caption, *test.info, *test.warning))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with the sample and its default profiles; made once, copied for each test."""
+    folder = tmp_path_factory.mktemp("kept") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder))
+        with Workbench(from_environment()) as workbench:
+            report = workbench.ingest([SAMPLE])
+            workbench.profiles(report.hash)
+    return folder, report
+
+
+@pytest.fixture
+def loaded(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1]
+
+
+@pytest.fixture
+def answered(loaded, house):
+    """The three answers for the default profiles, kept."""
+    workbench = house().workbench
+    workbench.hopkins(loaded.hash, HopkinsSettings())
+    workbench.baseline(loaded.hash, BaselineSettings(), ProfileSettings())
+    workbench.stability(loaded.hash, StabilitySettings(resamples=2))
+    return loaded
+
+
+def test_nothing_is_computed_before_it_is_asked_for(app, loaded, house):
+    test = app("profiles", profiles_tab=TAB)
+    assert problems(test) == []
+    assert set(STARTS) <= set(labels(test))
+    assert "near 0 = clusterable" in words(test).replace("\\", "")
+    assert house().workbench.jobs() == ()
+
+
+def test_a_computation_runs_in_the_background_and_can_be_cancelled(app, loaded, house):
+    test = app("profiles", profiles_tab=TAB)
+    next(button for button in test.button if button.label == STARTS[0]).click().run()
+    assert problems(test) == []
+    job = house().workbench.jobs()[0]
+    assert job.step == "profiles.hopkins"
+    house().workbench.cancel(job.key)
+    test.run()
+    assert problems(test) == []
+
+
+def test_kept_answers_are_shown_as_charts_with_words(app, answered):
+    test = app("profiles", profiles_tab=TAB, profiles_resamples="2")
+    assert problems(test) == []
+    assert not set(STARTS) & set(labels(test))
+    charts = test.get("plotly_chart")
+    assert len(charts) == 3
+    assert all(chart.proto.alt for chart in charts)
+    told = words(test).replace("\\", "")
+    assert "Hopkins 0." in told
+    assert told.count("not verified") >= 2
+    assert "profiles come back stable" in told
+
+
+def test_a_recut_changes_the_page_and_the_form_without_a_job(app, loaded, house):
+    test = app("profiles")
+    before = test.metric[0].value
+    test.select_slider(key="recut_size").set_value(400).run()
+    test.run()
+    assert problems(test) == []
+    assert test.number_input(key="profiles_min_cluster_size").value == 400
+    assert test.number_input(key="profiles_min_samples").value == 45
+    assert test.metric[0].value != before
+    assert house().workbench.jobs() == ()
+    cut = house().workbench.recut_profiles(loaded.hash, ProfileSettings(min_cluster_size=400, min_samples=45))
+    assert test.metric[0].value == str(cut.scores.n_clusters)
+
+
+def test_coupling_says_that_a_fit_is_needed_and_offers_it(app, loaded, house):
+    test = app("profiles")
+    test.toggle(key="recut_coupled").set_value(True).run()
+    test.select_slider(key="recut_size").set_value(200).run()
+    assert problems(test) == []
+    assert "need a fit" in words(test)
+    test.button(key="recut_fit").click().run()
+    jobs = house().workbench.jobs()
+    assert [job.step for job in jobs] == ["profiles.fit"]
+    house().workbench.cancel(jobs[0].key)
+
+
+@pytest.mark.slow
+def test_optics_has_nothing_to_cut_again(app, loaded, house):
+    settings = ProfileSettings(algorithm="optics", sample_rows=600, min_cluster_size=30)
+    house().workbench.profiles(loaded.hash, settings)
+    test = app("profiles", profiles_algorithm="optics", profiles_sample_rows="600", profiles_min_cluster_size="30")
+    assert problems(test) == []
+    assert "OPTICS keeps no tree" in words(test)

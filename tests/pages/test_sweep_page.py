@@ -1,0 +1,218 @@
+"""The Sweep page in every state: no data, not started, part, complete, running, cancelled, failed."""
+
+import shutil
+import time
+
+import pytest
+
+from pages._sweep_open import parameters
+from tests.pages.conftest import SAMPLE, problems
+from workprof.profiles.sweep import SweepGroup
+from workprof.profiles.sweep_settings import SweepSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+from workprof.workbench.sweeps import GROUP
+
+ROWS = 1_800
+SMALL = SweepSettings(sample_rows=ROWS)
+TABS = ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two")
+BEST, OTHER = "HDBSCAN, power, Euclidean, 50", "HDBSCAN, standard, Euclidean, 100"
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with the sample and a finished sweep of a part of its rows; made once, copied for each test."""
+    folder = tmp_path_factory.mktemp("kept") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder))
+        with Workbench(from_environment()) as workbench:
+            report = workbench.ingest([SAMPLE])
+            workbench.sweep(report.hash, SMALL)
+    return folder, report
+
+
+@pytest.fixture
+def swept(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1]
+
+
+@pytest.fixture
+def sweep(app):
+    def opened(**parameters):
+        return app("sweep", **({"sweep_sample_rows": str(ROWS)} | parameters))
+
+    return opened
+
+
+def test_an_empty_home_offers_the_sample(app):
+    test = app("sweep")
+    assert problems(test) == []
+    assert "Load sample" in labels(test)
+
+
+def test_before_a_start_there_is_an_estimate_and_nothing_runs(sweep, swept, house):
+    test = sweep(sweep_seed="7")
+    assert problems(test) == []
+    assert "Start sweep" in labels(test)
+    assert "56 runs in 8 groups on 1,800 rows: about" in words(test)
+    assert house().workbench.jobs() == ()
+
+
+def test_the_paper_preset_is_estimated_with_both_algorithms(sweep, swept):
+    test = sweep(sweep_preset="paper (Table III)", sweep_sample_rows="0")
+    assert problems(test) == []
+    assert "112 runs in 16 groups on 15,000 rows, OPTICS on 4,000 of them" in words(test)
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_view_of_a_finished_sweep(sweep, swept, tab):
+    test = sweep(sweep_tab=tab)
+    assert problems(test) == []
+    assert "Complete: 8 of 8 groups" in words(test)
+    assert "Best by ACQUIRES at a target of 26 profiles" in words(test)
+    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
+
+
+def test_the_runs_stand_best_first_and_left_out_sizes_have_their_reason(sweep, swept):
+    test = sweep()
+    runs, left_out = test.dataframe[0].value, test.dataframe[1].value
+    assert list(runs["verdict"])[:2] == ["★ best", ""]
+    assert runs["acquires"].dropna().is_monotonic_decreasing
+    assert set(left_out["size"]) == {1000}
+    assert "cannot hold two profiles" in left_out["reason"].iloc[0]
+    assert "row 48 of the grid" in words(test)
+    assert "another sample" in words(test)
+
+
+def test_moving_the_target_scores_the_same_runs_again(sweep, swept, house):
+    test = sweep()
+    before = test.dataframe[0].value["acquires"].max()
+    test.number_input(key="sweep_target_clusters").set_value(5).run()
+    assert problems(test) == []
+    assert "target of 5 profiles" in words(test)
+    assert test.dataframe[0].value["acquires"].max() != before
+    assert house().workbench.jobs() == ()
+
+
+def test_two_runs_are_compared_by_link(sweep, swept):
+    test = sweep(sweep_tab="Compare two", sweep_before=BEST, sweep_after=OTHER)
+    assert problems(test) == []
+    assert (test.selectbox(key="sweep_before").value, test.selectbox(key="sweep_after").value) == (BEST, OTHER)
+    assert [metric.label for metric in test.metric][:2] == ["Adjusted Rand", "Adjusted Rand"]
+    assert len(test.get("plotly_chart")) == 1
+    moved = test.dataframe[-1].value
+    assert list(moved.columns[:2]) == ["first run", "second run"]
+    assert (moved["first run"] != moved["second run"]).any()
+
+
+def test_a_run_against_itself_moves_nothing(sweep, swept):
+    test = sweep(sweep_tab="Compare two", sweep_before=BEST, sweep_after=BEST)
+    assert problems(test) == []
+    assert "nothing moved" in words(test)
+    assert "Jobs that moved: 0" in words(test)
+
+
+def test_two_selected_rows_offer_their_comparison(sweep, swept):
+    test = sweep()
+    test.session_state["sweep_runs"] = {"selection": {"rows": [0, 3], "columns": [], "cells": []}}
+    test.run()
+    assert problems(test) == []
+    test.button(key="sweep_compare").click().run()
+    assert problems(test) == []
+    assert "Jobs that moved" in words(test)
+
+
+def test_a_run_opens_in_profiles_with_its_settings(app, swept, house):
+    workbench = house().workbench
+    entry, state = workbench.dataset(swept.hash), workbench.sweep_state(swept.hash, SMALL)
+    run = state.runs[state.best]
+    given = parameters(entry, run)
+    workbench.profiles(swept.hash, run.settings)
+    test = app("profiles", **given)
+    assert problems(test) == []
+    assert test.metric[0].value == str(run.scores.n_clusters)
+
+
+@pytest.mark.slow
+def test_a_start_runs_is_cancelled_and_goes_on_where_it_was(sweep, swept, house):
+    test = sweep(sweep_seed="8")
+    test.button(key="sweep_start").click().run()
+    assert problems(test) == []
+    assert "Cancel" in labels(test)
+    workbench, asked = house().workbench, SweepSettings(sample_rows=ROWS, seed=8)
+    until(lambda: workbench.sweep_state(swept.hash, asked).done >= 1)
+    before = time.monotonic()
+    test.run()
+    test.button(key="sweep_cancel").click().run()
+    until(lambda: not workbench.sweep_state(swept.hash, asked).running)
+    assert time.monotonic() - before < 5
+    test.run()
+    assert problems(test) == []
+    done = workbench.sweep_state(swept.hash, asked).done
+    assert 1 <= done < 8
+    assert f"Stopped at {done} of 8 groups" in words(test)
+    assert "Best so far by ACQUIRES" in words(test)
+    assert "Resume sweep" in labels(test)
+
+
+def until(met, patience_s=30):
+    end = time.monotonic() + patience_s
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def made(workbench, report, group):
+    """Compute one group of a sweep, as a stopped sweep leaves it."""
+    entry = workbench.dataset(report.hash)
+    request, frames = workbench._request(GROUP, entry, group), workbench._fit_frames(entry, group)
+    workbench._blocking(request, SweepGroup, frames, lambda *_: None)
+
+
+def test_a_part_of_a_sweep_is_shown_and_can_go_on(sweep, swept, house):
+    workbench = house().workbench
+    asked = SweepSettings(sample_rows=ROWS, seed=9)
+    made(workbench, swept, asked.groups()[0])
+    test = sweep(sweep_seed="9")
+    assert problems(test) == []
+    assert "Stopped at 1 of 8 groups" in words(test)
+    assert len(test.dataframe[0].value) == 6
+
+
+@pytest.mark.slow
+def test_rows_that_are_too_few_end_in_a_clear_message(sweep, swept, house):
+    test = sweep(sweep_sample_rows="40")
+    test.button(key="sweep_start").click().run()
+    asked = SweepSettings(sample_rows=40)
+    workbench = house().workbench
+    until(lambda: any(job.state == "failed" for job in workbench.jobs()))
+    workbench.cancel_sweep(swept.hash, asked)
+    until(lambda: not workbench.sweep_state(swept.hash, asked).running)
+    test.run()
+    assert test.exception.len == 0
+    assert "cannot hold two profiles" in " ".join(item.value for item in test.error).replace("\\", "")
+
+
+def test_own_features_travel_by_the_address_to_profiles(sweep, app, swept, house):
+    workbench = house().workbench
+    features = ("cpu_usage_percent", "peak_memory_bytes")
+    asked = SweepSettings(sample_rows=600, features=features)
+    group = asked.groups()[0]
+    made(workbench, swept, group)
+    test = sweep(sweep_sample_rows="600", sweep_set="own choice (below)", sweep_features=list(features))
+    assert problems(test) == []
+    assert "Stopped at 1 of 8 groups" in words(test)
+    given = parameters(workbench.dataset(swept.hash), workbench.sweep_state(swept.hash, asked).runs[0])
+    test = app("profiles", **given)
+    assert problems(test) == []
+    assert tuple(test.multiselect(key="profiles_features").value) == features
