@@ -5,20 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
+from pages._profile_form import AUTO, MODE_WORDS, OWN, SET_WORDS, SETS
 from workprof.charts.sweep import estimate
-from workprof.profiles.settings import FEATURE_SETS, MODES, PUBLISHED_TARGET_CLUSTERS
+from workprof.profiles.settings import MODES, PUBLISHED_TARGET_CLUSTERS
 from workprof.profiles.sweep_settings import COUPLED, PRESET_DECIDES, PRESETS, QUICK_MIN_SAMPLES, SweepSettings
 from workprof.store.reports import Dataset
 
 BY_PRESET = "by preset"
-AUTO, OWN = "by mode", "own choice"
-SETS = (AUTO, *FEATURE_SETS, OWN)
-SET_WORDS = {
-    AUTO: "by mode (corrected: the 10 sensors)",
-    "sensors10": "the 10 sensor columns",
-    "all17": "the 17 published columns",
-    OWN: "own choice (below)",
-}
 ALGORITHMS: dict[str, tuple[str, ...]] = {
     BY_PRESET: (),
     "HDBSCAN": ("hdbscan",),
@@ -27,7 +20,6 @@ ALGORITHMS: dict[str, tuple[str, ...]] = {
 }
 PRESET_WORDS = {"quick": "quick (minutes)", "paper": "paper (Table III)"}
 SAMPLES = (BY_PRESET, "coupled to the size", "one value")
-MODE_WORDS = {"corrected": "corrected (ours)", "faithful": "faithful (as published)"}
 LARGEST = 10_000_000
 
 

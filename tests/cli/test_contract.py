@@ -135,6 +135,9 @@ def test_home_may_stand_before_or_after_the_command(workprof, run_workprof, samp
         (["ingest", "x.csv", "--map", "nowhere.json"], "--map"),
         (["sample", "small", "--by", "colour", "--rows", "5", "--name", "s"], "colour"),
         (["synth", "pai", "--rows", "-3", "-o", "x.parquet"], "3"),
+        (["synth", "pai", "--rows", "3", "-o", "x.csv"], "FILE.parquet"),
+        (["synth", "pai", "--rows", "3", "-o", "/nowhere/x.parquet"], "/nowhere"),
+        (["synth", "pai-tables", "--jobs", "3", "-o", "Makefile"], "Makefile"),
         (["frobnicate"], "frobnicate"),
     ],
 )
@@ -164,6 +167,15 @@ def test_nextflow_traces(workprof, tmp_path, name, rows):
     allowed = {300.0, 500.0} if name == "iwd" else set()
     assert all(value % 1024 == 0 or value in allowed for value in requests.unique())
     assert table["duration_s"].between(0, 2e5).all()
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"duration_s": "runtime"}', '{"duration_s": {"unit": "s"}}', "{"])
+def test_a_map_that_is_none_says_what_to_write(workprof, tmp_path, text):
+    (tmp_path / "map.json").write_text(text)
+    refused = workprof("ingest", "x.csv", "--map", tmp_path / "map.json")
+    assert refused.status == 2
+    assert '"from": "runtime"' in refused.err
+    assert "object has no attribute" not in refused.err
 
 
 def test_generic_mapping(workprof, tmp_path):

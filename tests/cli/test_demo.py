@@ -28,7 +28,7 @@ def answers(port):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_demo_starts_and_stops(tmp_path, how):
+def test_demo_starts_holds_its_home_and_stops(run_workprof, tmp_path, how):
     port = free_port()
     log = tmp_path / "log"
     with log.open("wb") as stream:
@@ -45,6 +45,9 @@ def test_demo_starts_and_stops(tmp_path, how):
             assert demo.poll() is None, log.read_text()
             time.sleep(0.3)
         assert answers(port), log.read_text()
+        refused = run_workprof("datasets", "--json", home=tmp_path / "home")  # nobody has opened a page yet
+        assert refused.status == 2
+        assert "--home" in refused.err
         family = psutil.Process(demo.pid).children(recursive=True)
         demo.send_signal(how)
         assert demo.wait(15) == 0

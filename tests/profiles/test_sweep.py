@@ -106,6 +106,16 @@ def test_comparing_runs_names_the_rows_that_moved(coupled):
         compare_runs(first, last, coupled.row_ids, coupled.row_ids + 10_000)
 
 
+def test_a_profile_that_dissolves_into_the_outliers_has_moved(coupled):
+    before = coupled.runs[0]
+    dissolved = replace(before, labels=np.where(before.labels == 0, -1, before.labels).astype(np.int16))
+    moved = compare_runs(before, dissolved, coupled.row_ids, coupled.row_ids).row_ids
+    np.testing.assert_array_equal(moved, coupled.row_ids[before.labels == 0])
+    everything = replace(before, labels=np.full_like(before.labels, -1))
+    moved = compare_runs(before, everything, coupled.row_ids, coupled.row_ids).row_ids
+    np.testing.assert_array_equal(moved, coupled.row_ids[before.labels >= 0])
+
+
 @pytest.mark.parametrize(
     "wrong", [{"preset": "huge"}, {"algorithms": ("kmeans",)}, {"min_samples": -2}, {"silhouette": "rough"}]
 )

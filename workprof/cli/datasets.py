@@ -88,7 +88,7 @@ def remove(
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
         if not yes and not _confirmed(f"remove {entry.name} ({entry.rows:,} rows) and its results?"):
-            raise SettingsError(f"{entry.name} was not removed; answer y, or give --yes")
+            raise SettingsError(f"{entry.name} was not removed; answer y at a terminal, or give --yes")
         workbench.remove(entry.hash)
     answer = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
     emit(answer, as_json, lambda: f"removed {entry.name} ({entry.rows:,} rows)")
@@ -132,12 +132,17 @@ def read_mapping(path: Path | None) -> dict[str, FieldSource]:
     """
     if path is None:
         return {}
+    shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        return {field: FieldSource(str(entry["from"]), str(entry.get("unit", ""))) for field, entry in document.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
-        raise SettingsError(f"--map {path} cannot be used ({error}); write JSON such as {shape}") from error
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"--map {path} cannot be read ({error}); write JSON such as {shape}") from error
+    entries = document.items() if isinstance(document, dict) else ()
+    wrong = [field for field, entry in entries if not (isinstance(entry, dict) and isinstance(entry.get("from"), str))]
+    if not entries or wrong:
+        what = f"field {wrong[0]!r} has no column" if wrong else "there is no field in it"
+        raise SettingsError(f"--map {path}: {what}; write JSON such as {shape}")
+    return {field: FieldSource(entry["from"], str(entry.get("unit", ""))) for field, entry in entries}
 
 
 def _confirmed(question: str) -> bool:

@@ -24,6 +24,7 @@ from workprof.cli import smoke
 from workprof.cli.console import Home, opened, progress_line, settings_for, warn
 from workprof.errors import SettingsError, StepFailed
 from workprof.settings import CHECKOUT, Settings
+from workprof.store.home import HANDED_OVER, hold
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8501
@@ -117,11 +118,20 @@ def _server(settings: Settings, port: int, *options: str) -> Iterator[subprocess
     command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
     command += [f"--server.port={port}", f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false", *options]
     environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
-    server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
-    try:
-        yield server
-    finally:
-        _end(server)
+    with hold(settings.home) as lock:
+        environment[HANDED_OVER] = str(lock.fileno())
+        server = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=(lock.fileno(),),
+        )
+        try:
+            yield server
+        finally:
+            _end(server)
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from workprof.cli.console import Json, emit, progress_line
+from workprof.errors import SettingsError
 
 app = typer.Typer(help="Make a synthetic trace that knows its own truth.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -24,6 +25,8 @@ def pai(
     """Write a sample in the shape of the PAI trace, with truth_* columns that no method ever sees."""
     from workprof.synthetic.pai import write_pai_sample  # noqa: PLC0415  light until asked
 
+    if output.suffix != ".parquet" or not output.parent.is_dir():
+        raise SettingsError(f"-o {output} cannot be written; give FILE.parquet in a folder that exists")
     report = write_pai_sample(output, rows, seed, progress_line())
     answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
     emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
@@ -39,6 +42,8 @@ def pai_tables(
     """Write the six raw PAI tables, header-less, with the public trace's quirks."""
     from workprof.synthetic.pai_tables import write_pai_tables  # noqa: PLC0415  light until asked
 
+    if not output.parent.is_dir() or (output.exists() and not output.is_dir()):
+        raise SettingsError(f"-o {output} cannot be written; give a folder, in one that exists")
     report = write_pai_tables(output, jobs, seed, progress_line())
     answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
     emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}")

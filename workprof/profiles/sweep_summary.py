@@ -48,7 +48,7 @@ class RunComparison:
     Attributes:
         adjusted_rand: over the rows that neither run calls an outlier; NaN where there are none.
         adjusted_rand_all: over all common rows, outliers as a cluster.
-        row_ids: rows that moved: their cluster in one run is not the other's best match for it.
+        row_ids: rows that moved: out of or into the outliers, or not to the cluster that took most of theirs.
         before, after: (n_moved,) labels of those rows.
         n_common: rows that both runs clustered.
         overlap: (n_before + 1, n_after + 1) rows per pair of labels, outliers first.
@@ -118,7 +118,7 @@ def compare_runs(
     a, b = before.labels[at_before].astype(np.int64), after.labels[at_after].astype(np.int64)
     overlap = np.zeros((a.max() + 2, b.max() + 2), dtype=np.int64)
     np.add.at(overlap, (a + 1, b + 1), 1)
-    moved = overlap.argmax(axis=1)[a + 1] != b + 1
+    moved = _heirs(overlap)[a + 1] != b + 1
     inside = (a >= 0) & (b >= 0)
     return RunComparison(
         adjusted_rand=adjusted_rand(a[inside], b[inside]) if inside.any() else math.nan,
@@ -129,6 +129,14 @@ def compare_runs(
         n_common=len(common),
         overlap=overlap,
     )
+
+
+def _heirs(overlap: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each row of the overlap the column that its cluster became; outliers stay outliers, -1 = dissolved."""
+    heirs = overlap[:, 1:].argmax(axis=1) + 1 if overlap.shape[1] > 1 else np.full(len(overlap), -1)
+    heirs[overlap[:, 1:].sum(axis=1) == 0] = -1
+    heirs[0] = 0
+    return heirs
 
 
 def _summary(algorithm: str, score: str, values: NDArray[np.float64]) -> ScoreSummary:

@@ -17,6 +17,11 @@ except ImportError:  # pragma: no cover - Windows: DuckDB's own lock alone keeps
     fcntl = None  # type: ignore[assignment]
 
 
+LOCK = "lock"
+HANDED_OVER = "WORKPROF_LOCK_FD"
+"""Variable with the number of an open, locked file that this process was started with."""
+
+
 class Home:
     """The folders of one home; holds its lock until `release`.
 
@@ -39,7 +44,7 @@ class Home:
         try:
             for path in (folder, self.spool, self.spill, self.rejects):
                 path.mkdir(parents=True, exist_ok=True)
-            self._lock = self._take_lock(folder / "lock")
+            self._lock = hold(folder)
         except OSError as error:
             raise SettingsError(
                 f"home {folder} cannot be used ({error}); give another with --home or WORKPROF_HOME"
@@ -60,22 +65,6 @@ class Home:
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
-    def _take_lock(self, path: Path) -> IO[str]:
-        stream = path.open("a+", encoding="utf-8")
-        if fcntl is not None:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                stream.seek(0)
-                holder = stream.read().strip() or "unknown"
-                stream.close()
-                raise busy(self.folder, holder) from None
-        stream.seek(0)
-        stream.truncate()
-        stream.write(str(os.getpid()))
-        stream.flush()
-        return stream
-
     def _sweep(self) -> None:
         """Remove what a killed process left: spooled inputs and DuckDB's spill files."""
         for folder in (self.spool, self.spill):
@@ -84,6 +73,45 @@ class Home:
                     shutil.rmtree(left, ignore_errors=True)
                 else:
                     left.unlink(missing_ok=True)
+
+
+def hold(folder: Path) -> IO[str]:
+    """Take the lock of a home folder and return the open file that holds it; closing it gives the home back.
+
+    A server is handed the lock of the command that started it as an open file (see `HANDED_OVER`), so that the home is
+    held from the first moment and not from the first visitor on.
+
+    Raises:
+        HomeBusy: when another process holds it (names its PID).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stream = _handed_over(folder / LOCK) or (folder / LOCK).open("a+", encoding="utf-8")
+    if fcntl is not None:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            holder = stream.read().strip() or "unknown"
+            stream.close()
+            raise busy(folder, holder) from None
+    stream.seek(0)
+    stream.truncate()
+    stream.write(str(os.getpid()))
+    stream.flush()
+    return stream
+
+
+def _handed_over(path: Path) -> IO[str] | None:
+    """Return a copy of the open file that the parent handed over, if it is this home's lock."""
+    number = os.environ.get(HANDED_OVER, "")
+    if not number.isdigit():
+        return None
+    try:
+        if not os.path.samestat(os.fstat(int(number)), path.stat()):
+            return None
+        return os.fdopen(os.dup(int(number)), "a+", encoding="utf-8")
+    except OSError:
+        return None
 
 
 def busy(folder: Path, holder: str) -> HomeBusy:

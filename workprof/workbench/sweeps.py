@@ -78,7 +78,7 @@ class SweepQuestions(ClusterabilityQuestions):
             HomeBusy: when another process holds it.
         """
         super().__init__(settings)
-        self._sweepers: dict[tuple[str, SweepSettings], _Sweeper] = {}
+        self._sweepers: dict[tuple[str, tuple[GroupSettings, ...]], _Sweeper] = {}
 
     def sweep(self, dataset: str, settings: SweepSettings | None = None, progress: Progress = silent) -> SweepState:
         """Return a whole sweep; the groups that are not kept are computed here and now."""
@@ -135,22 +135,25 @@ class SweepQuestions(ClusterabilityQuestions):
 
     def _sweeper(self, entry: Dataset, settings: SweepSettings) -> _Sweeper:
         with self._guard:
-            return self._sweepers.setdefault((entry.hash, settings), _Sweeper(self, entry, settings))
+            groups = settings.groups()  # the target is not part of them: moving it does not lose a running sweep
+            return self._sweepers.setdefault((entry.hash, groups), _Sweeper(self, entry, groups))
 
-    def _run_group(self, entry: Dataset, group: GroupSettings) -> JobView | None:
+    def _run_group(self, entry: Dataset, group: GroupSettings, stop: threading.Event) -> JobView | None:
         """Run one group as a job unless it is kept; return how it ended."""
         state = self._group_state(entry, group)
         if state.result is not None:
             return None
         self._jobs.start(self._request(GROUP, entry, group), self._fit_frames(entry, group))
+        if stop.is_set():  # the sweep was cancelled between its last look and this start
+            self._jobs.cancel(state.key)
         return self._jobs.wait(state.key)
 
 
 class _Sweeper:
     """The thread that asks for one group after another."""
 
-    def __init__(self, workbench: SweepQuestions, entry: Dataset, settings: SweepSettings) -> None:
-        self._workbench, self._entry, self._settings = workbench, entry, settings
+    def __init__(self, workbench: SweepQuestions, entry: Dataset, groups: tuple[GroupSettings, ...]) -> None:
+        self._workbench, self._entry, self._groups = workbench, entry, groups
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._guard = threading.Lock()
@@ -167,14 +170,15 @@ class _Sweeper:
 
     def cancel(self) -> None:
         self._stop.set()
-        for group in self._workbench.sweep_state(self._entry.hash, self._settings).groups:
-            if group.job is not None and group.job.active:
-                self._workbench.cancel(group.key)
+        for group in self._groups:
+            state = self._workbench._group_state(self._entry, group)
+            if state.job is not None and state.job.active:
+                self._workbench.cancel(state.key)
 
     def _run(self) -> None:
-        for group in self._settings.groups():
+        for group in self._groups:
             if self._stop.is_set():
                 return
-            ended = self._workbench._run_group(self._entry, group)
+            ended = self._workbench._run_group(self._entry, group, self._stop)
             if ended is not None and ended.state == "cancelled":
                 return
