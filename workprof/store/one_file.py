@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -102,7 +102,7 @@ def counted(
 
 
 def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, progress: Progress) -> Source:
-    head = plain_head(spooled.path, HEAD_BYTES)
+    head, long_lines = plain_head(spooled.path, HEAD_BYTES), spooled.long_lines
     refused, refused_rows, delimiter = None, 0, options.delimiter
     if is_json_lines(decoded_head(head, spooled.origin)):
         rewritten = rewrite_json_lines(spooled, progress, REWRITE)
@@ -123,6 +123,7 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
     rules = rules_for(declared, options.mapping, shape.header, guessed_mapping(types, samples))
     columns, guessed = _as_fields(columns, guessed, rules)
     dialect = CsvDialect(shape.delimiter, decimal, nulls=declared.nulls)
+    spooled = replace(spooled, long_lines=long_lines)
     return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, spooled, refused, refused_rows)
 
 

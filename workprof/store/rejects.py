@@ -53,7 +53,7 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     cursor.execute(
         f"""
         INSERT INTO {quoted(table)}
-        SELECT line, {text(prefix)} || column_name,
+        SELECT {_line_in_the_original(spooled)}, {text(prefix)} || column_name,
             left(CASE error_type WHEN 'CAST' THEN coalesce(nullif(
                 regexp_extract(error_message, 'Could not convert string "(.*)" to', 1, 's'), ''), csv_line)
                 ELSE csv_line END, {TEXT_CHARACTERS}),
@@ -62,7 +62,16 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
         FROM reject_errors WHERE {last} ORDER BY line, column_idx
         """
     )
-    return int(rows)
+    too_long = REASONS["LINE SIZE OVER MAXIMUM"]
+    for long in spooled.long_lines:
+        cursor.execute(f"INSERT INTO {quoted(table)} VALUES (?, NULL, ?, ?)", [long.line, long.text, too_long])
+    return int(rows) + len(spooled.long_lines)
+
+
+def _line_in_the_original(spooled: Spooled) -> str:
+    """Return the SQL of a reject's line number, counting the lines that were set aside before the scan."""
+    shifts = [long.line - before for before, long in enumerate(spooled.long_lines)]
+    return "line" + "".join(f" + (line >= {shift})::BIGINT" for shift in shifts)
 
 
 def _last_scan(spooled: Spooled) -> str:

@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 from workprof.errors import TraceError
 from workprof.formats.declare import NUMBER, TEXT, SourceColumn
 from workprof.store.connection import text
+from workprof.store.long_lines import MAX_LINE_BYTES
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import MAX_COLUMNS, TextShape, unique_names
 from workprof.units import MIB
 
-MAX_LINE_BYTES = MIB // 2
-"""A longer line is a reject: no field of a job table is that long."""
 BUFFER_BYTES = 16 * MIB
 
 TIMESTAMP = "TIMESTAMPTZ"

@@ -17,6 +17,7 @@ from pathlib import Path
 from workprof.errors import TraceError
 from workprof.progress import Progress
 from workprof.store.compression import PARQUET_MAGIC, chunks, compression_of, head_of, is_tar
+from workprof.store.long_lines import LongLine, set_aside_long_lines
 from workprof.store.running import Span
 from workprof.units import MIB, format_bytes
 
@@ -26,11 +27,12 @@ UTF8_NAMES = ("", "utf-8", "utf8", "utf_8", "utf-8-sig")
 
 @dataclass(frozen=True)
 class Spooled:
-    """A file that DuckDB may read, and the name that people know it by."""
+    """A file that DuckDB may read, the name that people know it by, and the lines that are no longer in it."""
 
     path: Path
     origin: str
     parquet: bool = False
+    long_lines: tuple[LongLine, ...] = ()
 
 
 def checked_input(path: Path) -> Path:
@@ -66,13 +68,14 @@ def spool(path: Path, folder: Path, stem: str, encoding: str, progress: Progress
         return Spooled(_link(path, folder / f"{stem}.parquet", progress, span), path.name, parquet=True)
     plain = not compression_of(head) and not is_tar(head)
     if plain and encoding.lower() in UTF8_NAMES:
-        return Spooled(_link(path, folder / f"{stem}.csv", progress, span), path.name)
+        linked = _link(path, folder / f"{stem}.csv", progress, span)
+        return Spooled(linked, path.name, long_lines=set_aside_long_lines(linked))
     target = folder / f"{stem}.csv"
     source = _told(chunks(path), path, plain, progress, span)
     _write(source if encoding.lower() in UTF8_NAMES else _utf8(source, encoding, path.name), target)
     if head_of(target, 4) == PARQUET_MAGIC:
         return Spooled(target.rename(target.with_suffix(".parquet")), path.name, parquet=True)
-    return Spooled(target, path.name)
+    return Spooled(target, path.name, long_lines=set_aside_long_lines(target))
 
 
 def _link(path: Path, target: Path, progress: Progress, span: Span) -> Path:
