@@ -7,11 +7,12 @@ from pathlib import Path
 import streamlit as st
 
 from pages import _datasets, _mapping, _progress, _shell
+from pages._mapping import WAITING
 from workprof.background import IngestView
 from workprof.charts.data import ingest_sentence
 from workprof.charts.text import markdown_text
 from workprof.formats import NAMES
-from workprof.inputs import Spooled, chosen_file, listed_files, spool_upload
+from workprof.inputs import Spooled, chosen_file, discarded_if_refused, listed_files, spool_upload
 from workprof.store.reports import JOINS, IngestOptions
 from workprof.units import format_bytes
 
@@ -21,9 +22,9 @@ JOIN_WORDS = {
     "faithful": "faithful: by inst_id, as published (a cross product)",
 }
 DELIMITERS = {"": "the format's own", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-ENCODINGS = ("", "utf-8", "utf-16", "latin-1")
+ENCODINGS = ("", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1")
 DECIMALS = {"": "the format's own", ".": "point (1.5)", ",": "comma (1,5)"}
-INGEST, WAITING, ROUND = "data_ingest", "data_waiting", "data_round"
+INGEST, ROUND = "data_ingest", "data_round"
 
 
 def section(visit: _shell.Visit, *, expanded: bool) -> None:
@@ -97,7 +98,8 @@ def _choose(visit: _shell.Visit, busy: bool) -> None:
 
 
 def _begin(visit: _shell.Visit, source: Spooled, options: IngestOptions) -> None:
-    named = options.format if options.format != "auto" else visit.workbench.detect([source.path])
+    with discarded_if_refused(source):
+        named = options.format if options.format != "auto" else visit.workbench.detect([source.path])
     if named != "generic":
         start(visit, source, options)
     st.session_state[WAITING] = source

@@ -11,7 +11,7 @@ from pages import _shell
 from workprof.charts.fields import label, unit
 from workprof.charts.text import markdown_text
 from workprof.formats.fields import FIELDS
-from workprof.inputs import Spooled
+from workprof.inputs import Spooled, discard, discarded_if_refused
 from workprof.store.reports import FieldSource, IngestOptions, Suggestion
 from workprof.units import DURATION_FACTORS, MEMORY_FACTORS, PERCENT_FACTORS
 
@@ -22,13 +22,17 @@ UNITS = {
     "bytes": tuple(MEMORY_FACTORS),
     "percent": tuple(PERCENT_FACTORS),
 }
+WAITING = "data_waiting"
 NAMES = ("job_name", "task_name")
 FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
 
 
 def screen(visit: _shell.Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
     """Show the columns with guesses; import once the required fields are there and the user says so."""
-    suggestion = visit.workbench.suggest(source.path, options)
+    st.session_state.pop(WAITING, None)  # a file that cannot be looked at is not waiting for a mapping
+    with discarded_if_refused(source):
+        suggestion = visit.workbench.suggest(source.path, options)
+    st.session_state[WAITING] = source
     st.markdown(f"**{markdown_text(source.label)}** has columns that workprof does not know. Which is what?")
     _samples(suggestion)
     first = tuple(dict.fromkeys([*FIRST, *suggestion.mapping]))
@@ -41,7 +45,8 @@ def screen(visit: _shell.Visit, source: Spooled, options: IngestOptions, start: 
         if st.button("Import with this mapping", type="primary", disabled=bool(missing), key="map_import"):
             start(visit, source, replace(options, format="generic", mapping=mapping))
         if st.button("Cancel", key="map_cancel"):
-            st.session_state.pop("data_waiting", None)
+            discard(source)
+            st.session_state.pop(WAITING, None)
             st.rerun()
     if missing:
         st.caption(f"Still missing: {'; '.join(missing)}.")

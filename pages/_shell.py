@@ -78,9 +78,13 @@ def _hand_over() -> None:
         st.rerun()
 
 
+NOTHING = "Nothing is loaded yet."
+
+
 def empty_state(visit: Visit, needs: str) -> None:
     """Show what a page needs, with one button that loads the sample and one link to the Data page."""
-    st.info(needs, icon=":material/info:")
+    loaded = bool(visit.workbench.datasets())
+    st.info(f"{needs} {'Choose a dataset in the sidebar.' if loaded else NOTHING}", icon=":material/info:")
     with st.container(horizontal=True):
         sample_button(visit)
         upload_button()

@@ -12,9 +12,7 @@ from workprof.charts.text import counted, markdown_text
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
-PAGE = _shell.Page(
-    "Workload profiles", "What runs on the cluster, and which kinds of jobs are there?", "Nothing is loaded yet."
-)
+PAGE = _shell.Page("Workload profiles", "What runs on the cluster, and which kinds of jobs are there?", "")
 
 TOUR = """
 1. **Load a trace.** The sample comes with workprof; your own CSV, Parquet or JSON lines file goes in on the Data page.

@@ -29,7 +29,7 @@ PAGE = _shell.Page(
     "Profiles",
     "Which kinds of jobs are there, and how sure is that?",
     "Profiles need a dataset with at least two numeric columns and more than twice as many finished rows as the "
-    "smallest profile. Nothing is loaded yet.",
+    "smallest profile.",
 )
 WHAT = "Finding profiles"
 SHOWN = "profiles_shown"

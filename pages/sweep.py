@@ -19,7 +19,7 @@ PAGE = _shell.Page(
     "Sweep",
     "Which settings suit this trace?",
     "A sweep clusters the trace with a whole grid of settings. It needs a dataset with at least two numeric columns "
-    "and more than 100 finished rows. Nothing is loaded yet.",
+    "and more than 100 finished rows.",
 )
 VIEWS = {
     "Runs": _sweep_runs.runs,

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
+import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from workprof.errors import SettingsError
-from workprof.units import MIB
+from workprof.errors import SettingsError, WorkprofError
+from workprof.units import DAY_S, MIB
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zst")
 MOST_LISTED = 500
 LONGEST_STEM = 60
+UPLOAD = "upload-"
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,38 @@ def spool_upload(stream: IO[bytes], given_name: str, home: Path) -> Spooled:
     Only letters, digits, '-' and '_' of the given name survive, and suffixes from `SUFFIXES`: formats that take the
     workload from the file's name still can, and no given name can lead outside the folder.
     """
-    folder = home / "spool" / f"upload-{uuid.uuid4().hex}"
+    _sweep_abandoned(home / "spool")
+    folder = home / "spool" / f"{UPLOAD}{uuid.uuid4().hex}"
     folder.mkdir(parents=True)
     path = folder / safe_name(given_name)
     stream.seek(0)
     with path.open("wb") as target:
         shutil.copyfileobj(stream, target, MIB)
     return Spooled(path, folder, path.name)
+
+
+def discard(source: Spooled) -> None:
+    """Remove an upload from the disk; a file of the data folder is left alone."""
+    if source.folder != source.path:
+        shutil.rmtree(source.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def discarded_if_refused(source: Spooled) -> Iterator[None]:
+    """Remove the upload when what is done with it fails."""
+    try:
+        yield
+    except WorkprofError:
+        discard(source)
+        raise
+
+
+def _sweep_abandoned(spool: Path) -> None:
+    """Remove uploads that nobody finished to map within a day (their browser tab is gone)."""
+    for folder in spool.glob(f"{UPLOAD}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > DAY_S:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def safe_name(given: str) -> str:

@@ -48,6 +48,7 @@ def test_nothing_is_mapped_before_the_user_says_so(app, house):
     next(button for button in test.button if button.key == "map_cancel").click().run()
     assert problems(test) == []
     assert house().workbench.datasets() == ()
+    assert list((house().settings.home / "spool").glob("upload-*")) == []
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,7 @@ def test_a_bad_file_ends_in_a_message_and_leaves_nothing(app, house, home, name,
     test = upload(app, house, name, data)
     assert test.exception.len == 0
     assert house().workbench.datasets() == ()
+    assert list((house().settings.home / "spool").glob("upload-*")) == []
     outside = [path for path in home.parent.rglob("*escape*") if not path.is_relative_to(home)]
     assert outside == []
 

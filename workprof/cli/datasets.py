@@ -29,7 +29,7 @@ def ingest(
     join: Annotated[str, typer.Option("--join", help="Raw tables: corrected (worker_name) or faithful.")] = "corrected",
     grain: Annotated[str, typer.Option("--grain", help="Raw tables: instance, task or job.")] = "instance",
     delimiter: Annotated[str, typer.Option("--delimiter", help="Of a generic CSV.")] = "",
-    encoding: Annotated[str, typer.Option("--encoding", help="utf-8, utf-16 or latin-1.")] = "",
+    encoding: Annotated[str, typer.Option("--encoding", help="utf-8, utf-16, utf-16-le, utf-16-be or latin-1.")] = "",
     decimal: Annotated[str, typer.Option("--decimal", help="Decimal sign of a generic CSV: . or ,")] = "",
     duplicates: Annotated[str, typer.Option("--duplicates", help="keep (counted) or drop (counted).")] = "keep",
     home: Home = None,

@@ -48,7 +48,8 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     )
     if first_bad is not None:
         raise TraceError(
-            f"{spooled.origin}: line {first_bad} is not UTF-8; if it is Latin-1, say so: --encoding latin-1"
+            f"{spooled.origin}: line {first_bad} is not UTF-8; "
+            "if it is Latin-1, set its encoding to latin-1 (--encoding in a shell)"
         )
     cursor.execute(
         f"""
@@ -77,6 +78,12 @@ def _line_in_the_original(spooled: Spooled) -> str:
 def _last_scan(spooled: Spooled) -> str:
     scans = f"SELECT scan_id, file_id FROM reject_scans WHERE file_path = {text(str(spooled.path))}"
     return f"(scan_id, file_id) IN ({scans} ORDER BY scan_id DESC LIMIT 1)"
+
+
+def any_of(cursor: duckdb.DuckDBPyConnection, spooled: Spooled) -> bool:
+    """Tell whether a scan of a file by this cursor refused anything."""
+    (errors,) = one(cursor, f"SELECT count(*) FROM reject_errors WHERE {_last_scan(spooled)}")
+    return bool(errors)
 
 
 def bad_columns(cursor: duckdb.DuckDBPyConnection) -> frozenset[str]:

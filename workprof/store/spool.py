@@ -22,6 +22,7 @@ from workprof.store.running import Span
 from workprof.units import MIB, format_bytes
 
 SPARE_DISK_BYTES = 64 * MIB
+KNOWN = "utf-8, utf-16, utf-16-le, utf-16-be or latin-1"
 UTF8_NAMES = ("", "utf-8", "utf8", "utf_8", "utf-8-sig")
 
 
@@ -53,7 +54,7 @@ def checked_input(path: Path) -> Path:
     except OSError as error:
         raise TraceError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
     if not first:
-        raise TraceError(f"{path}: the file is empty; nothing to load")
+        raise TraceError(f"{path.name}: the file is empty; nothing to load")
     return path
 
 
@@ -119,7 +120,7 @@ def _utf8(source: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
     try:
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError as error:
-        raise TraceError(f"encoding {encoding!r} is not known; use utf-8, utf-16 or latin-1") from error
+        raise TraceError(f"encoding {encoding!r} is not known; use {KNOWN}") from error
     try:
         for chunk in source:
             yield decoder.decode(chunk).encode()

@@ -47,12 +47,15 @@ def decoded_head(head: bytes, origin: str) -> str:
         TraceError: for binary data and for other encodings (offers the option).
     """
     if head.startswith(UTF16_BOMS):
-        raise TraceError(f"{origin} is UTF-16 (by its byte order mark); say so: --encoding utf-16")
+        raise TraceError(
+            f"{origin} is UTF-16 (by its byte order mark); set its encoding to utf-16 (--encoding in a shell)"
+        )
     body = head.removeprefix(UTF8_BOM)
     if b"\x00" in body:
         if _every_other_byte_is_zero(body):
             raise TraceError(
-                f"{origin} looks like UTF-16 without a byte order mark; say so: --encoding utf-16-le or utf-16-be"
+                f"{origin} looks like UTF-16 without a byte order mark; "
+                "set its encoding to utf-16-le or utf-16-be (--encoding in a shell)"
             )
         raise TraceError(f"{origin} is a binary file, not a table; give CSV, Parquet or JSON lines (gz and zst too)")
     try:
@@ -66,7 +69,7 @@ def decoded_head(head: bytes, origin: str) -> str:
             ) from None
         raise TraceError(
             f"{origin} is not UTF-8 (byte {body[error.start]:#x} at position {error.start}); "
-            f"if it is Latin-1, say so: --encoding latin-1"
+            f"if it is Latin-1, set its encoding to latin-1 (--encoding in a shell)"
         ) from None
 
 
