@@ -1,7 +1,7 @@
 """The corrected join of the raw PAI tables (polarisprofiler.md 1b): every row is one worker with its own usage.
 
-Instances are streamed twice from their file and never staged: once for the worker names that occur more than once,
-once through the joins into the final table. Only those names' rows are compared to find each worker's last instance.
+Instances are streamed twice from their file and never staged: once for the workers that occur more than once, once
+through the joins into the final table.
 The order of the instance file is kept: instances are the probe side of every join (DuckDB's own choice of sides is
 switched off for that statement; its row estimates for CSV files are guesses).
 """
@@ -9,42 +9,32 @@ switched off for that statement; its row estimates for CSV files are guesses).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import duckdb
 
 from workprof.formats.declare import NUMBER, TEXT, SourceColumn
-from workprof.formats.pai_tables import CORRECTED, IDENTIFIERS, INSTANCE_COLUMNS, METRIC_COLUMNS, TABLES
+from workprof.formats.pai_tables import CORRECTED, IDENTIFIERS, INSTANCE_COLUMNS, MEASURED, METRIC_COLUMNS, TABLES
 from workprof.progress import Progress
+from workprof.store import repeated_workers
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, FLAGS, Plan, compile_plan
 from workprof.store.connection import quoted
 from workprof.store.loaded import Joined, Stage, step
 from workprof.store.raw_tables import RawTable, columns_sql
-from workprof.store.reports import Check, JoinStep
+from workprof.store.repeated_workers import Workers, keys_sql, same_worker
+from workprof.store.reports import Check, Column, JoinStep
 from workprof.store.running import Span, run_watched
 
-COUNT = Span(0.10, 0.22, "finding repeated workers")
 SMALL = Span(0.22, 0.30, "reading tasks, tags and machines")
 JOIN = Span(0.30, 0.85, "joining")
 
 KEYS = {"t": ("job_name", "task_name"), "g": ("inst_id",), "m": ("machine",), "x": ("worker_name",)}
 NAMES = {"t": "pai_task_table", "g": "pai_group_tag_table", "m": "pai_machine_spec", "x": "pai_machine_metric"}
-LAST = "(status, start_time, end_time)"
-
-
-@dataclass(frozen=True)
-class Workers:
-    """Counts of the instance file: rows, rows without a worker, rows that repeat a worker."""
-
-    rows: int
-    nameless: int
-    repeats: int
 
 
 def join(cursor: duckdb.DuckDBPyConnection, stage: Stage, tables: Mapping[str, RawTable], progress: Progress) -> Joined:
     """Stage the joined rows and return what every step did to them."""
-    workers = _repeated_workers(cursor, tables["pai_instance_table"], progress)
+    workers = repeated_workers.find(cursor, tables["pai_instance_table"], progress)
     sides = [letter for letter in KEYS if NAMES[letter] in tables]
     rejected = 0
     for letter in sides:
@@ -68,65 +58,15 @@ def join(cursor: duckdb.DuckDBPyConnection, stage: Stage, tables: Mapping[str, R
     return Joined(plan, steps, checks, workers.rows + not_rows + rejected, rejected + bad_instances)
 
 
-def _repeated_workers(cursor: duckdb.DuckDBPyConnection, instances: RawTable, progress: Progress) -> Workers:
-    """Find each repeated worker's last instance.
-
-    Names are first counted by their 64-bit hash; two names of one hash only make both of them look repeated, and the
-    second step compares the names themselves.
-    """
-    run_watched(
-        cursor,
-        f"""
-        CREATE TEMP TABLE repeated AS
-        SELECT hash(worker_name) AS h, count(*) AS n, count(worker_name) AS named
-        FROM {instances.sql} GROUP BY GROUPING SETS ((h), ()) HAVING count(*) > 1 OR grouping(h) = 1
-        """,
-        [],
-        progress,
-        COUNT,
-    )
-    rows, named = one(cursor, "SELECT n, named FROM repeated WHERE h IS NULL")
-    cursor.execute(
-        f"""
-        CREATE TEMP TABLE last_of_worker AS
-        SELECT worker_name, max(key) AS last, arg_max(n, key) AS ties, sum(n) AS n FROM (
-            SELECT worker_name, {LAST} AS key, count(*) AS n FROM {instances.sql}
-            WHERE worker_name IS NOT NULL AND hash(worker_name) IN (SELECT h FROM repeated WHERE h IS NOT NULL)
-            GROUP BY ALL
-        ) GROUP BY worker_name HAVING sum(n) > 1
-        """
-    )
-    cursor.execute("DROP TABLE repeated")
-    repeats, ties = one(cursor, "SELECT coalesce(sum(n - 1), 0), count(*) FILTER (WHERE ties > 1) FROM last_of_worker")
-    _settle_ties(cursor, instances, bool(ties))
-    return Workers(int(rows), int(rows) - int(named), int(repeats))
-
-
-def _settle_ties(cursor: duckdb.DuckDBPyConnection, instances: RawTable, any_ties: bool) -> None:
-    """Keep the last row in the file of workers whose last instances agree in status and times."""
-    cursor.execute(
-        f"""
-        CREATE TEMP TABLE tied AS SELECT * FROM {instances.sql}
-        WHERE {"worker_name IN (SELECT worker_name FROM last_of_worker WHERE ties > 1)" if any_ties else "FALSE"}
-        """
-    )
-    cursor.execute(
-        f"""
-        CREATE TEMP TABLE last_of_tied AS SELECT * FROM tied
-        QUALIFY row_number() OVER (PARTITION BY worker_name ORDER BY {LAST} DESC, rowid DESC) = 1
-        """
-    )
-    cursor.execute("DROP TABLE tied")
-
-
 def _latest(instances: RawTable) -> str:
-    """Return the SQL of the instance rows, one per worker."""
+    """Return the SQL of the instance rows, one per worker, with the worker's key."""
     names = ", ".join(f"r.{quoted(column.name)}" for column in TABLES["pai_instance_table"])
     last = "(r.status, r.start_time, r.end_time) IS NOT DISTINCT FROM d.last"
+    keyed = f"SELECT *, {keys_sql('w')} FROM {instances.sql} w WHERE w.worker_name IS NOT NULL"
     return f"""(
-        SELECT {names} FROM {instances.sql} r LEFT JOIN last_of_worker d ON d.worker_name = r.worker_name
-        WHERE r.worker_name IS NOT NULL AND (d.worker_name IS NULL OR (d.ties = 1 AND {last}))
-        UNION ALL SELECT {names} FROM last_of_tied r
+        SELECT {names}, r.forward, r.backward FROM ({keyed}) r LEFT JOIN last_of_worker d ON {same_worker("d", "r")}
+        WHERE d.forward IS NULL OR (d.ties = 1 AND {last})
+        UNION ALL SELECT {names}, {keys_sql("r")} FROM last_of_tied r
     )"""
 
 
@@ -147,7 +87,7 @@ def _joined(tables: Mapping[str, RawTable], sides: Sequence[str]) -> str:
     return (
         f"(SELECT {', '.join(columns)} FROM {_latest(tables['pai_instance_table'])} i "
         f"JOIN {_keyed_sensors(tables['pai_sensor_table'])} s "
-        f"ON {' AND '.join(f's.{name} = {sql}' for name, sql in _worker_key('i').items())} {lefts})"
+        f"ON {same_worker('s', 'i')} {lefts})"
     )
 
 
@@ -158,12 +98,7 @@ def _keyed_sensors(sensors: RawTable) -> str:
     20 million names share a key with a chance below 1e-23.
     """
     usage = ", ".join(f"w.{quoted(name)}" for name, letter in INSTANCE_COLUMNS.items() if letter == "s")
-    key = ", ".join(f"{sql} AS {name}" for name, sql in _worker_key("w").items())
-    return f"(SELECT {key}, {usage} FROM {sensors.sql} w WHERE w.worker_name IS NOT NULL)"
-
-
-def _worker_key(letter: str) -> dict[str, str]:
-    return {"forward": f"hash({letter}.worker_name)", "backward": f"hash(reverse({letter}.worker_name))"}
+    return f"(SELECT {keys_sql('w')}, {usage} FROM {sensors.sql} w WHERE w.worker_name IS NOT NULL)"
 
 
 def _plan(with_metric: bool) -> Plan:
@@ -175,11 +110,15 @@ def _plan(with_metric: bool) -> Plan:
 
 
 def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan) -> None:
-    columns = [
-        f"{quoted(column.name)} {column.type}{' USING COMPRESSION uncompressed' if column.name in IDENTIFIERS else ''}"
-        for column in plan.columns
-    ]
+    columns = [f"{quoted(column.name)} {column.type} USING COMPRESSION {_codec(column)}" for column in plan.columns]
     cursor.execute(f"CREATE TABLE {quoted(stage.rows)} ({', '.join(columns)}, {FINISHED} BOOLEAN, {FLAGS} UTINYINT)")
+
+
+def _codec(column: Column) -> str:
+    """Return how a column is stored; DuckDB would try every codec on every column, with the same result."""
+    if column.name in IDENTIFIERS or column.source in MEASURED:
+        return "uncompressed"
+    return "alp" if column.type == NUMBER else "dict_fsst"
 
 
 def _told(
