@@ -100,6 +100,30 @@ def test_the_last_row_of_the_file_wins_a_tie(store, tables):
     assert sorted(frame["inst_name"]) == sorted(naive["inst_name"])
 
 
+def test_tied_rows_come_in_the_order_of_the_file(store, tables):
+    path = tables / "pai_instance_table.csv"
+    path.write_text(path.read_text() * 2)
+    report = store.ingest([tables], IngestOptions())
+    frame = store.frame(report.dataset, ["worker_name"], finished_only=False)
+    naive = naive_tables.corrected(naive_tables.read(tables))
+    assert frame["worker_name"].tolist() == naive["worker_name"].tolist()
+
+
+def test_an_instance_with_a_bad_time_is_counted_and_is_nobodys_last_one(store, tables):
+    path = tables / "pai_instance_table.csv"
+    before = store.ingest([tables], IngestOptions())
+    cells = path.read_text().splitlines()[0].split(",")
+    cells[5], cells[6] = "Zombie", "soon"
+    nameless = [*cells[:3], "", *cells[4:]]
+    with path.open("a") as stream:
+        stream.write("\n".join([",".join(cells), ",".join(nameless), ""]))
+    after = store.ingest([tables], IngestOptions())
+    assert (after.rows, after.rejected, after.rows_read) == (before.rows, 2, before.rows_read + 2)
+    counts = [{check.name: check.count for check in report.checks} for report in (before, after)]
+    assert counts[1]["repeated workers"] == counts[0]["repeated workers"]
+    assert counts[1]["no worker name"] == counts[0].get("no worker name", 0) + 1
+
+
 def test_a_fan_out_of_the_corrected_join_is_told(store, tables):
     path = tables / "pai_machine_spec.csv"
     path.write_text(path.read_text() * 2)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles import spanning_kernels as kernels
 from workprof.profiles.arrays import Bools, Floats, Ints
-from workprof.profiles.compiled import share_out
+from workprof.profiles.kernels import spanning as kernels
+from workprof.profiles.kernels.compiled import share_out
 from workprof.profiles.neighbours import Neighbours
 
 BLOCKS_PER_CHUNK = 16

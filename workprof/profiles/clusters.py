@@ -62,7 +62,7 @@ def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon:
         Campello et al. 2013; Malzer and Baum 2020 (epsilon). Equal to hdbscan's condense_tree, compute_stability and
         get_clusters on the same tree, except that clusters are numbered by size.
     """
-    from workprof.profiles import condensing_kernels as kernels  # noqa: PLC0415  numba
+    from workprof.profiles.kernels import condensing as kernels  # noqa: PLC0415  numba
 
     n = tree.n_rows
     if n < 2:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.profiles.arrays import Floats, Ints
-from workprof.profiles.silhouette_kernels import DIMS_AT_ONCE, distance_sums
+from workprof.profiles.kernels.silhouettes import DIMS_AT_ONCE, distance_sums
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def find_neighbours(
     Raises:
         NotEnoughData: with fewer than two rows.
     """
-    from workprof.profiles.compiled import share_out  # noqa: PLC0415  numba
-    from workprof.profiles.neighbour_kernels import nearest_rows  # noqa: PLC0415
+    from workprof.profiles.kernels.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.profiles.kernels.neighbours import nearest_rows  # noqa: PLC0415
 
     n = len(points)
     if n < 2:
@@ -120,7 +120,7 @@ def make_blocks(points: Floats) -> Blocks:
     Args:
         points: (n_rows, n_dims) finite values, n_rows >= 1.
     """
-    from workprof.profiles.block_kernels import split_rows  # noqa: PLC0415  numba
+    from workprof.profiles.kernels.blocks import split_rows  # noqa: PLC0415  numba
 
     padded = np.ascontiguousarray(np.pad(points, ((0, 0), (0, -points.shape[1] % DIMS_AT_ONCE))))
     order = np.arange(len(padded), dtype=np.int64)

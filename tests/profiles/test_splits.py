@@ -1,0 +1,82 @@
+"""Splits: every row once, nothing of a job or group on both sides, nothing of the future in training."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.profiles.splits import holdout, make_folds
+from workprof.profiles.submit_time import SUBMIT_FIELDS, usable_fields
+
+
+def jobs_of(n=200, seed=0):
+    draw = np.random.default_rng(seed)
+    start = np.sort(draw.uniform(0, 1e6, n))
+    return pd.DataFrame(
+        {
+            "job_name": [f"j{i // 2}" for i in range(n)],
+            "group": [f"g{i % 23}" if i % 5 else None for i in range(n)],
+            "start_time_s": start,
+            "duration_s": draw.lognormal(6, 2, n),
+        }
+    )
+
+
+@pytest.mark.parametrize("split", ["random", "by_job", "by_group"])
+def test_every_row_is_tested_once(split):
+    folds = make_folds(jobs_of(), split)
+    assert np.array_equal(np.sort(np.concatenate([fold.test for fold in folds])), np.arange(200))
+    assert all(len(np.intersect1d(fold.train, fold.test)) == 0 for fold in folds)
+    sizes = [len(fold.test) for fold in folds]
+    assert max(sizes) - min(sizes) <= 10
+
+
+@pytest.mark.parametrize(("split", "column"), [("by_job", "job_name"), ("by_group", "group")])
+def test_nothing_stands_on_both_sides(split, column):
+    jobs = jobs_of()
+    for fold in make_folds(jobs, split):
+        train, test = (set(jobs[column].iloc[rows].dropna()) for rows in (fold.train, fold.test))
+        assert not train & test
+
+
+def test_time_never_runs_backwards():
+    jobs = jobs_of()
+    (fold,) = make_folds(jobs, "by_time")
+    ended = (jobs["start_time_s"] + jobs["duration_s"]).iloc[fold.train].max()
+    assert ended <= jobs["start_time_s"].iloc[fold.test].min()
+    assert len(fold.test) == 60
+
+
+def test_a_seed_is_another_draw_and_the_same_seed_the_same():
+    first, again, other = (make_folds(jobs_of(), "by_job", seed=seed)[0].test for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_holdout_is_about_the_share():
+    assert len(holdout(jobs_of(), "by_job", 0.2).test) == 40
+
+
+def test_bad_input_is_told():
+    with pytest.raises(SettingsError, match="split is 'weekly'"):
+        make_folds(jobs_of(), "weekly")
+    with pytest.raises(ColumnMissing, match="needs the column group"):
+        make_folds(jobs_of().drop(columns="group"), "by_group")
+    with pytest.raises(ColumnMissing, match="submit_time_s, start_time_s"):
+        make_folds(jobs_of().drop(columns="start_time_s"), "by_time")
+    with pytest.raises(NotEnoughData, match="10 jobs are too few"):
+        make_folds(jobs_of(10), "random")
+    with pytest.raises(NotEnoughData, match="1 different"):
+        make_folds(jobs_of().assign(job_name="same"), "by_job")
+
+
+def test_fields_known_at_submission():
+    jobs = jobs_of()
+    assert usable_fields(jobs, (), "corrected") == ("job_name", "group")
+    with pytest.raises(SettingsError, match="duration_s is not known at submission"):
+        usable_fields(jobs, ("duration_s",), "corrected")
+    with pytest.raises(ColumnMissing, match="no column user"):
+        usable_fields(jobs, ("user",), "corrected")
+    with pytest.raises(ColumnMissing, match="none of"):
+        usable_fields(jobs[["duration_s"]], (), "corrected")
+    assert SUBMIT_FIELDS[-1] == "instances"
