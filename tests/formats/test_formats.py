@@ -7,7 +7,7 @@ import pytest
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import SettingsError
 from workprof.formats import FORMATS, NAMES, TABLES, declared, generic, pai_sample, pai_tables
-from workprof.formats.fields import ABSURD_ABOVE, FIELDS, REQUESTS, TEXT_FIELDS, USAGE_FIELDS
+from workprof.formats.fields import ABSURD_ABOVE, DESCRIPTIONS, FIELDS, REQUESTS, TEXT_FIELDS, USAGE_FIELDS
 from workprof.formats.human_units import byte_count, epoch_ms, milliseconds, percent
 from workprof.units import FACTORS, factor
 
@@ -44,6 +44,19 @@ def test_the_registry_names_every_format_and_refuses_others():
     assert declared("pai-sample") is pai_sample.FORMAT
     with pytest.raises(SettingsError, match="pai-sample, nextflow, generic, pai-tables"):
         declared("excel")
+
+
+def test_the_pai_sample_is_recognised_by_what_it_needs():
+    form = pai_sample.FORMAT
+    assert form.signature == form.required
+    assert {rule.field for rule in form.rules if rule.source in form.required} >= {
+        "job_name", "start_time_s", "end_time_s", "requested_cpu_percent", "cpu_usage_percent"
+    }  # fmt: skip
+
+
+def test_every_field_has_a_description():
+    assert DESCRIPTIONS.keys() == FIELDS.keys()
+    assert all(text.endswith(".") for text in DESCRIPTIONS.values())
 
 
 def test_synonyms_belong_to_one_field_each():

@@ -261,7 +261,8 @@ def test_readonly_refuses_every_write(settings, write, tmp_path):
 def test_formats_that_are_not_known_are_named(store, write):
     with pytest.raises(SettingsError, match="pai-sample"):
         store.ingest([write("a.csv", GOOD)], IngestOptions(format="excel"))
-    with pytest.raises(TraceError, match="one file"):
-        store.ingest([write("a.csv", GOOD), write("b.csv", GOOD)], IngestOptions(format="generic"))
+    for chosen in ("generic", "auto"):
+        with pytest.raises(TraceError, match=r"2 files .* one file.*for file in .*a\.csv .*b\.csv; do workprof ingest"):
+            store.ingest([write("a.csv", GOOD), write("b.csv", GOOD)], IngestOptions(format=chosen))
     with pytest.raises(NoRows, match="no rows"):
         store.ingest([write("h.csv", HEADER)], IngestOptions())

@@ -10,9 +10,9 @@ import pandas as pd
 
 import workprof
 from workprof.charts.profiles.names import PUBLISHED
-from workprof.charts.text import spreadsheet_text
 from workprof.profiles.fit import ProfileFit
 from workprof.records import to_json
+from workprof.spreadsheets import spreadsheet_text
 from workprof.store.reports import Dataset
 
 
@@ -22,6 +22,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]):
             safe[name] = [spreadsheet_text(item) if isinstance(item, str) else item for item in safe[name]]
+    safe.columns = pd.Index([spreadsheet_text(str(name)) for name in safe.columns])
     text: str = safe.to_csv(index=False)
     return text.encode()
 

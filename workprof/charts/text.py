@@ -5,9 +5,12 @@ from __future__ import annotations
 import html
 import re
 
+from workprof.spreadsheets import spreadsheet_text
+
+__all__ = ["counted", "markdown_text", "plotly_text", "shortened", "spreadsheet_text"]
+
 LONGEST = 48
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|$~:<>&])")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -24,11 +27,6 @@ def plotly_text(text: str, longest: int = LONGEST) -> str:
 def markdown_text(text: str, longest: int = LONGEST) -> str:
     """Return a text that Markdown shows as it is."""
     return _MARKDOWN.sub(r"\\\1", shortened(text, longest))
-
-
-def spreadsheet_text(text: str) -> str:
-    """Return a text that a spreadsheet does not run as a formula."""
-    return "'" + text if text.startswith(_FORMULA) else text
 
 
 def counted(count: int, noun: str) -> str:

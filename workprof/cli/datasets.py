@@ -13,6 +13,9 @@ import typer
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.errors import SettingsError
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport
+from workprof.store.schema_document import SUFFIX
+
+EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns)."
 
 
 def register(app: typer.Typer) -> None:
@@ -96,28 +99,29 @@ def remove(
 
 def export(
     dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.parquet or FILE.csv.", show_default=False)],
+    output: Annotated[Path, typer.Option("-o", "--output", help=EXPORTED, show_default=False)],
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Write a dataset as Parquet or CSV."""
+    """Write a dataset as Parquet or CSV, or what its columns mean as JSON."""
     started = time.perf_counter()
     with opened(home) as workbench:
         rows = workbench.export(dataset, output)
     answer = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
-    emit(answer, as_json, lambda: f"wrote {rows:,} rows to {output}")
+    what = "the schema" if output.name.lower().endswith(SUFFIX) else f"{rows:,} rows"
+    emit(answer, as_json, lambda: f"wrote {what} to {output}")
 
 
 def sample(
     dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
     by: Annotated[str, typer.Option("--by", help="Column whose shares are kept.", show_default=False)],
-    rows: Annotated[int, typer.Option("--rows", help="Rows of the sample.", show_default=False)],
+    rows: Annotated[int, typer.Option("--rows", help="Rows of the sample, exactly.", show_default=False)],
     name: Annotated[str, typer.Option("--name", help="Name of the new dataset.", show_default=False)],
     seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Draw a stratified sample (the paper's Table I) as a dataset of its own."""
+    """Draw a stratified sample (as the paper's Table I) of the finished rows as a dataset of its own."""
     with opened(home) as workbench:
         report = workbench.sample(dataset, by, rows, name, seed)
     strata = [vars(stratum) for stratum in report.strata]

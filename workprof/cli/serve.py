@@ -118,7 +118,7 @@ def _server(settings: Settings, port: int, *options: str) -> Iterator[subprocess
     command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
     command += [f"--server.port={port}", f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false", *options]
     environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
-    with hold(settings.home) as lock:
+    with hold(settings.home, readonly=settings.readonly) as lock:
         environment[HANDED_OVER] = str(lock.fileno())
         server = subprocess.Popen(
             command,

@@ -38,6 +38,38 @@ JOB_FIELDS: tuple[Field, ...] = (
 
 FIELDS: dict[str, Field] = {field.name: field for field in JOB_FIELDS}
 
+DESCRIPTIONS: dict[str, str] = {
+    "job_name": "The job: what a user submitted.",
+    "task_name": "The task of the job: one role or step of it.",
+    "user": "Who submitted the job.",
+    "group": "The tag under which jobs are counted together (a team, or jobs of one kind).",
+    "workload": "What kind of work the job does: a model, an application, a workflow.",
+    "run_name": "One run of a workflow.",
+    "node": "The machine that the row ran on.",
+    "gpu_type": "The GPU model asked for.",
+    "status": "How the row ended, in the trace's own words.",
+    "submit_time_s": "When it was submitted, on the trace's clock.",
+    "start_time_s": "When it began to run, on the trace's clock.",
+    "end_time_s": "When it ended, on the trace's clock.",
+    "duration_s": "How long it ran, without the time in the queue.",
+    "instances": "Instances of the task.",
+    "requested_cpu_percent": "CPU asked for; 100 = one core.",
+    "requested_gpu_percent": "GPU asked for; 100 = one GPU.",
+    "requested_memory_bytes": "Memory asked for.",
+    "cpu_usage_percent": "Mean CPU use; 100 = one core.",
+    "gpu_usage_percent": "Mean GPU use; 100 = one GPU.",
+    "mean_memory_bytes": "Mean memory in use.",
+    "peak_memory_bytes": "Most memory in use at any time.",
+    "mean_gpu_memory_bytes": "Mean GPU memory in use.",
+    "peak_gpu_memory_bytes": "Most GPU memory in use at any time.",
+    "read_bytes": "Bytes read.",
+    "write_bytes": "Bytes written.",
+    "read_count": "Reads (calls).",
+    "write_count": "Writes (calls).",
+    "input_bytes": "Size of the input, known before the run.",
+}
+"""What each field means; the schema of a dataset says it again."""
+
 TIME_FIELDS = ("submit_time_s", "start_time_s", "end_time_s")
 NAME_FIELDS = ("job_name", "task_name")
 USAGE_FIELDS = (

@@ -83,6 +83,10 @@ _NUMBERS = (
     *SENSORS,
 )
 
+NEEDED = ("job_name", "task_name", "start_time", "end_time", "plan_cpu", "cpu_usage")
+"""One list for both questions, is it this format and can it be loaded: a name, both times (their difference is the
+duration), and the two columns whose names tell that the units are the PAI trace's."""
+
 FORMAT = Format(
     name="pai-sample",
     title="PAI sample (33 joined columns)",
@@ -91,8 +95,8 @@ FORMAT = Format(
         *(SourceColumn(name, NUMBER) for name in _NUMBERS),
     ),
     rules=PAI_RULES,
-    required=("job_name", "task_name", "start_time", "end_time", "cpu_usage"),
-    signature=("job_name", "task_name", "inst_id", "plan_cpu", "plan_mem", "cpu_usage", "gpu_wrk_util", "max_mem"),
+    required=NEEDED,
+    signature=NEEDED,
     nulls=PAI_NULLS,
     finished=PAI_FINISHED,
     zero_is_missing=("start_time_s", "end_time_s"),

@@ -42,6 +42,11 @@ def is_tar(head: bytes) -> bool:
     return head[offset : offset + len(magic)] == magic
 
 
+def is_packed(head: bytes) -> bool:
+    """Tell whether the first bytes of a file say that what it holds is to be taken out of it first."""
+    return bool(compression_of(head)) or is_tar(head)
+
+
 @contextlib.contextmanager
 def plain_stream(path: Path) -> Iterator[Any]:
     """Yield a readable of the file's plain bytes (gzip and zstd undone).

@@ -44,13 +44,14 @@ class Database:
     """The open database of one home."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take the home and open its database.
+        """Take the home and open its database; a read-only one is opened so, and never made.
 
         Raises:
             HomeBusy: when another process holds it.
+            SettingsError: when the home cannot be used; when it is read-only and there is no database.
         """
-        self.home = Home(settings.home)
-        self._readonly = settings.readonly
+        self.home = Home(settings.home, readonly=settings.readonly)
+        self.readonly = settings.readonly
         self._memory_bytes = settings.memory_limit_bytes
         self._write_lock = threading.Lock()
         try:
@@ -125,7 +126,7 @@ class Database:
         Raises:
             WorkprofError: says so.
         """
-        if self._readonly:
+        if self.readonly:
             raise WorkprofError(
                 "WORKPROF_READONLY is set: nothing can be added, changed or removed here; unset it to write"
             )
@@ -144,7 +145,7 @@ class Database:
             "checkpoint_threshold": f"{WAL_BYTES}B",
         }
         try:
-            connection = duckdb.connect(str(self.home.database), config=config)
+            connection = duckdb.connect(str(self.home.database), read_only=self.readonly, config=config)
         except duckdb.IOException as error:
             raise self._not_opened(error) from error
         connection.execute(f"SET allowed_directories=[{text(str(self.home.folder))}]")

@@ -1,4 +1,8 @@
-"""The hash that tells whether the same content was loaded before: the bytes of the files and how they are read."""
+"""The hash that tells whether the same content was loaded before: what the files hold and how it is read.
+
+A plain file is hashed in a thread beside the reading. What a compressed one holds is hashed while it is unpacked into
+the spool, so that a trace is the same dataset whether it comes plain, as .gz or as .zst.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,15 @@ from pathlib import Path
 
 from workprof.progress import Progress
 from workprof.records import canonical_json
+from workprof.store.compression import head_of, is_packed
 from workprof.store.reports import IngestOptions
 from workprof.store.running import POLL_S, Span
+from workprof.store.spool import Spooled
 from workprof.units import MIB, format_bytes
 
 HASH_DIGITS = 32
 """Of SHA-256, which today's processors compute twice as fast as BLAKE2b."""
 CHUNK_BYTES = 4 * MIB
-
-
-def total_bytes(paths: Sequence[Path]) -> int:
-    """Return the size of all files."""
-    return sum(path.stat().st_size for path in paths)
 
 
 class ContentHash(threading.Thread):
@@ -33,38 +34,55 @@ class ContentHash(threading.Thread):
         self._paths, self._names, self._salt = list(paths), list(names), salt
         self._given_up = threading.Event()
         self._error: BaseException | None = None
-        self._digest = ""
+        self._packed = [is_packed(head_of(path)) for path in self._paths]
+        self._digests = [b""] * len(self._paths)
+        self._sizes = [
+            0 if packed else path.stat().st_size for path, packed in zip(self._paths, self._packed, strict=True)
+        ]
         self.done_bytes = 0
 
     def run(self) -> None:
-        """Hash; errors are handed over by `result`."""
+        """Hash the plain files; errors are handed over by `result`."""
         try:
-            whole = hashlib.sha256(self._salt.encode())
-            for name, path in zip(self._names, self._paths, strict=True):
-                whole.update(name.encode() + b"\0" + self._of_file(path))
-            self._digest = whole.hexdigest()[:HASH_DIGITS]
+            for at, path in enumerate(self._paths):
+                if not self._packed[at]:
+                    self._digests[at] = self._of_file(path)
         except BaseException as error:  # noqa: BLE001 - raised in the caller's thread by result()
             self._error = error
+
+    @property
+    def content_bytes(self) -> int | None:
+        """Size of what the files hold; None until the compressed ones are unpacked."""
+        told = all(self._digests[at] for at, packed in enumerate(self._packed) if packed)
+        return sum(self._sizes) if told else None
+
+    def take_over(self, spooled: Sequence[Spooled]) -> None:
+        """Take the hashes of what was unpacked, in the order of the files."""
+        for at, one in enumerate(spooled):
+            if one.unpacked is not None:
+                self._digests[at], self._sizes[at] = one.unpacked.sha256, one.unpacked.size_bytes
 
     def stop(self) -> None:
         """Give up, soon."""
         self._given_up.set()
 
-    def result(self, progress: Progress, span: Span, size: int) -> str:
+    def result(self, progress: Progress, span: Span) -> str:
         """Return the 32 hexadecimal digits once every byte is hashed; `progress` may cancel."""
+        size = self.content_bytes or 1
         try:
             while self.is_alive():
                 self.join(POLL_S)
                 if self.is_alive():
-                    progress(
-                        span.at(self.done_bytes / max(size, 1)), f"{span.message}: {format_bytes(self.done_bytes)}"
-                    )
+                    progress(span.at(self.done_bytes / size), f"{span.message}: {format_bytes(self.done_bytes)}")
         except BaseException:
             self.stop()
             raise
         if self._error is not None:
             raise self._error
-        return self._digest
+        whole = hashlib.sha256(self._salt.encode())
+        for name, digest in zip(self._names, self._digests, strict=True):
+            whole.update(name.encode() + b"\0" + digest)
+        return whole.hexdigest()[:HASH_DIGITS]
 
     def _of_file(self, path: Path) -> bytes:
         digest = hashlib.sha256()

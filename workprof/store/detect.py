@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 from workprof.errors import TraceError
 from workprof.formats import FORMATS, NAMES, TABLES, generic
 from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
-from workprof.store.rewriting import first_objects, is_json_lines
+from workprof.store.json_rows import first_objects, is_json
 from workprof.store.spool import checked_input
 from workprof.store.table_files import looks_like_tables
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
@@ -25,6 +26,8 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     """
     if looks_like_tables(paths):
         return TABLES
+    if len(paths) > 1 and not any(path.is_dir() for path in paths):
+        raise several_files(paths)
     if len(paths) != 1 or paths[0].is_dir():
         raise TraceError(
             f"{', '.join(path.name for path in paths) or 'nothing'}: no raw PAI tables (pai_*_table.csv) there; "
@@ -39,8 +42,18 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
 
 
+def several_files(paths: Sequence[Path]) -> TraceError:
+    """Return the refusal of several files that are no raw PAI tables: reason and next step."""
+    names = " ".join(shlex.quote(str(path)) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
+    return TraceError(
+        f"{len(paths)} files are named, but outside {TABLES} a dataset is one file: its name, its rejected lines and "
+        f"(Nextflow) its workload come from that file. Load them one by one: "
+        f'for file in {names}; do workprof ingest "$file"; done'
+    )
+
+
 def column_names(path: Path, delimiter: str, encoding: str) -> tuple[str, ...]:
-    """Return the columns of a file: of its Parquet schema, its header, or the keys of its first JSON object."""
+    """Return the columns of a file: of its Parquet schema, its header, or the keys of its first JSON objects."""
     if head_of(path).startswith(PARQUET_MAGIC):
         try:
             return tuple(pq.read_schema(path).names)
@@ -52,7 +65,7 @@ def column_names(path: Path, delimiter: str, encoding: str) -> tuple[str, ...]:
     if head.startswith(PARQUET_MAGIC):
         return ("parquet",)
     content = decoded_head(head, path.name)
-    if is_json_lines(content):
+    if is_json(content):
         return tuple(dict.fromkeys(key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found))
     return text_shape(head, path.name, delimiter).header
 

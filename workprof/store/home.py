@@ -17,6 +17,7 @@ except ImportError:  # pragma: no cover - Windows: DuckDB's own lock alone keeps
     fcntl = None  # type: ignore[assignment]
 
 
+DATABASE = "workprof.duckdb"
 LOCK = "lock"
 HANDED_OVER = "WORKPROF_LOCK_FD"
 """Variable with the number of an open, locked file that this process was started with."""
@@ -27,29 +28,33 @@ class Home:
 
     The lock is the operating system's on an open file, so it ends with the process however that dies; the PID written
     into the file is only for the message.
+
+    A read-only home is neither made nor swept. What is still written there: the PID in the lock file, and for the time
+    of one query or export DuckDB's spill files and the finished file before it is moved to its place.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Make the folders and take the lock.
+    def __init__(self, folder: Path, *, readonly: bool = False) -> None:
+        """Make the folders (unless read-only) and take the lock.
 
         Raises:
             HomeBusy: when another process holds it (names its PID).
-            SettingsError: when the folder cannot be made or written.
+            SettingsError: when the folder cannot be made or written; when it is read-only and there is no database.
         """
         self.folder = folder
-        self.database = folder / "workprof.duckdb"
+        self.database = folder / DATABASE
         self.spool = folder / "spool"
         self.spill = folder / "tmp"
         self.rejects = folder / "rejects"
         try:
-            for path in (folder, self.spool, self.spill, self.rejects):
+            for path in () if readonly else (folder, self.spool, self.spill, self.rejects):
                 path.mkdir(parents=True, exist_ok=True)
-            self._lock = hold(folder)
+            self._lock = hold(folder, readonly=readonly)
         except OSError as error:
             raise SettingsError(
                 f"home {folder} cannot be used ({error}); give another with --home or WORKPROF_HOME"
             ) from error
-        self._sweep()
+        if not readonly:
+            self._sweep()
 
     def release(self) -> None:
         """Let another process have the home."""
@@ -75,7 +80,7 @@ class Home:
                     left.unlink(missing_ok=True)
 
 
-def hold(folder: Path) -> IO[str]:
+def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
     """Take the lock of a home folder and return the open file that holds it; closing it gives the home back.
 
     A server is handed the lock of the command that started it as an open file (see `HANDED_OVER`), so that the home is
@@ -83,9 +88,16 @@ def hold(folder: Path) -> IO[str]:
 
     Raises:
         HomeBusy: when another process holds it (names its PID).
+        SettingsError: when it is to be read only and there is nothing to read.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    stream = _handed_over(folder / LOCK) or (folder / LOCK).open("a+", encoding="utf-8")
+    if not readonly:
+        folder.mkdir(parents=True, exist_ok=True)
+    elif not (folder / DATABASE).is_file():
+        raise SettingsError(
+            f"home {folder} holds no database, and WORKPROF_READONLY is set, so none is made; load a trace without it "
+            f"first, or give another home with --home or WORKPROF_HOME"
+        )
+    stream = _handed_over(folder / LOCK) or _lock_file(folder / LOCK, readonly)
     if fcntl is not None:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,11 +106,22 @@ def hold(folder: Path) -> IO[str]:
             holder = stream.read().strip() or "unknown"
             stream.close()
             raise busy(folder, holder) from None
-    stream.seek(0)
-    stream.truncate()
-    stream.write(str(os.getpid()))
-    stream.flush()
+    if stream.writable():
+        stream.seek(0)
+        stream.truncate()
+        stream.write(str(os.getpid()))
+        stream.flush()
     return stream
+
+
+def _lock_file(path: Path, readonly: bool) -> IO[str]:
+    """Return the open lock file; where it may not be written, a reader holds it without leaving its PID."""
+    try:
+        return path.open("a+", encoding="utf-8")
+    except OSError:
+        if not readonly:
+            raise
+        return path.open(encoding="utf-8")
 
 
 def _handed_over(path: Path) -> IO[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -18,6 +18,7 @@ from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan
 from workprof.store.compression import plain_head
 from workprof.store.connection import quoted, text
+from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.mapping import rules_for
 from workprof.store.relation import (
@@ -31,7 +32,7 @@ from workprof.store.relation import (
     parquet_relation,
 )
 from workprof.store.reports import Check, IngestOptions
-from workprof.store.rewriting import is_json_lines, rewrite_json_lines, rewrite_units
+from workprof.store.rewriting import rewrite_json, rewrite_units
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled
 from workprof.store.suggest import guessed_mapping
@@ -102,10 +103,10 @@ def counted(
 
 
 def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, progress: Progress) -> Source:
-    head, long_lines = plain_head(spooled.path, HEAD_BYTES), spooled.long_lines
+    head = plain_head(spooled.path, HEAD_BYTES)
     refused, refused_rows, delimiter = None, 0, options.delimiter
-    if is_json_lines(decoded_head(head, spooled.origin)):
-        rewritten = rewrite_json_lines(spooled, progress, REWRITE)
+    if is_json(decoded_head(head, spooled.origin)):
+        rewritten = rewrite_json(spooled, progress, REWRITE)
         spooled, refused, refused_rows, delimiter = rewritten.spooled, rewritten.rejects, rewritten.rejected, ","
         head = plain_head(spooled.path, HEAD_BYTES)
     shape = text_shape(head, spooled.origin, delimiter)
@@ -123,7 +124,6 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
     rules = rules_for(declared, options.mapping, shape.header, guessed_mapping(types, samples))
     columns, guessed = _as_fields(columns, guessed, rules)
     dialect = CsvDialect(shape.delimiter, decimal, nulls=declared.nulls)
-    spooled = replace(spooled, long_lines=long_lines)
     return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, spooled, refused, refused_rows)
 
 
@@ -216,7 +216,8 @@ def _refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source) ->
     if source.refused is not None:
         columns = "{'line': 'BIGINT', 'column': 'VARCHAR', 'text': 'VARCHAR', 'reason': 'VARCHAR'}"
         cursor.execute(
-            f"INSERT INTO {quoted(stage.rejects)} SELECT * FROM read_csv({text(str(source.refused))}, "
+            f"INSERT INTO {quoted(stage.rejects)} SELECT {rejects.original_line(source.spooled)}, * EXCLUDE (line) "
+            f"FROM read_csv({text(str(source.refused))}, "
             f"columns={columns}, auto_detect=false, header=false, delim=',', quote='\"', escape='\"')"
         )
     return source.refused_rows

@@ -13,12 +13,12 @@ from workprof.progress import silent
 from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
 from workprof.store.connection import Database
 from workprof.store.detect import as_utf8
+from workprof.store.json_rows import first_objects, is_json
 from workprof.store.mapping import missing_fields
 from workprof.store.relation import guessed_type, parquet_relation
 from workprof.store.reports import IngestOptions, Suggestion
-from workprof.store.rewriting import first_objects, is_json_lines
 from workprof.store.running import Span
-from workprof.store.spool import Spooled, checked_input, spool
+from workprof.store.spool import Spooled, TextOptions, checked_input, spool
 from workprof.store.suggest import guessed_mapping
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
@@ -34,14 +34,14 @@ def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestio
     if head.startswith(PARQUET_MAGIC):
         token = uuid.uuid4().hex
         with database.home.spool_folder(token) as folder:
-            return _of_parquet(spool(path, folder, "look", "", silent, Span(0, 1, "")))
+            return _of_parquet(spool(path, folder / "look", TextOptions(), silent, Span(0, 1, "")))
     head = as_utf8(head, options.encoding, path.name) if options.encoding else head
     return _of_text(head, path.name, options)
 
 
 def _of_text(head: bytes, origin: str, options: IngestOptions) -> Suggestion:
     content = decoded_head(head, origin)
-    if is_json_lines(content):
+    if is_json(content):
         objects = first_objects(content, len(head) < HEAD_BYTES)
         names = tuple(dict.fromkeys(key for found in objects for key in found))
         values = {name: tuple(str(found[name]) for found in objects if found.get(name) is not None) for name in names}

@@ -11,18 +11,15 @@ import duckdb
 from workprof.errors import TraceError
 from workprof.formats.pai_sample import PAI_NULLS
 from workprof.formats.pai_tables import TABLES
-from workprof.progress import Progress
 from workprof.store import rejects
 from workprof.store.compression import plain_head
 from workprof.store.connection import quoted
 from workprof.store.relation import CsvDialect, csv_relation
-from workprof.store.running import Span
-from workprof.store.spool import Spooled, spool
+from workprof.store.spool import Spooled
 from workprof.store.text_shape import text_shape
 
 HEAD_BYTES = 1 << 16
 TAIL_BYTES = 4096
-SPOOL = Span(0.0, 0.1, "spooling")
 
 
 @dataclass(frozen=True)
@@ -46,19 +43,13 @@ class RawTable:
         return rejects.collect(cursor, table, self.spooled, f"{self.name}.") + len(self.not_rows)
 
 
-def opened(files: Mapping[str, Path], folder: Path, encoding: str, progress: Progress) -> dict[str, RawTable]:
-    """Return every table, spooled and looked at.
+def opened(files: Mapping[str, Spooled]) -> dict[str, RawTable]:
+    """Return every table, looked at.
 
     Raises:
         TraceError: when a file cannot be a table of that name.
     """
-    tables = {}
-    for position, (name, path) in enumerate(files.items()):
-        span = Span(
-            SPOOL.at(position / len(files)), SPOOL.at((position + 1) / len(files)), f"{SPOOL.message} {path.name}"
-        )
-        tables[name] = _looked_at(name, spool(path, folder, name, encoding, progress, span))
-    return tables
+    return {name: _looked_at(name, spooled) for name, spooled in files.items()}
 
 
 def _looked_at(name: str, spooled: Spooled) -> RawTable:

@@ -7,15 +7,13 @@ from pathlib import Path
 import duckdb
 
 from workprof.errors import TraceError
+from workprof.spreadsheets import FORMULA_STARTS
 from workprof.store.catalogue import one
 from workprof.store.connection import quoted, text
 from workprof.store.spool import Spooled
 
 TEXT_CHARACTERS = 500
 """How much of a bad line is kept."""
-
-FORMULA_START = "[=+@\\-\\t\\r]"
-"""A spreadsheet takes a cell that starts so for a formula."""
 
 REASONS = {
     "CAST": "not a value of the column's type",
@@ -54,13 +52,13 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     cursor.execute(
         f"""
         INSERT INTO {quoted(table)}
-        SELECT {_line_in_the_original(spooled)}, {text(prefix)} || column_name,
+        SELECT {original_line(spooled)}, {text(prefix)} || column_name,
             left(CASE error_type WHEN 'CAST' THEN coalesce(nullif(
                 regexp_extract(error_message, 'Could not convert string "(.*)" to', 1, 's'), ''), csv_line)
                 ELSE csv_line END, {TEXT_CHARACTERS}),
             CASE error_type {reasons} ELSE lower(CAST(error_type AS VARCHAR)) END
                 || coalesce(nullif(': ' || regexp_extract(error_message, '(Expected Number.*)', 1), ': '), '')
-        FROM reject_errors WHERE {last} ORDER BY line, column_idx
+        FROM {_renumbered(spooled)} WHERE {last} ORDER BY line, column_idx
         """
     )
     too_long = REASONS["LINE SIZE OVER MAXIMUM"]
@@ -69,7 +67,18 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     return int(rows) + len(spooled.long_lines)
 
 
-def _line_in_the_original(spooled: Spooled) -> str:
+def _renumbered(spooled: Spooled) -> str:
+    """Return the SQL of the reader's rejects with the line numbers of the text that it was rewritten from."""
+    if spooled.lines is None:
+        return "reject_errors"
+    places = f"read_csv({text(str(spooled.lines))}, columns={{'here': 'BIGINT', 'there': 'BIGINT'}}, "
+    return (
+        f"(SELECT e.* REPLACE (p.there + e.line::BIGINT - p.here AS line) FROM reject_errors e "
+        f"ASOF JOIN {places} auto_detect=false, header=false, delim=',') p ON e.line::BIGINT >= p.here)"
+    )
+
+
+def original_line(spooled: Spooled) -> str:
     """Return the SQL of a reject's line number, counting the lines that were set aside before the scan."""
     shifts = [long.line - before for before, long in enumerate(spooled.long_lines)]
     return "line" + "".join(f" + (line >= {shift})::BIGINT" for shift in shifts)
@@ -102,9 +111,10 @@ def forget(cursor: duckdb.DuckDBPyConnection) -> None:
 
 
 def safe_cell(column: str) -> str:
-    """Return the SQL of a text cell that no spreadsheet takes for a formula."""
+    """Return the SQL of a text cell that no spreadsheet takes for a formula (see `workprof.spreadsheets`)."""
     name = quoted(column)
-    return f"CASE WHEN regexp_matches({name}, {text('^' + FORMULA_START)}) THEN '''' || {name} ELSE {name} END"
+    starts = ", ".join(text(start) for start in FORMULA_STARTS)
+    return f"CASE WHEN left({name}, 1) IN ({starts}) THEN '''' || {name} ELSE {name} END"
 
 
 def write_file(cursor: duckdb.DuckDBPyConnection, table: str, path: Path) -> None:

@@ -78,9 +78,13 @@ def _settle_ties(cursor: duckdb.DuckDBPyConnection, instances: RawTable, any_tie
     """Keep the last row in the file of workers whose last instances agree in status and times."""
     keys = ", ".join(worker_key("r").values())
     wanted = f"({keys}) IN (SELECT (forward, backward) FROM last_of_worker WHERE ties > 1)" if any_ties else "FALSE"
-    cursor.execute(
-        f"CREATE TEMP TABLE tied AS SELECT * FROM {instances.sql} r WHERE worker_name IS NOT NULL AND {wanted}"
-    )
+    cursor.execute("SET disabled_optimizers='join_order,build_side_probe_side'")  # else the file's order may be lost
+    try:
+        cursor.execute(
+            f"CREATE TEMP TABLE tied AS SELECT * FROM {instances.sql} r WHERE worker_name IS NOT NULL AND {wanted}"
+        )
+    finally:
+        cursor.execute("RESET disabled_optimizers")
     cursor.execute(
         f"""
         CREATE TEMP TABLE last_of_tied AS SELECT * FROM tied

@@ -1,4 +1,4 @@
-"""Inputs that are rewritten as plain CSV in the spool, line by line: JSON lines, and numbers written for people.
+"""Inputs that are rewritten as plain CSV in the spool, row by row: JSON, and numbers written for people.
 
 A value that cannot be rewritten stays as it is: the CSV reader then rejects it with line, column and text.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 from workprof.errors import TraceError
 from workprof.progress import Progress
+from workprof.store.json_rows import JsonRow, json_rows
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.running import Span
 from workprof.store.spool import Spooled
@@ -22,7 +23,6 @@ from workprof.store.text_shape import MAX_COLUMNS, TextShape
 TOLD_EVERY_LINES = 20_000
 MAX_FIELD_CHARACTERS = 16 * 1024 * 1024
 NOTHING = ""
-LOOKED_AT_LINES = 200
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def rewrite_units(
         spooled.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as source,
         target.open("w", encoding="utf-8", newline="", errors="surrogateescape") as plain,
     ):
-        writer = csv.writer(plain, delimiter=shape.delimiter, lineterminator="\n")
+        writer = _Writer(plain, shape.delimiter)
         try:
             for number, row in enumerate(csv.reader(source, delimiter=shape.delimiter)):
                 plain_row = [by_position[at](value) if at in by_position else value for at, value in enumerate(row)]
@@ -56,78 +56,87 @@ def rewrite_units(
                     progress(span.at(plain.tell() / max(size, 1)), span.message)
         except csv.Error as error:
             raise TraceError(f"{spooled.origin}: line {number + 2} cannot be split into fields ({error})") from error
-    return Spooled(target, spooled.origin)
+    return replace(spooled, path=target)
 
 
-def is_json_lines(head: str) -> bool:
-    """Tell whether a text begins with a JSON object."""
-    return head.lstrip().startswith("{")
-
-
-def first_objects(content: str, whole: bool) -> list[dict[str, Any]]:
-    """Return the objects of the first lines (`whole`: the last line is not cut off)."""
-    lines = content.splitlines() if whole else content.splitlines()[:-1]
-    found = (_object(line) for line in lines[:LOOKED_AT_LINES])
-    return [row for row in found if row is not None]
-
-
-def rewrite_json_lines(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
-    """Return the objects as CSV rows, one line each, in the order of the first appearance of their keys.
+def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
+    """Return the objects as CSV rows, in the order of the first appearance of their keys.
 
     Raises:
-        TraceError: when no line holds an object, or there are too many keys.
+        TraceError: when there is no object, there are too many keys, or an array is broken.
     """
     keys = _keys(spooled, progress, Span(span.low, (span.low + span.high) / 2, span.message))
-    target = spooled.path.with_name(f"{spooled.path.stem}-lines.csv")
-    refused = spooled.path.with_name(f"{spooled.path.stem}-refused.csv")
+    target, refused, lines = (
+        spooled.path.with_name(f"{spooled.path.stem}-{what}.csv") for what in ("rows", "refused", "lines")
+    )
+    half = Span((span.low + span.high) / 2, span.high, span.message)
     rejected = 0
-    with (
-        target.open("w", encoding="utf-8", newline="") as plain,
-        refused.open("w", encoding="utf-8", newline="") as bad,
-    ):
-        writer, refuser = csv.writer(plain, lineterminator="\n"), csv.writer(bad, lineterminator="\n")
+    with _written(target) as plain, _written(refused) as bad, _written(lines) as numbers:
+        writer, refuser = _Writer(plain), _Writer(bad)
         writer.writerow(keys)
-        half = Span((span.low + span.high) / 2, span.high, span.message)
-        for line, content, row in _objects(spooled, progress, half):
-            if row is None:
+        places = _Places(numbers)
+        for found in _told(spooled, progress, half):
+            if found.row is None:
                 rejected += 1
-                refuser.writerow([line, NOTHING, content[:TEXT_CHARACTERS], "not a JSON object"])
-            else:
-                writer.writerow([_cell(row.get(key)) for key in keys])
-    return Rewritten(Spooled(target, spooled.origin), refused if rejected else None, rejected)
+                refuser.writerow([found.line, NOTHING, found.text.strip()[:TEXT_CHARACTERS], "not a JSON object"])
+                continue
+            places.note(found.line)
+            writer.writerow([_cell(found.row.get(key)) for key in keys])
+    return Rewritten(replace(spooled, path=target, lines=lines), refused if rejected else None, rejected)
+
+
+class _Writer:
+    """Writes CSV rows; quotes a carriage return, which the csv module leaves bare before Python 3.13."""
+
+    def __init__(self, target: TextIO, delimiter: str = ",") -> None:
+        self._plain = csv.writer(target, delimiter=delimiter, lineterminator="\n")
+        self._quoting = csv.writer(target, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+
+    def writerow(self, row: Sequence[object]) -> None:
+        bare = any(isinstance(cell, str) and "\r" in cell for cell in row)
+        (self._quoting if bare else self._plain).writerow(row)
+
+
+class _Places:
+    """Writes which line of the JSON text a row of the CSV comes from, wherever the two stop running in step.
+
+    DuckDB's line numbers count rows: a line break inside a cell does not count.
+    """
+
+    def __init__(self, target: TextIO) -> None:
+        self._writer = _Writer(target)
+        self._here, self._shift = 1, 0
+        self._writer.writerow([1, 1])
+
+    def note(self, there: int) -> None:
+        self._here += 1
+        if there - self._here != self._shift:
+            self._shift = there - self._here
+            self._writer.writerow([self._here, there])
+
+
+def _written(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", newline="", errors="replace")
 
 
 def _keys(spooled: Spooled, progress: Progress, span: Span) -> list[str]:
     keys: dict[str, None] = {}
-    for _, _, row in _objects(spooled, progress, span):
-        if row is not None and row.keys() - keys.keys():
-            keys.update(dict.fromkeys(row))
+    for found in _told(spooled, progress, span):
+        if found.row is not None and found.row.keys() - keys.keys():
+            keys.update(dict.fromkeys(found.row))
             if len(keys) > MAX_COLUMNS:
                 raise TraceError(f"{spooled.origin} has more than {MAX_COLUMNS:,} keys; keep those of interest")
     if not keys:
-        raise TraceError(f"{spooled.origin}: no line holds a JSON object; write one object a line")
+        raise TraceError(f"{spooled.origin}: there is no JSON object with keys in it; write one object per row")
     return list(keys)
 
 
-def _objects(spooled: Spooled, progress: Progress, span: Span) -> Iterator[tuple[int, str, dict[str, Any] | None]]:
-    size, done = max(spooled.path.stat().st_size, 1), 0
-    with spooled.path.open("rb") as source:
-        for number, raw in enumerate(source, start=1):
-            done += len(raw)
-            if number % TOLD_EVERY_LINES == 0:
-                progress(span.at(done / size), span.message)
-            if not raw.strip():
-                continue
-            content = raw.decode(errors="replace")
-            yield number, content, _object(content)
-
-
-def _object(content: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+def _told(spooled: Spooled, progress: Progress, span: Span) -> Iterator[JsonRow]:
+    size = max(spooled.path.stat().st_size, 1)
+    for number, found in enumerate(json_rows(spooled.path, spooled.origin)):
+        if number % TOLD_EVERY_LINES == 0:
+            progress(span.at(found.done_bytes / size), span.message)
+        yield found
 
 
 def _cell(value: object) -> object:

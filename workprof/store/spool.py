@@ -1,13 +1,15 @@
 """An input file as a plain UTF-8 file (or Parquet file) inside the home, where DuckDB may read it.
 
-A plain file becomes a hard link (no bytes move) or, across file systems, a copy; a compressed one is unpacked and one
-in another encoding is rewritten, both in chunks. The names in the spool are ours: a hostile file name never becomes a
-path or a glob pattern.
+A plain file becomes a hard link (no bytes move) or, across file systems, a copy; a compressed one is unpacked (and
+hashed on the way) and one in another encoding is rewritten, both in chunks. The names in the spool are ours: a hostile
+file name never becomes a path or a glob pattern.
 """
 
 from __future__ import annotations
 
 import codecs
+import hashlib
+import itertools
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -16,24 +18,62 @@ from pathlib import Path
 
 from workprof.errors import TraceError
 from workprof.progress import Progress
-from workprof.store.compression import PARQUET_MAGIC, chunks, compression_of, head_of, is_tar
+from workprof.store.compression import PARQUET_MAGIC, chunks, head_of, is_packed
+from workprof.store.json_rows import is_json_array
 from workprof.store.long_lines import LongLine, set_aside_long_lines
 from workprof.store.running import Span
 from workprof.units import MIB, format_bytes
 
 SPARE_DISK_BYTES = 64 * MIB
+LOOK_BYTES = 1 << 16
 KNOWN = "utf-8, utf-16, utf-16-le, utf-16-be or latin-1"
 UTF8_NAMES = ("", "utf-8", "utf8", "utf_8", "utf-8-sig")
 
 
 @dataclass(frozen=True)
+class Unpacked:
+    """SHA-256 and size of what a compressed file holds."""
+
+    sha256: bytes
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class Spooled:
-    """A file that DuckDB may read, the name that people know it by, and the lines that are no longer in it."""
+    """A file that DuckDB may read, and the name that people know it by.
+
+    Attributes:
+        long_lines: the lines that are no longer in it.
+        lines: a CSV file that tells which line of the input a line comes from, where that is not the same (pairs of
+            a line here and one there, from which both are counted on).
+        unpacked: of a compressed input.
+    """
 
     path: Path
     origin: str
     parquet: bool = False
     long_lines: tuple[LongLine, ...] = ()
+    lines: Path | None = None
+    unpacked: Unpacked | None = None
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How a text is spooled.
+
+    Attributes:
+        encoding: of the file; '' = UTF-8.
+        even_line_ends: write LF for every CR LF (within quotes too). A text that mixes both near its beginning is
+            written so unasked.
+    """
+
+    encoding: str = ""
+    even_line_ends: bool = False
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether the bytes need no rewriting."""
+        return self.encoding.lower() in UTF8_NAMES and not self.even_line_ends
 
 
 def checked_input(path: Path) -> Path:
@@ -58,25 +98,69 @@ def checked_input(path: Path) -> Path:
     return path
 
 
-def spool(path: Path, folder: Path, stem: str, encoding: str, progress: Progress, span: Span) -> Spooled:
-    """Return the file inside `folder` under the name `stem`.
+def spool(path: Path, target: Path, options: TextOptions, progress: Progress, span: Span) -> Spooled:
+    """Return the file as `target` (a name in the spool without its suffix).
 
     Raises:
         TraceError: for broken or bomb-like compressed data, a wrong encoding, a full disk.
     """
     head = head_of(path)
     if head.startswith(PARQUET_MAGIC):
-        return Spooled(_link(path, folder / f"{stem}.parquet", progress, span), path.name, parquet=True)
-    plain = not compression_of(head) and not is_tar(head)
-    if plain and encoding.lower() in UTF8_NAMES:
-        linked = _link(path, folder / f"{stem}.csv", progress, span)
-        return Spooled(linked, path.name, long_lines=set_aside_long_lines(linked))
-    target = folder / f"{stem}.csv"
-    source = _told(chunks(path), path, plain, progress, span)
-    _write(source if encoding.lower() in UTF8_NAMES else _utf8(source, encoding, path.name), target)
-    if head_of(target, 4) == PARQUET_MAGIC:
-        return Spooled(target.rename(target.with_suffix(".parquet")), path.name, parquet=True)
-    return Spooled(target, path.name, long_lines=set_aside_long_lines(target))
+        return Spooled(_link(path, target.with_suffix(".parquet"), progress, span), path.name, parquet=True)
+    packed, place = is_packed(head), target.with_suffix(".csv")
+    if not packed and options.as_it_is and not _mixes_line_ends(head_of(path, LOOK_BYTES)):
+        _link(path, place, progress, span)
+        return Spooled(place, path.name, long_lines=_without_long_lines(place))
+    hashed = _Hashed(_told(chunks(path), path, not packed, progress, span))
+    _write(_rewritten(hashed, options, path.name), place)
+    unpacked = Unpacked(hashed.sha256.digest(), hashed.size_bytes) if packed else None
+    if head_of(place, 4) == PARQUET_MAGIC:
+        parquet = place.rename(place.with_suffix(".parquet"))
+        return Spooled(parquet, path.name, parquet=True, unpacked=unpacked)
+    return Spooled(place, path.name, long_lines=_without_long_lines(place), unpacked=unpacked)
+
+
+class _Hashed:
+    """Chunks that are hashed and counted as they pass."""
+
+    def __init__(self, source: Iterable[bytes]) -> None:
+        self._source = source
+        self.sha256 = hashlib.sha256()
+        self.size_bytes = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._source:
+            self.sha256.update(chunk)
+            self.size_bytes += len(chunk)
+            yield chunk
+
+
+def _without_long_lines(path: Path) -> tuple[LongLine, ...]:
+    """Set over-long lines aside; a JSON array may stand on one line."""
+    array = is_json_array(head_of(path).decode("utf-8-sig", errors="replace"))
+    return () if array else set_aside_long_lines(path)
+
+
+def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iterator[bytes]:
+    utf8 = iter(source if options.encoding.lower() in UTF8_NAMES else _utf8(source, options.encoding, name))
+    first = next(utf8, b"")
+    whole = itertools.chain((first,), utf8)
+    even = options.even_line_ends or (first[:4] != PARQUET_MAGIC and _mixes_line_ends(first[:LOOK_BYTES]))
+    return _even(whole) if even else whole
+
+
+def _mixes_line_ends(head: bytes) -> bool:
+    """Tell whether both CR LF and LF stand in a text's first bytes: DuckDB takes the first for all of them."""
+    return 0 < head.count(b"\r\n") < head.count(b"\n")
+
+
+def _even(source: Iterable[bytes]) -> Iterator[bytes]:
+    held = b""
+    for chunk in source:
+        text = held + chunk
+        held = b"\r" if text.endswith(b"\r") else b""
+        yield text[: len(text) - len(held)].replace(b"\r\n", b"\n")
+    yield held
 
 
 def _link(path: Path, target: Path, progress: Progress, span: Span) -> Path:

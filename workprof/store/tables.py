@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 
@@ -16,13 +15,13 @@ from workprof.store.loaded import Joined, Loaded, Stage
 from workprof.store.one_file import counted
 from workprof.store.raw_tables import opened
 from workprof.store.reports import Check, IngestOptions, JoinStep
+from workprof.store.spool import Spooled
 
 
 def load(
     cursor: duckdb.DuckDBPyConnection,
     stage: Stage,
-    files: Mapping[str, Path],
-    folder: Path,
+    files: Mapping[str, Spooled],
     options: IngestOptions,
     progress: Progress,
 ) -> Loaded:
@@ -32,7 +31,7 @@ def load(
         NoRows: when the joins leave nothing.
     """
     rejects.create_table(cursor, stage.rejects)
-    tables = opened(files, folder, options.encoding, progress)
+    tables = opened(files)
     faithful = options.join == "faithful"
     declared = FAITHFUL if faithful else CORRECTED
     join = faithful_join.join if faithful else corrected_join.join

@@ -9,7 +9,19 @@ import pandas as pd
 
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
-from workprof.store import catalogue, column_profiles, detect, export, frames, ingest, notes, proposal, sample, schema
+from workprof.store import (
+    catalogue,
+    column_profiles,
+    detect,
+    export,
+    frames,
+    ingest,
+    notes,
+    proposal,
+    sample,
+    schema,
+    schema_document,
+)
 from workprof.store.connection import Database, quoted
 from workprof.store.reports import (
     Column,
@@ -31,12 +43,15 @@ class TraceStore:
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Open or create the database.
+        """Open or create the database; where `readonly` is set, open it and change nothing.
 
         Raises:
             HomeBusy: when another process holds it (names its PID).
+            SettingsError: when the home cannot be used, or is read-only and has no database yet.
         """
         self._database = Database(settings)
+        if settings.readonly:
+            return
         with self._database.transaction() as cursor:
             schema.create(cursor)
         self._sweep_rejects()
@@ -107,8 +122,13 @@ class TraceStore:
         return entry.dataset
 
     def export(self, dataset: str, path: Path) -> int:
-        """Write a dataset as Parquet or CSV and return its rows."""
+        """Write a dataset as Parquet or CSV, or its columns as FILE.schema.json, and return its rows."""
         return export.export(self._database, self._entry(dataset), Path(path))
+
+    def schema_document(self, dataset: str) -> str:
+        """Return JSON: name, type, unit, source column and description of every column."""
+        entry = self._entry(dataset)
+        return schema_document.schema_document(entry.dataset, entry.columns)
 
     def sample(self, dataset: str, by: str, rows: int, name: str, seed: int = 0) -> SampleReport:
         """Draw a stratified sample of the finished rows and keep it as a dataset."""

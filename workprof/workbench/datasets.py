@@ -61,11 +61,15 @@ class DatasetQuestions(Asking):
         return gone
 
     def export(self, dataset: str, path: Path) -> int:
-        """Write a dataset as Parquet or CSV and return its rows."""
+        """Write a dataset as Parquet or CSV, or its columns as FILE.schema.json, and return its rows."""
         return self._store.export(dataset, path)
 
+    def schema_document(self, dataset: str) -> str:
+        """Return what a dataset's columns mean as JSON: name, type, unit, source column, description."""
+        return self._store.schema_document(dataset)
+
     def sample(self, dataset: str, by: str, rows: int, name: str, seed: int = 0) -> SampleReport:
-        """Draw a stratified sample (the paper's Table I) and keep it as a dataset."""
+        """Draw a stratified sample of exactly `rows` finished rows and keep it as a dataset."""
         return self._store.sample(dataset, by, rows, name, seed)
 
     def ingest_report(self, dataset: str) -> IngestReport:

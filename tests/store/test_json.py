@@ -1,0 +1,121 @@
+"""JSON files: one object a line or one array, the same rows, and rejects with the line of the JSON text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+
+import pytest
+
+from workprof.errors import TraceError, WorkprofError
+from workprof.store.json_rows import CHUNK_BYTES, json_rows
+from workprof.store.reports import IngestOptions
+
+ROWS = [{"job_name": f"j{i} ü", "duration_s": i + 0.5, "tags": {"a": [i]}, "ok": i % 2 == 0} for i in range(50)]
+WRITTEN = {
+    "lines": "".join(json.dumps(row) + "\n" for row in ROWS),
+    "compact": json.dumps(ROWS, separators=(",", ":")),
+    "pretty": json.dumps(ROWS, indent=2, ensure_ascii=False),
+    "windows": "\ufeff" + json.dumps(ROWS, indent=1, ensure_ascii=False).replace("\n", "\r\n") + "\r\n",
+    "one a line": "[\n" + ",\n".join(json.dumps(row) for row in ROWS) + "\n]\n",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("packed", [False, True])
+def test_lines_and_arrays_give_the_same_rows(store, write, name, packed):
+    content = WRITTEN[name].encode()
+    path = write("j.json.gz" if packed else "j.json", gzip.compress(content) if packed else content)
+    assert store.detect([path]) == "generic"
+    report = store.ingest([path], IngestOptions())
+    assert (report.rows_read, report.rows, report.rejected) == (50, 50, 0)
+    frame = store.frame("j", ["job_name", "duration_s", "tags", "ok"])
+    assert frame["job_name"].tolist() == [row["job_name"] for row in ROWS]
+    assert frame["duration_s"].tolist() == [row["duration_s"] for row in ROWS]
+    assert [json.loads(tags) for tags in frame["tags"]] == [row["tags"] for row in ROWS]
+
+
+def test_an_array_is_proposed_a_mapping(store, write):
+    path = write("j.json", json.dumps([{"id": "a", "runtime_ms": 1500}, {"id": "b", "runtime_ms": 20, "cores": 2}]))
+    proposal = store.suggest(path, IngestOptions())
+    assert proposal.columns == ("id", "runtime_ms", "cores")
+    assert proposal.sample["runtime_ms"] == ("1500", "20")
+    assert store.ingest([path], IngestOptions(mapping=proposal.mapping)).rows == 2
+    assert store.frame("j", ["duration_s"])["duration_s"].tolist() == [1.5, 0.02]
+
+
+def test_rejects_of_an_array_name_the_line_where_the_element_begins(store, write):
+    text = (
+        '[\n  {"job_name": "a",\n   "duration_s": 1},\n  7, "text",\n  {"job_name": "b\\nb",\n   "duration_s": 2},\n'
+        '  {"job_name": "c", "duration_s": "soon"},\n  null,\n  {"job_name": "d", "duration_s": 4}\n]\n'
+    )
+    report = store.ingest([write("j.json", text)], IngestOptions())
+    assert (report.rows_read, report.rows, report.rejected) == (7, 3, 4)
+    found = store.rejects("j")
+    assert found["line"].tolist() == [4, 4, 7, 8]
+    assert sorted(found["text"]) == ['"text"', "7", "null", "soon"]
+    assert store.frame("j", ["job_name"])["job_name"].tolist() == ["a", "b\nb", "d"]
+
+
+def test_rejects_of_lines_name_their_line_after_breaks_blanks_and_bad_lines(store, write):
+    lines = [
+        '{"job_name": "a\\nb\\r", "duration_s": 1}',
+        "",
+        "{oops",
+        '{"job_name": "c", "duration_s": "x"}',
+        '{"job_name": "d", "duration_s": 1, "note": "' + "n" * 600_000 + '"}',
+        "[1]",
+        '{"job_name": "e", "duration_s": "y"}',
+        '{"job_name": "f", "duration_s": 2}',
+    ]
+    report = store.ingest([write("j.jsonl", "\n".join(lines))], IngestOptions())
+    assert (report.rows, report.rejected) == (2, 5)
+    assert store.rejects("j")["line"].tolist() == [3, 4, 5, 6, 7]
+    assert store.frame("j", ["job_name"])["job_name"].tolist() == ["a\nb\r", "f"]
+
+
+def test_an_array_on_one_long_line_is_read_in_pieces(tmp_path):
+    rng = random.Random(2)
+    rows = [{"job_name": f"j{i}", "duration_s": i, "note": "ä" * rng.randint(0, 4000)} for i in range(1500)]
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    assert path.stat().st_size > 4 * CHUNK_BYTES
+    found = list(json_rows(path, "long.json"))
+    assert [row.row for row in found] == rows
+    assert {row.line for row in found} == {1}
+    assert [json.loads(row.text) for row in found] == rows
+
+
+def test_an_array_longer_than_any_line_may_be_is_loaded(store, write):
+    rows = [{"job_name": f"j{i}", "duration_s": i, "note": "x" * 100} for i in range(20_000)]
+    report = store.ingest([write("long.json", json.dumps(rows))], IngestOptions())
+    assert (report.rows, report.rejected) == (20_000, 0)
+    assert store.frame("long", ["duration_s"])["duration_s"].tolist() == list(range(20_000))
+
+
+GOOD = '[{"job_name": "a", "duration_s": 1},\n'
+BROKEN = {
+    "cut off": (GOOD + '{"job_name": "b", "dura', "line 2"),
+    "no end": (GOOD + '{"job_name": "b", "duration_s": 2}', "cut off"),
+    "no comma": (GOOD + '{"job_name": "b"} {"job_name": "c"}]', "',' is expected"),
+    "trailing comma": (GOOD + "]", "line 2"),
+    "more after it": (GOOD[:-2] + "]\n{}", "more after the end"),
+    "too deep": (GOOD + "[" * 100_000, "line 2"),
+    "endless": (GOOD + '{"job_name": "' + "x" * 3 * CHUNK_BYTES, "never ends"),
+    "empty": ("[]", "no JSON object"),
+    "scalars": ("[{}, 1, 2]", "no JSON object"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_array_is_refused_whole_with_the_place(store, write, name):
+    content, words = BROKEN[name]
+    with pytest.raises(TraceError, match=words):
+        store.ingest([write("b.json", content)], IngestOptions(format="generic"))
+    assert store.datasets() == ()
+
+
+def test_a_broken_array_says_how_to_keep_the_good_rows(store, write):
+    with pytest.raises(WorkprofError, match="one object per line"):
+        store.ingest([write("b.json", GOOD)], IngestOptions())

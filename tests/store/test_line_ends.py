@@ -1,0 +1,62 @@
+"""CR LF and LF in one file: the same rows as with one kind, and rejects with the right line."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from workprof.store.reports import IngestOptions
+from workprof.store.spool import LOOK_BYTES
+from workprof.synthetic.pai_tables import write_pai_tables
+
+HEADER = "job_name,duration_s,note\n"
+
+
+def mixed(lines, places):
+    return "".join(line + ("\r\n" if at in places else "\n") for at, line in enumerate(lines))
+
+
+@pytest.mark.parametrize("rows", [50, 20_000])
+@pytest.mark.parametrize("seed", range(4))
+def test_mixed_line_ends_give_the_rows_and_rejects_of_even_ones(store, write, rows, seed):
+    rng = random.Random(seed)
+    lines = ["job_name,duration_s,note", *(f"j{i},{'x' if rng.random() < 0.01 else i},ö{i}" for i in range(rows)), "e"]
+    some = {at for at in range(rows) if rng.random() < 0.5}
+    text = mixed(lines, [set(range(rows // 2, rows)), {rows}, set(range(rows // 2)), some][seed])
+    assert rows < 100 or len(text) > 2 * LOOK_BYTES
+    even = store.ingest([write("even.csv", "\n".join(lines) + "\n")], IngestOptions())
+    report = store.ingest([write("mixed.csv", text)], IngestOptions())
+    assert (report.rows, report.rejected, report.rows_read) == (even.rows, even.rejected, even.rows_read)
+    assert not report.already_loaded
+    left, right = (store.frame(name, ["job_name", "duration_s", "note"]) for name in ("even", "mixed"))
+    assert left.astype(str).equals(right.astype(str))
+    assert store.rejects("even").equals(store.rejects("mixed"))
+    assert (store.ingest([write("again.csv", text)], IngestOptions())).already_loaded
+
+
+def test_a_line_break_in_a_header_of_a_windows_file(store, write):
+    text = 'job_name,duration_s,"two\nlines"\r\na,1,"x\ny"\r\nb,2,z\r\n'
+    assert store.ingest([write("w.csv", text)], IngestOptions()).rows == 2
+    assert store.preview("w")["two\nlines"].tolist() == ["x\ny", "z"]
+
+
+def test_mixed_ends_in_another_encoding_and_in_raw_tables(store, write, tmp_path):
+    text = mixed(HEADER.splitlines() + [f"j{i},{i},ö" for i in range(30)], {3, 4, 29})
+    report = store.ingest([write("l.csv", text.encode("latin-1"))], IngestOptions(encoding="latin-1"))
+    assert (report.rows, report.rejected) == (30, 0)
+    assert set(store.frame("l", ["note"])["note"]) == {"ö"}
+    folder = tmp_path / "tables"
+    write_pai_tables(folder, 60, 5)
+    plain = store.ingest([folder], IngestOptions())
+    path = folder / "pai_task_table.csv"
+    path.write_bytes(mixed(path.read_text().splitlines(), {2, 5}).encode())
+    again = store.ingest([folder], IngestOptions())
+    assert (again.rows, again.rejected) == (plain.rows, plain.rejected)
+
+
+def test_the_users_own_file_is_left_as_it_is(store, write):
+    content = (HEADER + "a,1,x\r\nb,2,y\n").encode()
+    path = write("own.csv", content)
+    assert store.ingest([path], IngestOptions()).rows == 2
+    assert path.read_bytes() == content
