@@ -21,11 +21,13 @@ def section(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the catalogue and what can be done with the chosen dataset."""
     st.subheader("All datasets")
     table = catalogue_table(visit.workbench.datasets())
-    st.dataframe(table, hide_index=True, key="data_catalogue", alt="Datasets of this home folder")
+    counts = {name: st.column_config.NumberColumn(format="localized") for name in ("rows", "finished rows")}
+    st.dataframe(table, hide_index=True, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
     st.caption("Choose one in the sidebar. Below: what can be done with the chosen one.")
     with st.container(horizontal=True):
         for kind in ("parquet", "csv"):
             _export_button(visit, dataset, kind)
+        _schema_button(visit, dataset)
         if st.button("Rename", icon=":material/edit:", disabled=visit.readonly):
             _rename_dialog(visit, dataset)
         if st.button("Remove", icon=":material/delete:", disabled=visit.readonly):
@@ -40,6 +42,19 @@ def _export_button(visit: _shell.Visit, dataset: Dataset, kind: str) -> None:
         on_click="ignore",
         key=f"data_export_{kind}",
         icon=":material/download:",
+    )
+
+
+def _schema_button(visit: _shell.Visit, dataset: Dataset) -> None:
+    st.download_button(
+        "Schema as JSON",
+        data=partial(visit.workbench.schema_document, dataset.hash),
+        file_name=f"{safe_name(dataset.name)}-schema.json",
+        mime="application/json",
+        on_click="ignore",
+        key="data_export_schema",
+        icon=":material/download:",
+        help="Every column with its unit, type, source and meaning.",
     )
 
 

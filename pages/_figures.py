@@ -62,7 +62,7 @@ def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
 
 def headline_row(headlines: tuple[Headline, ...]) -> None:
     """Show figures with their meaning as help."""
-    with st.grid(min_column_width=170, gap="xsmall"):
+    with st.grid(min_column_width=150, gap="xsmall"):
         for item in headlines:
             st.metric(
                 item.label,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _figures
-from workprof.charts.data import check_table, column_table, coverage_chart, ingest_sentence, join_table
+from workprof.charts.data import check_table, column_table, coverage_chart, dated, ingest_sentence, join_table
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
@@ -41,11 +41,28 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
 
 def coverage(workbench: Workbench, dataset: Dataset) -> None:
     """Show when the rows start."""
-    chart = coverage_chart(workbench.time_coverage(dataset.hash))
+    found = workbench.time_coverage(dataset.hash)
+    hours = _hours_from_utc() if dated(found) else 0.0
+    chart = coverage_chart(found, hours)
     if chart is None:
         st.info("No column of this dataset holds start times, so there is no time coverage.", icon=":material/info:")
         return
-    _figures.show(chart, key="data_coverage")
+    _figures.show(chart, key=f"data_coverage_{hours}")
+
+
+def _hours_from_utc() -> float:
+    return st.number_input(
+        "Time zone: hours from UTC",
+        min_value=-12.0,
+        max_value=14.0,
+        value=0.0,
+        step=0.5,
+        format="%g",
+        key="data_utc_hours",
+        bind="query-params",
+        width=220,
+        help="For the axis alone: the stored times stay in UTC.",
+    )
 
 
 def checks(workbench: Workbench, dataset: Dataset) -> None:

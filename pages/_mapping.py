@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages import _shell
+from workprof.charts.data import column_kind
 from workprof.charts.fields import label, unit
 from workprof.charts.text import markdown_text
 from workprof.formats.fields import FIELDS
@@ -24,6 +25,7 @@ UNITS = {
 }
 WAITING = "data_waiting"
 NAMES = ("job_name", "task_name")
+MOST_LINES = 6
 FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
 
 
@@ -56,12 +58,18 @@ def _samples(suggestion: Suggestion) -> None:
     rows = [
         {
             "column": name,
-            "type": suggestion.types.get(name, ""),
+            "type": column_kind(suggestion.types.get(name, "")),
             "first values": ", ".join(suggestion.sample.get(name, ())),
         }
         for name in suggestion.columns
     ]
-    st.dataframe(rows, hide_index=True, key="map_sample", alt="Columns of the file with their first values", height=220)
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key="map_sample",
+        alt="Columns of the file with their first values",
+        height=220 if len(rows) > MOST_LINES else "content",
+    )
 
 
 def _fields(names: tuple[str, ...], suggestion: Suggestion) -> dict[str, FieldSource]:

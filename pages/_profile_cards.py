@@ -11,7 +11,7 @@ from pages import _figures
 from pages._profile_charts import View
 from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles import arrivals
-from workprof.charts.text import markdown_text, shortened
+from workprof.charts.text import counted, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileCard
@@ -26,7 +26,7 @@ def cards(view: View) -> None:
     """Show the profiles, largest first, outliers last, some at a time."""
     ordered = sorted(view.fit.cards, key=lambda card: (card.profile == OUTLIERS, -card.size))
     pages = math.ceil(len(ordered) / CARDS_A_PAGE)
-    page = st.pagination(pages, key="profiles_page") if pages > 1 else 1
+    page = st.pagination(pages, key="profiles_page", bind="query-params") if pages > 1 else 1
     first = (page - 1) * CARDS_A_PAGE
     shown = ordered[first : first + CARDS_A_PAGE]
     st.caption(f"Groups {first + 1} to {first + len(shown)} of {len(ordered)}, largest first, outliers last.")
@@ -56,8 +56,10 @@ def _facts(card: ProfileCard) -> str:
         f"Duration: median **{q50}**, middle half {q25} to {q75}, p95 {q95}",
         f"Purity: **{format_share(card.purity)}** one workload and task, {format_share(card.job_purity)} one job",
         f"Silhouette: **{card.silhouette:.2f}**" if math.isfinite(card.silhouette) else "Silhouette: no data",
-        f"{card.n_jobs:,} jobs, {card.n_users:,} users, {card.n_groups:,} groups",
     ]
+    members = {"job": card.n_jobs, "user": card.n_users, "group": card.n_groups}
+    if any(members.values()):  # a trace without users or groups has none to count
+        lines.append(", ".join(counted(count, noun) for noun, count in members.items() if count))
     if math.isfinite(card.spike_s):
         lines.append(f"Spike: {format_share(card.spike_share)} last {format_duration(card.spike_s)}")
     first = {top.field: top for top in reversed(card.top_metadata)}

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages import _figures, _shell
-from workprof.charts.fields import label
 from workprof.charts.profiles import condensed_tree, feature_boxes, metadata_heatmap, silhouette_boxes, size_bars
+from workprof.charts.profiles.heatmap import BY
+from workprof.charts.profiles.names import ORDERS
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-
-ORDER_WORDS = {"std": "standard deviation", "median": "median", "size": "size"}
-BY_WORDS = {"profile": "each profile adds up to 100 %", "value": "each value adds up to 100 %"}
 
 
 @dataclass(frozen=True)
@@ -31,19 +29,19 @@ class View:
 def boxes(view: View) -> None:
     """Show one feature over all profiles."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        feature = st.selectbox(
-            "Feature", view.fit.features, format_func=label, key="profiles_box_feature", persist_state="session"
-        )
+        feature = st.selectbox("Feature", view.fit.features, key="profiles_box_feature", bind="query-params", width=300)
         order = st.segmented_control(
             "Order by",
-            list(ORDER_WORDS),
-            default="std",
+            ORDERS,
+            default=ORDERS[0],
             required=True,
-            format_func=lambda name: ORDER_WORDS[name],
             key="profiles_box_order",
-            persist_state="session",
+            bind="query-params",
+            help="Of the profiles. std: standard deviation of the feature; median: of the feature; size: rows.",
         )
-    _figures.show(feature_boxes(view.fit, view.names, feature, order or "std"), key=f"profiles_boxes_{feature}_{order}")
+    _figures.show(
+        feature_boxes(view.fit, view.names, feature, order or ORDERS[0]), key=f"profiles_boxes_{feature}_{order}"
+    )
 
 
 def silhouettes(view: View) -> None:
@@ -72,14 +70,14 @@ def metadata(view: View) -> None:
         st.info("This dataset has no metadata columns (workload, task, user, group ...).", icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        field = st.selectbox("Field", fields, format_func=label, key="profiles_map_field", persist_state="session")
+        field = st.selectbox("Field", fields, key="profiles_map_field", bind="query-params", width=300)
         by = st.segmented_control(
-            "Shares",
-            list(BY_WORDS),
-            default="profile",
+            "Shares of each",
+            BY,
+            default=BY[0],
             required=True,
-            format_func=lambda name: BY_WORDS[name],
             key="profiles_map_by",
-            persist_state="session",
+            bind="query-params",
+            help="profile: the shares of each profile add up to 100 %; value: those of each value do.",
         )
-    _figures.show(metadata_heatmap(view.fit, view.names, field, by or "profile"), key=f"profiles_metadata_{field}_{by}")
+    _figures.show(metadata_heatmap(view.fit, view.names, field, by or BY[0]), key=f"profiles_metadata_{field}_{by}")

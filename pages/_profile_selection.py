@@ -1,72 +1,86 @@
-"""The map of the rows: a lasso or a list of profiles chooses rows, and a table shows the jobs behind them."""
+"""The map of the rows: a lasso or a list of profiles chooses rows, and a table shows the jobs behind them.
+
+The last thing that was done makes the selection: it is one short text, in the address (see `_selection_link`).
+"""
 
 from __future__ import annotations
 
-import math
+import functools
 
 import streamlit as st
 
-from pages import _figures
+from pages import _figures, _selected_jobs, _selection_link
 from pages._errors import guard
 from pages._profile_charts import View
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.profiles import profile_map
-from workprof.charts.profiles.points import rows_of
+from workprof.charts.profiles.points import MOST_POINTS, stratified
+from workprof.charts.profiles.selection import Selection, chosen, drawn_selection, read_selection
+from workprof.charts.text import counted
 from workprof.charts.theme import OUTLIERS
 
-PLOT = "profiles_map_plot"
-SELECTED = "profiles_selected_rows"
-ROWS_A_PAGE = 50
+PLOT, PICKED = "profiles_map_plot", "profiles_picked"
+DRAWN = "profiles_selection_drawn"
 
 
 @st.fragment
 def selection(view: View) -> None:
-    """Show the map and, below it, the jobs of the selection. The map itself never changes by selecting."""
+    """Show the map and, below it, the jobs of the selection. The map itself does not change by a lasso on it."""
     with guard():
-        st.caption("Draw a lasso or a box around points, or choose profiles below: the jobs behind them are listed.")
-        _figures.show(profile_map(view.fit, view.names), key=PLOT, on_select=_keep_selection)
-        labels = [card.profile for card in view.fit.cards]
-        picked = st.multiselect(
+        text = _selection_link.current(view)
+        found = read_selection(text)
+        if found is None:
+            st.warning("The selection of this link cannot be read, so nothing is selected.", icon=":material/link_off:")
+        more = " Rows inside that are not drawn are listed, too." if view.fit.labels.size > MOST_POINTS else ""
+        st.caption(f"Draw a lasso or a box around points, or choose profiles: the jobs behind them are listed.{more}")
+        plot = _plot_key(view)
+        if plot not in st.session_state:  # it is drawn anew, and would not show what was selected before
+            st.session_state[DRAWN] = text
+        drawn = read_selection(st.session_state[DRAWN]) if st.session_state[DRAWN] else None
+        keep = functools.partial(_keep_drawing, view)
+        _figures.show(profile_map(view.fit, view.names, selection=drawn), key=plot, on_select=keep)
+        _profile_list(view, found or Selection())
+        rows = view.fit.row_ids[chosen(view.fit, found or Selection())]
+        if text and not _selection_link.fits(text):
+            st.caption(
+                f"This selection of {counted(len(rows), 'row')} is too detailed for a link: the link is without."
+            )
+        _selected_jobs.jobs(view, tuple(rows.tolist()))
+
+
+def _plot_key(view: View) -> str:
+    """Return the chart's name: another clustering or a cleared selection makes it another chart."""
+    clustering = hash((view.dataset.hash, view.fit.settings))
+    return f"{PLOT}_{st.session_state.get(_selection_link.ROUND, 0)}_{clustering}"
+
+
+def _keep_drawing(view: View) -> None:
+    """Make what was drawn on the map the selection."""
+    event = st.session_state[_plot_key(view)]["selection"]
+    text = drawn_selection(event, view.fit, stratified(view.fit.labels, MOST_POINTS)).text()
+    _selection_link.keep(view, text)
+    st.session_state[PICKED] = []
+    if st.session_state.get(DRAWN):  # the map shows an older selection by itself: let it show this one
+        st.session_state[DRAWN] = text
+
+
+def _profile_list(view: View, found: Selection) -> None:
+    labels = sorted(view.names, key=lambda profile: (profile == OUTLIERS, profile))
+    st.session_state[PICKED] = [label for label in labels if label in found.profiles]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.multiselect(
             "Profiles (instead of a lasso, also by keyboard)",
-            sorted(labels, key=lambda profile: (profile == OUTLIERS, profile)),
+            labels,
             format_func=lambda profile: view.names[profile],
-            key="profiles_picked",
-            persist_state="session",
+            key=PICKED,
+            on_change=functools.partial(_keep_picked, view),
         )
-        known = set(view.fit.row_ids.tolist())
-        drawn = tuple(row for row in st.session_state.get(SELECTED, ()) if row in known)
-        _jobs(view, rows_of(view.fit, picked) if picked else drawn)
+        if found != Selection():
+            st.button(
+                "Clear the selection", icon=":material/close:", on_click=functools.partial(_selection_link.clear, view)
+            )
 
 
-def _keep_selection() -> None:
-    """Copy the row ids of the selection to a key of ours: the chart's own state is lost when its figure changes."""
-    points = st.session_state[PLOT]["selection"]["points"]
-    found = (point.get("customdata") for point in points)
-    ids = (value[0] if isinstance(value, (list, tuple)) else value for value in found if value is not None)
-    st.session_state[SELECTED] = tuple(dict.fromkeys(int(value) for value in ids))
-
-
-def _jobs(view: View, row_ids: tuple[int, ...]) -> None:
-    st.markdown(f"**{len(row_ids):,} rows selected**")
-    if not row_ids:
-        st.caption("Nothing is selected.")
-        return
-    pages = math.ceil(len(row_ids) / ROWS_A_PAGE)
-    page = st.pagination(pages, key="profiles_jobs_page") if pages > 1 else 1
-    shown = row_ids[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
-    workbench, dataset = view.visit.workbench, view.dataset.hash
-    st.dataframe(
-        workbench.rows(dataset, shown),
-        hide_index=True,
-        key="profiles_jobs",
-        alt=f"{len(shown)} of {len(row_ids)} selected jobs, page {page}",
-    )
-    st.download_button(
-        f"CSV, all {len(row_ids):,} selected rows",
-        data=lambda: csv_bytes(workbench.rows(dataset, row_ids)),
-        file_name="selected-jobs.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key="profiles_jobs_csv",
-        icon=":material/download:",
-    )
+def _keep_picked(view: View) -> None:
+    text = Selection(profiles=tuple(st.session_state[PICKED])).text()
+    _selection_link.keep(view, text)
+    st.session_state[DRAWN] = text

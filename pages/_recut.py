@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages import _profile_form, _shell
+from pages import _presets, _profile_form, _shell
 from pages._errors import guard
 from workprof.profiles.settings import METHODS, ProfileSettings
 from workprof.store.reports import Dataset
@@ -64,7 +64,7 @@ def _follow(dataset: Dataset, settings: ProfileSettings) -> None:
 
 
 def _sizes(settings: ProfileSettings, n_rows: int) -> list[int]:
-    return sorted({size for size in _profile_form.SIZES if 0 < 2 * size < n_rows} | {settings.min_cluster_size})
+    return sorted({size for size in _presets.SIZES if 0 < 2 * size < n_rows} | {settings.min_cluster_size})
 
 
 def _cut(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings) -> None:
@@ -98,7 +98,7 @@ def _offer_fit(visit: _shell.Visit, dataset: Dataset) -> None:
         return
     st.info(
         f"No tree with min_samples {asked.min_samples} is kept, so these settings need a fit. "
-        f"{_profile_form.estimate(asked, dataset)}",
+        f"{_profile_form.estimate(visit, dataset, asked)}",
         icon=":material/info:",
     )
     st.button("Fit with these settings", key="recut_fit", on_click=_fit, args=(visit, dataset, asked))

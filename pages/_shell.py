@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import _datasets, _figures, _progress
+from pages import _datasets, _figures, _header, _progress
 from pages._errors import guard
 from pages._house import SAMPLE, House, open_house
 from workprof.charts.text import markdown_text
@@ -55,7 +54,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         _progress.badge(house)
         _figures.image_format_choice()
         visit = Visit(house, choice.dataset)
-        _header(page, choice.dataset)
+        _header.header(page.title, page.question, choice.dataset)
         if choice.unknown:
             _unknown(choice.unknown)
         if choice.dataset is not None:
@@ -114,31 +113,6 @@ def sample_button(visit: Visit) -> None:
             report = visit.workbench.ingest([SAMPLE])
         _datasets.select(report.hash)
         st.rerun()
-
-
-def _header(page: Page, dataset: Dataset | None) -> None:
-    st.title(page.title)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(page.question, width="stretch")
-        if dataset is not None:
-            st.badge(markdown_text(_datasets.title(dataset), 80), icon=":material/database:", color="gray")
-            if dataset.mode == "faithful":
-                published_flag()
-            _copy_link(dataset)
-
-
-def published_flag() -> None:
-    """Show the flag of everything that follows the published definitions."""
-    st.badge(
-        "published definitions", icon=":material/history_edu:", color="orange", help="Faithful mode: as published."
-    )
-
-
-def _copy_link(dataset: Dataset) -> None:
-    parameters = st.query_params.to_dict() | {_datasets.PARAMETER: dataset.hash}
-    with st.popover("Copy link", icon=":material/link:"):
-        st.caption("Opens this dataset with these settings. The button at the right end of the line copies it.")
-        st.code(f"{st.context.url}?{urllib.parse.urlencode(parameters)}", language=None, wrap_lines=True)
 
 
 def _unknown(asked: str) -> None:

@@ -59,7 +59,7 @@ def _moved(view: View, comparison: RunComparison) -> None:
         st.caption("Every row stayed with most of its group.")
         return
     pages = math.ceil(len(ids) / ROWS_A_PAGE)
-    page = st.pagination(pages, key="sweep_moved_page") if pages > 1 else 1
+    page = st.pagination(pages, key="sweep_moved_page", bind="query-params") if pages > 1 else 1
     shown = ids[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE].tolist()
     workbench, dataset = view.visit.workbench, view.dataset.hash
     st.dataframe(

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
-from pages._profile_form import AUTO, MODE_WORDS, OWN, SET_WORDS, SETS
+from pages import _earlier, _shell
+from pages._controls import AUTO, MODES_MEANING, OWN, SETS, SETS_MEANING, choice, count, features, own_features
 from workprof.charts.sweep import estimate
-from workprof.profiles.settings import MODES, PUBLISHED_TARGET_CLUSTERS
+from workprof.profiles.settings import ALGORITHMS, MODES, PUBLISHED_TARGET_CLUSTERS, SILHOUETTES
 from workprof.profiles.sweep_settings import COUPLED, PRESET_DECIDES, PRESETS, QUICK_MIN_SAMPLES, SweepSettings
 from workprof.store.reports import Dataset
+from workprof.workbench.sweeps import GROUP
 
-BY_PRESET = "by preset"
-ALGORITHMS: dict[str, tuple[str, ...]] = {
-    BY_PRESET: (),
-    "HDBSCAN": ("hdbscan",),
-    "OPTICS": ("optics",),
-    "both": ("hdbscan", "optics"),
+CHOICES: dict[str, tuple[str, ...]] = {
+    AUTO: (),
+    **{name: (name,) for name in ALGORITHMS},
+    "both": ALGORITHMS,
 }
-PRESET_WORDS = {"quick": "quick (minutes)", "paper": "paper (Table III)"}
-SAMPLES = (BY_PRESET, "coupled to the size", "one value")
-LARGEST = 10_000_000
+SAMPLES = (AUTO, "coupled", "one")
 
 
 def form(visit: _shell.Visit, dataset: Dataset, *, folded: bool) -> SweepSettings:
     """Return the settings; nothing runs by changing them, what is kept for them is shown at once."""
     with st.expander("Settings", icon=":material/tune:", expanded=not folded, key="sweep_settings"):
         settings = _fields(visit, dataset)
-    st.caption(estimate(settings, dataset.finished_rows))
+    st.caption(estimate(settings, dataset.finished_rows, _earlier.runs(visit, GROUP.name)))
     return settings
 
 
@@ -49,70 +46,35 @@ def target_clusters() -> int:
 
 def _fields(visit: _shell.Visit, dataset: Dataset) -> SweepSettings:
     with st.grid(min_column_width=240, gap="small"):
-        preset = _select(
+        preset = choice(
             "Preset",
-            "preset",
+            "sweep_preset",
             tuple(reversed(PRESETS)),
-            PRESET_WORDS,
-            "Both run 4 transforms × 2 metrics × 7 sizes. Paper: min_samples coupled, exact silhouettes, OPTICS, too.",
+            "Both run 4 transforms × 2 metrics × 7 sizes. quick takes minutes; paper (Table III): min_samples coupled, "
+            "exact silhouettes, OPTICS, too.",
         )
-        algorithms = _select("Algorithms", "algorithms", tuple(ALGORITHMS), {}, "Quick: HDBSCAN. Paper: both.")
-        samples = _select(
-            "min_samples", "min_samples", SAMPLES, {}, "Paper: coupled to the size. Quick: one value, one tree."
+        algorithms = choice(
+            "Algorithms", "sweep_algorithms", tuple(CHOICES), "auto: by preset, quick hdbscan, paper both."
         )
-        one = _number("One value of min_samples", "one_min_samples", 1, QUICK_MIN_SAMPLES, "Used by 'one value'.")
-        silhouette = _select(
-            "Silhouette", "silhouette", (BY_PRESET, "exact", "sampled"), {}, "Sampled ones carry their error."
+        samples = choice(
+            "min_samples", "sweep_min_samples", SAMPLES, "auto: by preset. coupled: to the size. one: one tree."
         )
-        chosen_set = _select("Features", "set", SETS, SET_WORDS, "What the jobs are compared by.")
-        mode = _select("Mode", "mode", MODES, MODE_WORDS, "Faithful keeps the paper's definitions.")
-        sample_rows = _number("Sample rows (0 = all)", "sample_rows", 0, 0, "Rows drawn before clustering.")
-        seed = _number("Seed", "seed", 0, 0, "Of every random draw.")
-    own = _own_features(visit, dataset) if chosen_set == OWN else []
+        one = count("One value of min_samples", "sweep_one_min_samples", QUICK_MIN_SAMPLES, "Used by 'one'.", least=1)
+        silhouette = choice(
+            "Silhouette", "sweep_silhouette", (AUTO, *SILHOUETTES), "auto: by preset. sampled ones carry their error."
+        )
+        chosen_set = choice("Feature set", "sweep_set", SETS, SETS_MEANING)
+        mode = choice("Mode", "sweep_mode", MODES, MODES_MEANING)
+        sample_rows = count("Sample rows (0 = all)", "sweep_sample_rows", 0, "Rows drawn before clustering.")
+        seed = count("Seed", "sweep_seed", 0, "Of every random draw.")
+    own = own_features(visit, dataset, "sweep_features") if chosen_set == OWN else []
     return SweepSettings(
         preset=preset,
-        algorithms=ALGORITHMS[algorithms],
-        min_samples={BY_PRESET: PRESET_DECIDES, SAMPLES[1]: COUPLED}.get(samples, one),
-        silhouette="" if silhouette == BY_PRESET else silhouette,
-        features=tuple(own) if chosen_set == OWN else () if chosen_set == AUTO else (chosen_set,),
+        algorithms=CHOICES[algorithms],
+        min_samples={AUTO: PRESET_DECIDES, "coupled": COUPLED}.get(samples, one),
+        silhouette="" if silhouette == AUTO else silhouette,
+        features=features(chosen_set, own),
         mode=mode,
         sample_rows=sample_rows,
         seed=seed,
-    )
-
-
-def _own_features(visit: _shell.Visit, dataset: Dataset) -> list[str]:
-    numeric = [column.name for column in visit.workbench.columns(dataset.hash) if column.numeric]
-    return st.multiselect(
-        "Own choice of features",
-        [name for name in numeric if not name.startswith("truth_")],
-        key="sweep_features",
-        bind="query-params",
-        placeholder="At least two numeric columns; none = by mode",
-    )
-
-
-def _select(words: str, name: str, options: tuple[str, ...], option_words: dict[str, str], meaning: str) -> str:
-    chosen: str = st.selectbox(
-        words,
-        options,
-        format_func=lambda option: option_words.get(option, option),
-        key=f"sweep_{name}",
-        bind="query-params",
-        help=meaning,
-    )
-    return chosen
-
-
-def _number(words: str, name: str, least: int, value: int, meaning: str) -> int:
-    return int(
-        st.number_input(
-            words,
-            min_value=least,
-            max_value=LARGEST,
-            value=value,
-            key=f"sweep_{name}",
-            bind="query-params",
-            help=meaning,
-        )
     )

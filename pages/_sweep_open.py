@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _datasets, _profile_form
+from pages import _controls, _datasets
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.profiles.sweep import SweepRun
 from workprof.store.reports import Dataset
@@ -24,20 +24,19 @@ def open_in_profiles(dataset: Dataset, run: SweepRun, name: str) -> None:
 
 
 def parameters(dataset: Dataset, run: SweepRun) -> dict[str, str | list[str]]:
-    """Return a run's settings as the address of the Profiles page writes them: words where its form has words."""
+    """Return a run's settings as the address of the Profiles page writes them."""
     settings = run.settings
     own = settings.features[0] not in FEATURE_SETS
-    features = [_profile_form.feature_words(name) for name in settings.features]
     return {
         _datasets.PARAMETER: dataset.hash,
-        "profiles_set": _profile_form.SET_WORDS[_profile_form.OWN if own else settings.features[0]],
-        **({"profiles_features": features} if own else {}),
-        "profiles_scaler": _profile_form.SCALER_WORDS[settings.scaler],
+        "profiles_set": _controls.OWN if own else settings.features[0],
+        **({"profiles_features": list(settings.features)} if own else {}),
+        "profiles_scaler": settings.scaler,
         "profiles_metric": settings.metric,
         "profiles_algorithm": settings.algorithm,
         "profiles_min_cluster_size": str(settings.min_cluster_size),
         "profiles_min_samples": str(settings.min_samples),
-        "profiles_mode": _profile_form.MODE_WORDS[settings.mode],
+        "profiles_mode": settings.mode,
         "profiles_target_clusters": str(settings.target_clusters),
         "profiles_sample_rows": str(settings.sample_rows),
         "profiles_seed": str(settings.seed),

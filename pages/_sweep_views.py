@@ -15,7 +15,6 @@ from workprof.charts.sweep import (
     summary_words,
     target_bars,
 )
-from workprof.charts.sweep.runs import ALGORITHM_WORDS
 from workprof.inputs import safe_name
 
 
@@ -33,9 +32,8 @@ def score_map(view: View) -> None:
                 algorithms,
                 default=algorithms[0],
                 required=True,
-                format_func=lambda name: ALGORITHM_WORDS[name],
                 key="sweep_map_algorithm",
-                persist_state="session",
+                bind="query-params",
             )
     _figures.show(score_heatmap(view.state.runs, score, algorithm), key=f"sweep_map_{score}_{algorithm}")
 

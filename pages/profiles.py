@@ -7,12 +7,14 @@ import streamlit as st
 from pages import (
     _clusterability,
     _figures,
+    _header,
     _profile_cards,
     _profile_charts,
     _profile_form,
     _profile_selection,
     _progress,
     _recut,
+    _selection_link,
     _shell,
 )
 from pages._errors import guard
@@ -54,7 +56,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
         _previous(visit, dataset, running=False)
         return
     running = answer.job is not None and answer.job.active
-    if answer.result is None and not running and (_ask(asked, dataset) or run_now):
+    if answer.result is None and not running and (_ask(visit, dataset, asked) or run_now):
         with guard():
             visit.workbench.start_profiles(dataset.hash, asked)
             st.rerun()
@@ -74,17 +76,17 @@ def _answer(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> An
     return answer
 
 
-def _ask(asked: ProfileSettings, dataset: Dataset) -> bool:
+def _ask(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> bool:
     """Show that these settings have no result yet, and the button that changes it."""
     with st.container(border=True):
-        st.markdown(f"No profiles for these settings yet. {_profile_form.estimate(asked, dataset)}")
+        st.markdown(f"No profiles for these settings yet. {_profile_form.estimate(visit, dataset, asked)}")
         return st.button("Find profiles", type="primary", icon=":material/play_arrow:")
 
 
 def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
     """Show one clustering from all sides."""
     if settings.mode == "faithful":
-        _shell.published_flag()
+        _header.published_flag()
         st.caption(PUBLISHED)
     _recut.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
     _figures.headline_row(headlines(fit))
@@ -92,6 +94,7 @@ def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit
         st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in fit.notes), icon=":material/info:")
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
     view = _profile_charts.View(visit, dataset, settings, fit, names)
+    _selection_link.forget_other_map(view)
     tabs = st.tabs(list(VIEWS), key="profiles_tab", on_change="rerun", bind="query-params")
     for tab, show in zip(tabs, VIEWS.values(), strict=True):
         if tab.open:

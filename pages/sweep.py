@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _shell, _sweep_compare, _sweep_form, _sweep_progress, _sweep_runs, _sweep_views
+from pages import _header, _shell, _sweep_compare, _sweep_form, _sweep_progress, _sweep_runs, _sweep_views
 from pages._errors import guard
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.sweep import best_sentence
@@ -55,7 +55,7 @@ def _results(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings) -> 
     target = _sweep_form.target_clusters()
     state = visit.workbench.sweep_state(dataset.hash, replace(settings, target_clusters=target))
     if settings.mode == "faithful":
-        _shell.published_flag()
+        _header.published_flag()
         st.caption(PUBLISHED)
     complete = state.done == len(state.groups)
     st.markdown(f"**{markdown_text(best_sentence(state.runs, state.best, complete), 400)}**")

@@ -139,3 +139,38 @@ def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitor
     numbers = "[data-testid=stMetricValue]"
     assert second.page.locator(numbers).all_inner_texts() == first.page.locator(numbers).all_inner_texts()
     assert second.page.get_by_role("tab", name="Sizes").get_attribute("aria-selected") == "true"
+
+
+def selected_rows(visitor):
+    return visitor.page.get_by_text(SELECTED).first.inner_text()
+
+
+def test_a_lasso_is_in_the_copied_link(server, visitors):
+    first = visitors(server).open("/profiles")
+    find_profiles(first)
+    choose_tab(first, "Map")
+    draw_lasso(first)
+    first.page.get_by_text(SELECTED).filter(has_not_text=re.compile("^0 ")).first.wait_for()
+    first.settle()
+    assert "profiles_selected=l" in first.page.url
+    first.page.get_by_text("Copy link").click()
+    link = first.page.locator("[data-testid=stCode]").first.inner_text().strip()
+    second = visitors(server)
+    second.page.goto(link)
+    second.settle()
+    assert selected_rows(second) == selected_rows(first)
+    assert second.page.locator("[data-testid=stPlotlyChart] .shapelayer path").count() == 1
+    second.button("Clear the selection").click()
+    second.settle()
+    assert selected_rows(second).startswith("0 ")
+    assert "profiles_selected" not in second.page.url
+
+
+def test_a_control_of_a_closed_view_comes_back(server, visitors):
+    visitor = visitors(server).open("/profiles?profiles_tab=Box+plots&profiles_box_feature=write_bytes")
+    find_profiles(visitor)
+    assert "profiles_box_feature=write_bytes" in visitor.page.url
+    choose_tab(visitor, "Sizes")
+    assert "profiles_box_feature" not in visitor.page.url
+    choose_tab(visitor, "Box plots")
+    assert "profiles_box_feature=write_bytes" in visitor.page.url

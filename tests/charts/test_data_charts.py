@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from workprof.charts.data import catalogue_table, check_table, column_table, coverage_chart, ingest_sentence, join_table
+from workprof.charts.data import (
+    catalogue_table,
+    check_table,
+    column_kind,
+    column_table,
+    coverage_chart,
+    ingest_sentence,
+    join_table,
+)
 from workprof.charts.overview import dataset_headlines, overview_sentence
 from workprof.store.reports import Check, Column, ColumnProfile, Dataset, IngestReport, JoinStep, TimeCoverage
 
@@ -58,7 +66,7 @@ def test_columns_are_written_with_units_and_a_histogram():
 
 
 def test_findings_stand_gravest_first_with_words_and_signs():
-    assert list(check_table(report())["level"]) == ["✖ error", "⚠ warning", "ℹ info"]
+    assert list(check_table(report())["level"]) == ["✖\u00a0error", "⚠\u00a0warning", "ℹ\u00a0info"]
 
 
 def test_joins_and_catalogue():
@@ -77,3 +85,57 @@ def test_the_overview_leaves_out_what_a_dataset_lacks():
     assert labels == ["Rows", "Finished", "Users", "Median duration"]
     assert "42 users" in overview_sentence(DATASET, columns)
     assert "no durations" in overview_sentence(DATASET, ())
+
+
+@pytest.mark.parametrize(("hours", "words"), [(0, "UTC"), (5.5, "UTC+05:30"), (-3, "UTC-03:00"), (8, "UTC+08:00")])
+def test_the_time_axis_names_its_zone_and_moves_with_it(hours, words):
+    coverage = TimeCoverage(1.7e9 + np.arange(3) * 3600.0, np.array([1, 2]), 0)
+    utc, local = coverage_chart(coverage), coverage_chart(coverage, hours)
+    assert local.figure.layout.xaxis.title.text == f"Start (date, {words})"
+    moved = local.figure.data[0].x[0] - utc.figure.data[0].x[0]
+    assert moved.total_seconds() == hours * 3600
+    assert local.data.equals(utc.data)
+
+
+def test_offsets_of_a_trace_know_no_zone():
+    chart = coverage_chart(TimeCoverage(np.arange(3) * 3600.0, np.array([1, 2]), 0), 8.0)
+    assert chart.figure.layout.xaxis.title.text == "Start (days since the first start)"
+
+
+def test_dates_in_columns_are_written_as_dates():
+    dates = ColumnProfile(
+        Column("start_time_s", "DOUBLE", "s", "start", True),
+        rows=4,
+        missing_share=0.0,
+        distinct=4,
+        minimum=1_681_078_320.0,
+        median=1_681_078_380.0,
+        p95=1_681_164_720.0,
+        maximum=float("nan"),
+        top=(),
+        histogram=np.arange(24),
+    )
+    line = column_table((dates,)).iloc[0]
+    assert list(line[["min", "median", "p95", "max"]]) == [
+        "2023-04-09 22:12",
+        "2023-04-09 22:13",
+        "2023-04-10 22:12",
+        "no data",
+    ]
+    assert line["unit"] == "date, UTC"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("VARCHAR", "text"),
+        ("BIGINT", "number"),
+        ("UINTEGER", "number"),
+        ("DECIMAL(18,3)", "number"),
+        ("TIMESTAMP WITH TIME ZONE", "time"),
+        ("BOOLEAN", "yes/no"),
+        ("STRUCT(a INTEGER)", "STRUCT(a INTEGER)"),
+    ],
+)
+def test_types_of_columns_are_told_in_plain_words(name, kind):
+    assert column_kind(name) == kind

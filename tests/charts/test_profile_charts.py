@@ -7,7 +7,7 @@ import pytest
 
 from tests.charts import records_for_tests as made
 from workprof.charts import profiles as charts
-from workprof.charts.profiles.points import MOST_SVG_POINTS, rows_of, stratified
+from workprof.charts.profiles.points import MOST_SVG_POINTS, stratified
 from workprof.charts.theme import OUTLIER_COLOUR
 
 NAMES = charts.profile_names(made.fit(), made.NOTES)
@@ -98,11 +98,6 @@ def test_a_stratified_sample_keeps_the_smallest_profile():
     shown = stratified(labels, 1000)
     assert (labels[shown] == 1).sum() >= 20
     assert shown.size <= 1000
-
-
-def test_rows_of_profiles_are_the_stores_ids():
-    fit = made.fit()
-    assert rows_of(fit, [2]) == tuple(fit.row_ids[fit.labels == 2].tolist())
 
 
 def test_icicles_lie_inside_their_parents():

@@ -1,5 +1,6 @@
 """Pages run by Streamlit's own test driver, each test on a home of its own."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,23 @@ def home(tmp_path, monkeypatch):
     st.cache_resource.clear()
 
 
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory):
+    """A home as `workprof demo` leaves it, made once, and the report of its dataset."""
+    folder = tmp_path_factory.mktemp("prepared") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder))
+        with Workbench(from_environment()) as workbench:
+            report = workbench.ingest([SAMPLE])
+            workbench.profiles(report.hash)
+    return folder, report
+
+
 @pytest.fixture
-def loaded(home):
-    """A home with the bundled sample and its default profiles, as `workprof demo` leaves it."""
-    with Workbench(from_environment()) as workbench:
-        report = workbench.ingest([SAMPLE])
-        workbench.profiles(report.hash)
+def loaded(home, prepared):
+    """A home with the bundled sample and its default profiles, a copy for each test."""
+    folder, report = prepared
+    shutil.copytree(folder, home)
     return report
 
 

@@ -83,7 +83,7 @@ def test_the_data_folder_is_offered_and_cannot_be_left(app, house, tmp_path):
         with pytest.raises(Exception, match="not in the data folder"):
             chosen_file(folder, outside)
     test = app("data")
-    test.segmented_control(key="data_source").set_value("Data folder of the server").run()
+    test.segmented_control(key="data_source").set_value("Data folder").run()
     test.selectbox(key="data_file").set_value("jobs.csv").run()
     import_button(test).click().run()
     assert problems(test) == []

@@ -97,7 +97,7 @@ def test_presets_fill_the_form(app, loaded):
 
 def test_the_faithful_mode_is_flagged(app, loaded, house):
     house().workbench.profiles(loaded.hash, ProfileSettings(mode="faithful"))
-    test = app("profiles", profiles_mode="faithful (as published)")
+    test = app("profiles", profiles_mode="faithful")
     assert problems(test) == []
     assert "Published definitions" in words(test)
 
@@ -138,21 +138,6 @@ def test_a_name_given_to_a_profile_is_kept(app, loaded, house):
     assert problems(test) == []
     kept = house().workbench.profile_notes(loaded.hash, ProfileSettings())
     assert {profile: note.name for profile, note in kept.items()} == {int(field.key[10:]): "short <b>ps</b>"}
-
-
-def test_a_seeded_lasso_lists_the_jobs(app, loaded):
-    test = app("profiles", profiles_tab="Map")
-    test.session_state["profiles_selected_rows"] = (0, 1, 2)
-    test.run()
-    assert problems(test) == []
-    assert "3 rows selected" in words(test)
-
-
-def test_choosing_profiles_by_keyboard_lists_the_jobs(app, loaded):
-    test = app("profiles", profiles_tab="Map")
-    test.multiselect(key="profiles_picked").set_value([0]).run()
-    assert problems(test) == []
-    assert "0 rows selected" not in words(test).replace("10 rows", "")
 
 
 def test_a_read_only_server_offers_no_change(app, loaded, monkeypatch):

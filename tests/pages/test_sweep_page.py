@@ -69,7 +69,7 @@ def test_before_a_start_there_is_an_estimate_and_nothing_runs(sweep, swept, hous
 
 
 def test_the_paper_preset_is_estimated_with_both_algorithms(sweep, swept):
-    test = sweep(sweep_preset="paper (Table III)", sweep_sample_rows="0")
+    test = sweep(sweep_preset="paper", sweep_sample_rows="0")
     assert problems(test) == []
     assert "112 runs in 16 groups on 15,000 rows, OPTICS on 4,000 of them" in words(test)
 
@@ -209,7 +209,7 @@ def test_own_features_travel_by_the_address_to_profiles(sweep, app, swept, house
     asked = SweepSettings(sample_rows=600, features=features)
     group = asked.groups()[0]
     made(workbench, swept, group)
-    test = sweep(sweep_sample_rows="600", sweep_set="own choice (below)", sweep_features=list(features))
+    test = sweep(sweep_sample_rows="600", sweep_set="own", sweep_features=list(features))
     assert problems(test) == []
     assert "Stopped at 1 of 8 groups" in words(test)
     given = parameters(workbench.dataset(swept.hash), workbench.sweep_state(swept.hash, asked).runs[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 
 import numpy as np
 import pandas as pd
@@ -13,25 +14,37 @@ from workprof.charts.fields import formatted, label
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage
-from workprof.units import DAY_S, format_count, format_duration, format_share
+from workprof.units import DAY_S, HOUR_S, format_count, format_duration, format_share
 
 SINCE_2001_S = 978_307_200
 """Starts before 2001 are offsets of the trace, not dates."""
 
-LEVEL_WORDS = {"info": "ℹ info", "warning": "⚠ warning", "error": "✖ error"}
+LEVEL_WORDS = {"info": "ℹ\u00a0info", "warning": "⚠\u00a0warning", "error": "✖\u00a0error"}
+"""The mark and the word stay on one line."""
 
 
-def coverage_chart(coverage: TimeCoverage) -> Chart | None:
-    """Return rows started per time bin, or None where the dataset has no start times."""
+def dated(coverage: TimeCoverage) -> bool:
+    """Return whether the start times are dates, not offsets from the trace's own start."""
+    return bool(coverage.rows.size and coverage.edges_s[0] > SINCE_2001_S)
+
+
+def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart | None:
+    """Return rows started per time bin, or None where the dataset has no start times.
+
+    Args:
+        coverage: rows per bin, in UTC.
+        utc_offset_h: hours from UTC in which dates are written.
+    """
     if coverage.rows.size == 0:
         return None
-    edges, dated = coverage.edges_s, bool(coverage.edges_s[0] > SINCE_2001_S)
-    x = [dt.datetime.fromtimestamp(edge, dt.UTC) for edge in edges[:-1]] if dated else (edges[:-1] - edges[0]) / DAY_S
+    edges, dates = coverage.edges_s, dated(coverage)
+    local = edges[:-1] + utc_offset_h * HOUR_S
+    x = [dt.datetime.fromtimestamp(edge, dt.UTC) for edge in local] if dates else (edges[:-1] - edges[0]) / DAY_S
     width = float(edges[1] - edges[0])
     figure = go.Figure(
         go.Bar(x=x, y=coverage.rows, marker={"color": COLOURS[0]}, hovertemplate="%{x}: %{y:,} rows<extra></extra>")
     )
-    axis = "Start (date, UTC)" if dated else "Start (days since the first start)"
+    axis = f"Start (date, {zone(utc_offset_h)})" if dates else "Start (days since the first start)"
     laid_out(figure, x=axis, y=f"Rows per {format_duration(width)}", height=260, bargap=0.05)
     empty = int((coverage.rows == 0).sum())
     return Chart(
@@ -45,6 +58,21 @@ def coverage_chart(coverage: TimeCoverage) -> Chart | None:
     )
 
 
+def zone(utc_offset_h: float) -> str:
+    """Return 'UTC' or 'UTC+05:30'."""
+    minutes = round(abs(utc_offset_h) * 60)
+    return f"UTC{'-' if utc_offset_h < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}" if minutes else "UTC"
+
+
+def column_kind(duckdb_type: str) -> str:
+    """Return a column's type in a word of everyday: 'number', 'text', 'time', 'yes/no', else the database's own."""
+    name = duckdb_type.partition("(")[0].upper()
+    kinds = {"VARCHAR": "text", "BOOLEAN": "yes/no", "DATE": "date", "TIME": "time", "TIMESTAMP": "time"}
+    if name in ("DOUBLE", "FLOAT", "DECIMAL", "REAL") or name.endswith("INT") or name.endswith("INTEGER"):
+        return "number"
+    return "time" if name.startswith("TIMESTAMP") else kinds.get(name, duckdb_type)
+
+
 def column_table(profiles: tuple[ColumnProfile, ...]) -> pd.DataFrame:
     """Return one line per column: unit, missing share, quantiles as people read them, histogram as a list."""
     return pd.DataFrame([_column_line(profile) for profile in profiles])
@@ -53,12 +81,14 @@ def column_table(profiles: tuple[ColumnProfile, ...]) -> pd.DataFrame:
 def _column_line(profile: ColumnProfile) -> dict[str, object]:
     column = profile.column
     numbers = {"min": profile.minimum, "median": profile.median, "p95": profile.p95, "max": profile.maximum}
-    words = {name: formatted(column.name, value) if column.numeric else "" for name, value in numbers.items()}
+    dates = column.name.endswith("_time_s") and profile.minimum > SINCE_2001_S
+    written = _date if dates else formatted
+    words = {name: written(column.name, value) if column.numeric else "" for name, value in numbers.items()}
     top = ", ".join(f"{value} ({count:,})" for value, count in profile.top[:3])
     return {
         "column": column.name,
         "meaning": label(column.name),
-        "unit": column.unit,
+        "unit": "date, UTC" if dates else column.unit,
         "missing": profile.missing_share,
         "distinct": profile.distinct,
         **words,
@@ -67,6 +97,11 @@ def _column_line(profile: ColumnProfile) -> dict[str, object]:
         "type": column.type,
         "source": column.source,
     }
+
+
+def _date(_: str, seconds: float) -> str:
+    """Return a point in time as '2023-04-09 22:12'."""
+    return f"{dt.datetime.fromtimestamp(seconds, dt.UTC):%Y-%m-%d %H:%M}" if math.isfinite(seconds) else "no data"
 
 
 def catalogue_table(datasets: tuple[Dataset, ...]) -> pd.DataFrame:

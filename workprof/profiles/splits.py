@@ -67,7 +67,7 @@ def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int
         raise NotEnoughData(f"{len(jobs)} jobs are too few for an evaluation; at least {FEWEST_ROWS} are needed")
     if split == "by_time":
         return (_by_time(jobs),)
-    return _turns(_units(jobs, split), n_folds, seed)
+    return _turns(units_of(jobs, split), n_folds, seed)
 
 
 def holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:
@@ -79,11 +79,15 @@ def holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold
     return make_folds(jobs, split, max(2, round(1 / share)), seed)[0]
 
 
-def _units(jobs: pd.DataFrame, split: str) -> Ints:
-    """Return (n_rows,) codes of what stays together."""
-    if split == "random":
+def units_of(jobs: pd.DataFrame, split: str) -> Ints:
+    """Return (n_rows,) codes of what a split keeps together: rows, jobs, groups; by time a job where there is a name.
+
+    Raises:
+        ColumnMissing: when the table lacks the column that the split needs.
+    """
+    if split == "random" or (split == "by_time" and "job_name" not in jobs.columns):
         return np.arange(len(jobs), dtype=np.int64)
-    column = SPLIT_COLUMNS[split]
+    column = SPLIT_COLUMNS.get(split, "job_name")
     if column not in jobs.columns:
         raise ColumnMissing(f"a split {split} needs the column {column}, which the table lacks; choose another split")
     codes = jobs[column].astype("object").factorize(use_na_sentinel=True)[0].astype(np.int64)

@@ -2,6 +2,7 @@
 
 from workprof.charts.profiles.arrivals import arrivals
 from workprof.charts.profiles.boxes import feature_boxes
+from workprof.charts.profiles.estimate import fit_estimate
 from workprof.charts.profiles.headlines import headlines
 from workprof.charts.profiles.heatmap import metadata_heatmap
 from workprof.charts.profiles.names import profile_names
@@ -14,6 +15,7 @@ __all__ = [
     "arrivals",
     "condensed_tree",
     "feature_boxes",
+    "fit_estimate",
     "headlines",
     "metadata_heatmap",
     "profile_map",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from workprof.charts.chart import Chart
 from workprof.charts.profiles.names import groups, note
+from workprof.charts.profiles.selection import Selection, chosen
 from workprof.charts.text import plotly_text
-from workprof.charts.theme import OUTLIERS, laid_out, mark
+from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, laid_out, mark
 from workprof.profiles.fit import ProfileFit
 from workprof.units import format_share
 
@@ -21,8 +22,20 @@ MOST_SVG_POINTS = 6_000
 FEWEST_PER_PROFILE = 20
 
 
-def profile_map(fit: ProfileFit, names: Mapping[int, str], most_points: int = MOST_POINTS) -> Chart:
-    """Return a scatter of at most about `most_points` rows, stratified by profile; customdata holds the row ids."""
+def profile_map(
+    fit: ProfileFit,
+    names: Mapping[int, str],
+    most_points: int = MOST_POINTS,
+    selection: Selection | None = None,
+) -> Chart:
+    """Return a scatter of at most about `most_points` rows, stratified by profile; customdata holds the row ids.
+
+    Args:
+        fit: the clustering.
+        names: of its profiles.
+        most_points: about how many rows are drawn.
+        selection: is outlined, and the rows outside it are faint; None = the map as it is.
+    """
     shown = stratified(fit.labels, most_points)
     labels, xy, row_ids = fit.labels[shown], fit.map_xy[shown], fit.row_ids[shown]
     figure = go.Figure()
@@ -31,8 +44,12 @@ def profile_map(fit: ProfileFit, names: Mapping[int, str], most_points: int = MO
         mine = labels == profile
         name = plotly_text(names.get(int(profile), ""))
         figure.add_trace(_points(trace, xy[mine], row_ids[mine], int(profile), name))
+        if selection is not None:
+            figure.data[-1].selectedpoints = np.flatnonzero(chosen(fit, selection)[shown][mine])
     laid_out(figure, x=_axis(fit, 0), y=_axis(fit, 1), height=560, dragmode="lasso")
     _place_names(figure, labels, xy)
+    if selection is not None:
+        _outline(figure, selection)
     total = format_share(float(np.sum(fit.map_explained)))
     part = "all" if shown.size == fit.labels.size else "a stratified sample of"
     return Chart(
@@ -96,11 +113,15 @@ def _place_names(figure: go.Figure, labels: NDArray[np.int64], xy: NDArray[np.fl
         )
 
 
+def _outline(figure: go.Figure, selection: Selection) -> None:
+    line = {"color": OUTLIER_COLOUR, "width": 2, "dash": "dot"}
+    for lasso in selection.lassos:
+        corners = "L".join(f"{x},{y}" for x, y in np.reshape(lasso, (-1, 2)))
+        figure.add_shape(type="path", path=f"M{corners}Z", line=line)
+    for x0, y0, x1, y1 in selection.boxes:
+        figure.add_shape(type="rect", x0=x0, y0=y0, x1=x1, y1=y1, line=line)
+
+
 def _axis(fit: ProfileFit, component: int) -> str:
     explained = format_share(float(fit.map_explained[component]))
     return f"Component {component + 1} ({explained} of the variance)"
-
-
-def rows_of(fit: ProfileFit, profiles: Sequence[int]) -> tuple[int, ...]:
-    """Return the row ids of some profiles, in the order of the store."""
-    return tuple(int(row) for row in fit.row_ids[np.isin(fit.labels, list(profiles))])

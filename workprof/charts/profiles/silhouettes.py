@@ -37,7 +37,7 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
             fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
             hovertext=f"{plotly_text(row.name)}: {row.n:,} rows",
         )
-    laid_out(figure, x="Silhouette (−1 misplaced, 0 between, 1 well inside)", y="", height=rows_height(len(table)))
+    laid_out(figure, x="Silhouette (−1 to 1, no unit)", y="", height=rows_height(len(table)))
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(range=[-1.03, 1.03])
     scores = fit.scores
@@ -51,7 +51,7 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         note=note(
             fit,
             f"Silhouettes {how}, n = {scores.n_silhouette:,} of {scores.n_rows:,} rows, outliers counted as one group; "
-            "whiskers at the 5th and 95th percentile.",
+            "whiskers at the 5th and 95th percentile. −1: misplaced, 0: between two groups, 1: well inside.",
         ),
     )
 

@@ -29,7 +29,7 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
     figure = go.Figure(_bars(table))
     laid_out(figure, x="Rows", y="", height=rows_height(len(table)))
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(range=[0, 1.5 * max(table["rows"], default=1)])
+    figure.update_xaxes(range=[0, 1.5 * max(table["rows"], default=1)], tickformat=",")
     return Chart(
         name="profile-sizes",
         figure=figure,

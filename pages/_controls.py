@@ -1,0 +1,57 @@
+"""Controls of a settings form. The address writes what a control shows, so the options are the short words themselves.
+
+Streamlit binds a control to the address by its shown text; an option that is shown as it is called everywhere else
+(record, command, JSON) gives links that outlive a change of wording. What a word means stands in the control's help.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _shell
+from workprof.profiles.settings import FEATURE_SETS
+from workprof.store.reports import Dataset
+
+AUTO, OWN = "auto", "own"
+SETS = (AUTO, *FEATURE_SETS, OWN)
+SETS_MEANING = (
+    "What the jobs are compared by. auto: by mode (corrected sensors10, faithful all17); sensors10: the 10 sensor "
+    "columns; all17: the 17 published columns; own: chosen below."
+)
+MODES_MEANING = "corrected: ours. faithful: the paper's definitions, flagged everywhere."
+LARGEST = 10_000_000
+
+
+def choice(words: str, key: str, options: tuple[str, ...], meaning: str | None = None, *, index: int = 0) -> str:
+    """Show a list of words and return the chosen one."""
+    chosen: str = st.selectbox(words, options, index=index, key=key, bind="query-params", help=meaning)
+    return chosen
+
+
+def count(words: str, key: str, value: int, meaning: str, *, least: int = 0) -> int:
+    """Show a field for a whole number and return it."""
+    return int(
+        st.number_input(
+            words, min_value=least, max_value=LARGEST, value=value, key=key, bind="query-params", help=meaning
+        )
+    )
+
+
+def own_features(visit: _shell.Visit, dataset: Dataset, key: str) -> list[str]:
+    """Show the numeric columns and return the chosen ones; planted truths are not offered."""
+    numeric = [column.name for column in visit.workbench.columns(dataset.hash) if column.numeric and not column.truth]
+    return st.multiselect(
+        "Own features",
+        numeric,
+        key=key,
+        bind="query-params",
+        placeholder="At least two numeric columns",
+        help="Used where the feature set is 'own'.",
+    )
+
+
+def features(chosen_set: str, own: list[str]) -> tuple[str, ...]:
+    """Return a feature set or a choice of columns as the settings write it; empty = by mode."""
+    if chosen_set == OWN:
+        return tuple(own)
+    return () if chosen_set == AUTO else (chosen_set,)

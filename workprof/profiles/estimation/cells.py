@@ -1,0 +1,201 @@
+"""History cells: jobs that share metadata, from the narrowest level to the widest, and what they needed.
+
+A job is compared with past jobs of its (group, task); where there are none, of its user, workload, task and plan; and
+so on. `backoff_medians` is the plain form of polarisprofiler.md section 4; `recent_quantiles` weighs the jobs of a cell
+by how near in time they were submitted: users run the same thing in bursts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.profiles.arrays import Floats, Ints
+from workprof.profiles.columns import numbers_of
+from workprof.profiles.submit_time import PLAN_FIELDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Keys = NDArray[np.uint64]
+
+LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
+    (("group", "task_name"), 1),
+    (("user", "workload", "task_name", *PLAN_FIELDS), 2),
+    (("user", "workload", "task_name"), 2),
+    (("workload", "task_name"), 2),
+)
+"""Fields of each level and the fewest jobs that a cell of it needs (polarisprofiler.md, section 4, last line)."""
+
+TIMES = ("submit_time_s", "start_time_s")
+GLOBAL = len(LEVELS)
+DAY_S = 86_400.0
+DEFAULT_BANDWIDTH_S = 5 * DAY_S
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Where each row of a table stands.
+
+    Attributes:
+        keys: (n_levels, n_rows) 64-bit hash of the row's values at each level.
+        times: (n_rows,) s, submission where the table has it, else start; 0 where it has neither.
+        fewest: (n_levels,) jobs that a cell needs.
+    """
+
+    keys: Keys
+    times: Floats
+    fewest: Ints
+
+
+@dataclass(frozen=True)
+class Past:
+    """The jobs that an estimate may look at.
+
+    Attributes:
+        cells: where they stand.
+        targets: (n_past,) what they needed.
+        units: (n_past,) what stays together in the split; an asked row never sees its own unit.
+    """
+
+    cells: Cells
+    targets: Floats
+    units: Ints
+
+
+@dataclass(frozen=True)
+class Recent:
+    """What recent jobs of the narrowest cell that qualifies needed.
+
+    Attributes:
+        level: (n_rows,) 0 = narrowest; the number of levels = all jobs together.
+        count: (n_rows,) jobs used.
+        quantiles: (n_rows, n_quantiles).
+    """
+
+    level: Ints
+    count: Ints
+    quantiles: Floats
+
+
+def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None = None) -> Cells:
+    """Return the cells of a table over the fields that are in use; a missing value is a value of its own.
+
+    Args:
+        jobs: the table; must have the fields.
+        fields: submit-time fields.
+        known: the past jobs' cells, when new jobs are read: one without a time counts as submitted when they end.
+    """
+    from pandas.util import hash_pandas_object  # noqa: PLC0415  `import workprof` stays light
+
+    keys: list[Any] = []
+    fewest: list[int] = []
+    seen: set[tuple[str, ...]] = set()
+    for names, least in LEVELS:
+        used = tuple(name for name in names if name in fields)
+        if not used or used in seen:
+            continue
+        seen.add(used)
+        texts = jobs[list(used)].astype("object").where(jobs[list(used)].notna(), "").astype(str)
+        keys.append(hash_pandas_object(texts, index=False).to_numpy(dtype=np.uint64))
+        fewest.append(least)
+    table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
+    return Cells(table, _times(jobs, known), np.array(fewest, dtype=np.int64))
+
+
+def _times(jobs: pd.DataFrame, known: Cells | None) -> Floats:
+    time = next((name for name in TIMES if name in jobs.columns), None)
+    times = numbers_of(jobs, time) if time else np.full(len(jobs), np.nan)
+    given = times[~np.isnan(times)] if known is None else known.times
+    return np.where(np.isnan(times), given.max(initial=0.0), times)
+
+
+def take_cells(cells: Cells, rows: Ints) -> Cells:
+    """Return the cells of some rows."""
+    return Cells(cells.keys[:, rows], cells.times[rows], cells.fewest)
+
+
+def backoff_medians(past: Past, asked: Cells) -> Floats:
+    """Return (n_asked,) medians of the first cell that has enough past jobs, of all past jobs where none has.
+
+    Source:
+        polarisprofiler.md, section 4: the last row of its leave-one-job-out table, with every field in use.
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    found = np.full(len(asked.times), np.nan)
+    for level, least in enumerate(past.cells.fewest):
+        groups = pd.Series(past.targets).groupby(past.cells.keys[level])
+        medians = groups.median()[groups.size() >= least]
+        here = medians.reindex(asked.keys[level]).to_numpy(dtype=np.float64)
+        found = np.where(np.isnan(found), here, found)
+    return np.where(np.isnan(found), np.median(past.targets), found)
+
+
+def recent_quantiles(past: Past, asked: Cells, asked_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
+    """Return time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time.
+
+    Args:
+        past: the jobs to look at.
+        asked: the cells of the jobs that are asked about.
+        asked_units: (n_asked,) their units, -1 where they are new.
+        levels: (n_quantiles,) probabilities.
+        bandwidth_s: distance in time at which a job counts 1/e; infinite = every job the same.
+    """
+    n_asked, n_past = len(asked.times), len(past.targets)
+    found = np.tile(np.quantile(past.targets, levels, method="inverted_cdf"), (n_asked, 1))
+    level_of, count_of = np.full(n_asked, len(past.cells.fewest)), np.full(n_asked, n_past)
+    open_rows = np.arange(n_asked)
+    for level, least in enumerate(past.cells.fewest):
+        here, counts = np.full((len(open_rows), len(levels)), np.nan), np.zeros(len(open_rows), dtype=np.int64)
+        _fill(past, level, take_cells(asked, open_rows), asked_units[open_rows], levels, bandwidth_s, here, counts)
+        enough = counts >= least
+        rows = open_rows[enough]
+        found[rows], level_of[rows], count_of[rows] = here[enough], level, counts[enough]
+        open_rows = open_rows[~enough]
+    return Recent(level_of.astype(np.int64), count_of.astype(np.int64), found)
+
+
+def _fill(  # noqa: PLR0913, PLR0917  fills two arrays in place
+    past: Past,
+    level: int,
+    asked: Cells,
+    asked_units: Ints,
+    levels: Floats,
+    bandwidth_s: float,
+    found: Floats,
+    counts: Ints,
+) -> None:
+    from workprof.profiles.kernels.windows import window_quantiles  # noqa: PLC0415  numba
+
+    order = np.lexsort((past.cells.times, past.cells.keys[level]))
+    keys, times = past.cells.keys[level][order], past.cells.times[order]
+    first, last = (np.searchsorted(keys, asked.keys[level], side) for side in ("left", "right"))
+    span = np.column_stack([first, last, _positions(times, asked.times, first, last)]).astype(np.int64)
+    window_quantiles(
+        span,
+        times,
+        past.targets[order],
+        past.units[order],
+        asked.times,
+        asked_units,
+        bandwidth_s,
+        levels,
+        found,
+        counts,
+    )
+
+
+def _positions(times: Floats, asked: Floats, first: Ints, last: Ints) -> Ints:
+    """Return where each asked time falls within times[first:last], by bisection of all rows at once."""
+    low, high = first.astype(np.int64), last.astype(np.int64)
+    while bool((low < high).any()):
+        middle = (low + high) // 2
+        before = times[np.minimum(middle, len(times) - 1)] < asked
+        open_ = low < high
+        low = np.where(open_ & before, middle + 1, low)
+        high = np.where(open_ & ~before, middle, high)
+    return low
