@@ -12,7 +12,16 @@ from pathlib import Path
 from tests.benchmarks.measure import Measured
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("ingest_tables", "sweep", "sweep_exact", "sweep_paper", "recut", "silhouette")
+NAMES = (
+    "ingest_tables",
+    "sweep",
+    "sweep_exact",
+    "sweep_paper",
+    "recut",
+    "silhouette",
+    "classifier_train",
+    "shap_one_job",
+)
 
 
 def chosen() -> list[str]:

@@ -54,7 +54,15 @@ def test_a_seed_is_another_draw_and_the_same_seed_the_same():
 
 
 def test_holdout_is_about_the_share():
-    assert len(holdout(jobs_of(), "by_job", 0.2).test) == 40
+    fold = holdout(jobs_of(2000), "by_job", 0.2)
+    assert 330 < len(fold.test) < 470
+    assert len(fold.test) + len(fold.train) == 2000
+
+
+def test_the_largest_unit_is_not_always_held_out():
+    jobs = jobs_of(400).assign(job_name=["big"] * 200 + [f"j{i}" for i in range(200)])
+    held = [0 in holdout(jobs, "by_job", 0.25, seed).test for seed in range(200)]
+    assert 0.15 < sum(held) / 200 < 0.35
 
 
 def test_bad_input_is_told():

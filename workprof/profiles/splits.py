@@ -71,12 +71,22 @@ def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int
 
 
 def holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:
-    """Return one turn that tests about `share` of the rows; by time it is the usual last part.
+    """Return one turn that tests about `share` of the rows, drawn unit by unit; by time it is the usual last part.
+
+    Every unit has the same chance, whatever its size. (The turns of `make_folds` are balanced by size, so that any one
+    of them is no random draw: the first always holds the largest unit.)
 
     Raises:
         As `make_folds`.
     """
-    return make_folds(jobs, split, max(2, round(1 / share)), seed)[0]
+    if split == "by_time":
+        return make_folds(jobs, split)[0]
+    units = units_of(jobs, split)
+    drawn = np.random.default_rng(seed).random(int(units.max()) + 1) < share
+    tested = drawn[units]
+    if not tested.any() or tested.all():
+        return make_folds(jobs, split, max(2, round(1 / share)), seed)[0]
+    return Fold(np.flatnonzero(~tested).astype(np.int64), np.flatnonzero(tested).astype(np.int64))
 
 
 def units_of(jobs: pd.DataFrame, split: str) -> Ints:

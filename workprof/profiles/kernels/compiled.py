@@ -15,8 +15,6 @@ from numba import njit
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
-FEW_ROWS = 5_000
-
 
 def compiled(kernel: Kernel) -> Kernel:
     """Return the kernel compiled with the arithmetic as written: sums keep their order."""
@@ -34,11 +32,6 @@ def worker_threads() -> int:
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def threads_for(n_rows: int) -> int:
-    """Return how many threads a tree library should use: one where the rows are few, since more only wait."""
-    return worker_threads() if n_rows > FEW_ROWS else 1
 
 
 def share_out(

@@ -1,0 +1,239 @@
+"""The classifier: planted profiles come back from metadata, strangers get no answer, and nothing is executed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from sklearn.metrics import f1_score
+from sklearn.preprocessing import OneHotEncoder
+
+from tests.profiles.metadata import sample, small_table
+from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
+from workprof.profiles.calibration import best_temperature, best_threshold, log_loss, reliability, softmax
+from workprof.profiles.classifier import (
+    ClassifierModel,
+    LoadedClassifier,
+    fit_classifier,
+    job_frame,
+    predict,
+    train_classifier,
+)
+from workprof.profiles.classifier_settings import ClassifierSettings
+from workprof.profiles.predictions import REASON_CODES
+from workprof.profiles.splits import holdout
+from workprof.records import canonical_json, pack, unpack
+
+
+@pytest.fixture(scope="module")
+def small():
+    return fit_classifier({"jobs": small_table()}, ClassifierSettings())
+
+
+@pytest.mark.parametrize("split", ["by_group", "by_job"])
+def test_planted_profiles_come_back_from_metadata(split):
+    jobs = sample()
+    fold = holdout(jobs, split, 0.2)
+    train, test = jobs.iloc[fold.train], jobs.iloc[fold.test]
+    answers = predict(train_classifier(train, train["truth_profile"].to_numpy(), ClassifierSettings()), test)
+    clear = test["truth_identifiable"].to_numpy()
+    truth = test["truth_profile"].to_numpy()[clear]
+    assert f1_score(truth, answers.profile[clear], labels=np.unique(truth), average="macro") >= 0.9
+
+
+def test_users_and_groups_kept_out_of_training_abstain():
+    jobs = sample()
+    users = np.random.default_rng(0).permutation(jobs["user"].unique())
+    out = jobs["user"].isin(users[: len(users) // 4]).to_numpy()
+    out = out | jobs["group"].isin(jobs["group"][out]).to_numpy()
+    model = train_classifier(jobs[~out], jobs["truth_profile"].to_numpy()[~out], ClassifierSettings())
+    answers = predict(model, jobs[out])
+    assert answers.abstained.mean() >= 0.8
+    assert "neither the user nor the group" in answers.reason_text(int(answers.abstained.argmax()))
+    assert (answers.best >= 0).all()  # what it would say is there all the same
+    assert predict(model, jobs[~out]).abstained.mean() < 0.5
+
+
+@pytest.mark.slow
+def test_the_same_at_the_published_size():
+    jobs = sample(100_001, 0)
+    fold = holdout(jobs, "by_group", 0.2)
+    train, test = jobs.iloc[fold.train], jobs.iloc[fold.test]
+    answers = predict(train_classifier(train, train["truth_profile"].to_numpy(), ClassifierSettings()), test)
+    clear = test["truth_identifiable"].to_numpy()
+    truth = test["truth_profile"].to_numpy()[clear]
+    assert f1_score(truth, answers.profile[clear], labels=np.unique(truth), average="macro") >= 0.9
+
+
+def test_merged_rows_grow_the_trees_of_all_rows():
+    jobs = small_table(600)
+    fields = ["user", "task_name", "group"]
+    draw = np.random.default_rng(1)
+    labels = np.where(draw.random(600) < 0.3, draw.integers(0, 2, 600), (jobs["task_name"] == "ps").to_numpy())
+    labels[::7] = 2
+    model = train_classifier(jobs, labels, ClassifierSettings(mode="faithful", fields=tuple(fields)))
+    encoder = OneHotEncoder().fit(jobs[fields])
+    plain = xgboost.XGBClassifier(base_score=0.5, n_jobs=1).fit(encoder.transform(jobs[fields]), labels)
+    theirs = plain.predict_proba(encoder.transform(jobs[fields]))
+    assert np.allclose(predict(model, jobs).probabilities, theirs, atol=2e-3)
+
+
+def test_faithful_leaves_outliers_out_and_never_abstains():
+    jobs = small_table()
+    model = fit_classifier({"jobs": jobs}, ClassifierSettings(mode="faithful"))
+    answers = predict(model, jobs.assign(user="new", group="new", job_name="new", task_name="new"))
+    assert model.n_left_out == (jobs["profile"] == -1).sum()
+    assert model.classes.tolist() == [0, 1]
+    assert not answers.abstained.any()
+    assert (answers.profile >= 0).all()
+
+
+def test_outliers_are_a_class_of_their_own(small):
+    jobs = small_table(seed=5)
+    answers = predict(small, jobs)
+    assert small.classes.tolist() == [-1, 0, 1]
+    assert (answers.profile == jobs["profile"]).mean() > 0.99
+    outlier = (jobs["profile"] == -1).to_numpy()
+    assert {REASON_CODES[code] for code in answers.reason[outlier]} == {"no_profile"}
+
+
+def test_answers_are_consistent(small):
+    answers = predict(small, small_table(seed=5))
+    assert np.allclose(answers.probabilities.sum(axis=1), 1)
+    assert np.array_equal(answers.abstained, answers.profile == -1)
+    assert np.array_equal(answers.top_probability[:, 0], answers.probabilities.max(axis=1))
+    assert (np.diff(answers.top_probability, axis=1) <= 0).all()
+    assert answers.reason_text(0) == "" or answers.abstained[0]
+
+
+def test_reasons_in_their_order(small):
+    known = small_table().iloc[[int((small_table()["profile"] == 0).argmax())]]
+    torn = np.random.default_rng(99).integers(0, 2, len(small_table()))
+    strict = train_classifier(small_table(), torn, ClassifierSettings(threshold=0.95))
+    needy = fit_classifier({"jobs": small_table()}, ClassifierSettings(least_support=300))
+    found = [
+        REASON_CODES[predict(model, jobs).reason[0]]
+        for model, jobs in (
+            (small, known),
+            (small, known.assign(user="new", group="new")),
+            (small, known.assign(user="new")),
+            (strict, known),
+            (needy, known),
+        )
+    ]
+    assert found == ["answered", "unseen", "answered", "unsure", "unsupported"]
+
+
+def test_without_user_and_group_all_values_must_be_new():
+    jobs = small_table()[["job_name", "task_name", "profile"]]
+    model = fit_classifier({"jobs": jobs}, ClassifierSettings())
+    asked = pd.DataFrame({"job_name": ["new", "new"], "task_name": ["ps", "new"]})
+    assert predict(model, asked).abstained.tolist() == [False, True]
+
+
+def test_a_kept_classifier_says_the_same(small):
+    packed = pack(small)
+    assert all(array.dtype.kind in "biuf" for array in packed.arrays.values())
+    again = unpack(ClassifierModel, packed)
+    jobs = small_table(seed=5)
+    assert np.array_equal(predict(again, jobs).probabilities, predict(small, jobs).probabilities)
+    assert again.settings == small.settings
+    assert canonical_json(ClassifierSettings()) == canonical_json(ClassifierSettings())
+
+
+def test_a_seed_gives_the_same_trees(small):
+    again = fit_classifier({"jobs": small_table()}, ClassifierSettings())
+    assert np.array_equal(again.booster, small.booster)
+    shuffled = small_table().sample(frac=1, random_state=1)
+    assert predict(fit_classifier({"jobs": shuffled}, ClassifierSettings()), small_table()).profile.tolist() == (
+        predict(small, small_table()).profile.tolist()
+    )
+
+
+def test_a_large_batch_is_told_in_parts(small):
+    jobs = pd.concat([small_table(1_000, seed=7)] * 100, ignore_index=True)
+    told = []
+    answers = LoadedClassifier(small).predict(jobs, lambda share, words: told.append((share, words)))
+    assert len(answers) == 100_000
+    assert [share for share, _ in told] == [0.2, 0.4, 0.6, 0.8, 1.0]
+    assert told[0][1] == "20,000 of 100,000 jobs classified"
+    assert np.array_equal(answers.profile[:1_000], answers.profile[-1_000:])
+
+
+def test_one_job_by_its_fields(small):
+    answers = predict(small, job_frame(small, {"task_name": "ps", "user": "u1", "group": "g1"}))
+    assert answers.profile.tolist() == [1]
+    assert job_frame(small, {"requested_gpu_percent": "50"})["requested_gpu_percent"][0] == 50.0
+    with pytest.raises(SettingsError, match="colour is no field of this classifier; its fields are job_name"):
+        job_frame(small, {"colour": "red"})
+    with pytest.raises(SettingsError, match="requested_gpu_percent is 'all', which is no number"):
+        job_frame(small, {"requested_gpu_percent": "all"})
+
+
+def test_bad_input_is_told(small):
+    jobs = small_table()
+    with pytest.raises(NoRows, match="has no rows"):
+        predict(small, jobs.iloc[:0])
+    with pytest.raises(ColumnMissing, match="none of the classifier's fields"):
+        predict(small, jobs[["duration_s"]])
+    with pytest.raises(TraceError, match="requested_gpu_percent holds 'all'"):
+        predict(small, jobs.assign(requested_gpu_percent="all"))
+    with pytest.raises(ColumnMissing, match="no column profile; fit profiles first"):
+        fit_classifier({"jobs": jobs.drop(columns="profile")}, ClassifierSettings())
+    with pytest.raises(ColumnMissing, match="no column workload"):
+        fit_classifier({"jobs": jobs}, ClassifierSettings(fields=("workload",)))
+    with pytest.raises(NotEnoughData, match="400 rows in 1 profile"):
+        train_classifier(jobs, np.where(jobs["profile"] == 1, -1, 0), ClassifierSettings())
+    with pytest.raises(NotEnoughData, match="10 rows"):
+        train_classifier(jobs[:10], jobs["profile"].to_numpy()[:10], ClassifierSettings())
+    with pytest.raises(SettingsError, match="3 labels for 400 jobs"):
+        train_classifier(jobs, np.zeros(3), ClassifierSettings())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"mode": "fast"}, "mode is 'fast'"),
+        ({"fields": ("duration_s",)}, "fields are duration_s"),
+        ({"fields": ("user", "user")}, "choose each once"),
+        ({"rare_rows": -1}, "rare_rows is -1"),
+        ({"threshold": 1.0}, "threshold is 1.0"),
+        ({"wrong_cost": 0.0}, "wrong_cost is 0.0"),
+        ({"calibration_share": 0.9}, "calibration_share is 0.9"),
+        ({"least_support": 0}, "least_support is 1 or more"),
+    ],
+)
+def test_settings_have_bounds(wrong, said):
+    with pytest.raises(SettingsError, match=said):
+        ClassifierSettings(**wrong)
+
+
+def test_temperature_undoes_overconfidence():
+    draw = np.random.default_rng(0)
+    scores = draw.normal(size=(4_000, 4)) * 2
+    drawn = softmax(scores, 1.0).cumsum(axis=1)
+    targets = (draw.random((4_000, 1)) > drawn).sum(axis=1).clip(0, 3)
+    weights = np.ones(4_000)
+    assert 2.6 < best_temperature(scores * 3, targets, weights) < 3.5
+    assert np.isclose(
+        log_loss(scores, targets, weights, 1.0), -np.log(softmax(scores, 1.0))[range(4_000), targets].mean()
+    )
+
+
+def test_threshold_is_the_best_of_all_by_trying():
+    draw = np.random.default_rng(0)
+    stated = np.round(draw.random(300), 2)
+    right = draw.random(300) < stated
+    weights = draw.integers(1, 4, 300).astype(float)
+    for cost in (0.5, 1.0, 4.0):
+        gains = {t: (np.where(right, 1, -cost) * weights)[stated >= t].sum() for t in np.unique(stated)}
+        found = best_threshold(stated, right, weights, cost)
+        assert np.isclose(gains[found], max(gains.values()))
+    assert best_threshold(stated, np.zeros(300, dtype=bool), weights, 1.0) == 0.5
+
+
+def test_reliability_counts_every_row_once():
+    stated = np.array([0.05, 0.05, 1.0, 1.0])
+    found = reliability(stated, np.array([False, False, True, False]))
+    assert found.rows.sum() == 4
+    assert np.isclose(found.error, (2 * 0.05 + 2 * 0.5) / 4)
+    assert np.isnan(found.observed[4])

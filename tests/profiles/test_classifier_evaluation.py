@@ -1,0 +1,132 @@
+"""The evaluation: leaks show, nothing of the test rows is learned, and what cannot be split is named."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+
+from tests.profiles.metadata import sample, small_table
+from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.profiles.classification_scores import class_scores, confusion_of, macro_f1, weighted_f1
+from workprof.profiles.classifier import train_classifier
+from workprof.profiles.classifier_evaluation import ClassifierEvaluation, evaluate_classifier
+from workprof.profiles.classifier_settings import ClassifierSettings
+from workprof.profiles.splits import SPLITS, make_folds
+from workprof.records import pack, unpack
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    return evaluate_classifier({"jobs": sample(5_000)}, ClassifierSettings())
+
+
+def test_a_random_split_flatters(evaluated):
+    assert tuple(evaluated.splits) == SPLITS
+    assert [split.n_turns for split in evaluated.splits.values()] == [1, 5, 5, 1]
+    assert evaluated.splits["by_group"].n_test == 5_000
+    scores = evaluated.splits
+    assert scores["random"].accuracy > scores["by_group"].accuracy
+    assert evaluated.shown == "by_job"
+    assert evaluated.classes == scores["by_job"].classes
+
+
+def test_counts_add_up(evaluated):
+    for scores in evaluated.splits.values():
+        assert scores.confusion.counts.sum() == scores.n_test
+        assert scores.reliability.rows.sum() == scores.n_test
+        assert sum(line.support for line in scores.classes) == scores.n_test
+        assert sum(scores.reasons.values()) == round(scores.abstained_share * scores.n_test)
+        assert np.isclose(scores.accuracy, np.trace(scores.confusion.counts) / scores.n_test)
+        assert [line.f1 for line in scores.classes] == sorted(line.f1 for line in scores.classes)
+    assert evaluated.splits["random"].calibration_error < 0.1
+
+
+def test_fitting_never_sees_test_categories():
+    jobs = sample()
+    for split, column in (("by_job", "job_name"), ("by_group", "group")):
+        fold = make_folds(jobs, split, 5)[1]
+        train, test = jobs.iloc[fold.train], jobs.iloc[fold.test]
+        model = train_classifier(train.iloc[:3_000], train["profile"].to_numpy()[:3_000], ClassifierSettings())
+        known = next(values for values in model.encoder.categories if values.field == column)
+        assert not {*known.kept, *known.rare} & set(test[column])
+
+
+def test_scores_are_those_of_scikit_learn():
+    draw = np.random.default_rng(0)
+    truth, answers = draw.integers(-1, 5, 500), draw.integers(-1, 6, 500)
+    scores = class_scores(confusion_of(truth, answers))
+    labels = np.array([line.profile for line in scores])
+    theirs = precision_recall_fscore_support(truth, answers, labels=labels, zero_division=0)
+    ours = [[getattr(line, name) for line in scores] for name in ("precision", "recall", "f1", "support")]
+    assert np.allclose(ours, theirs)
+    profiles = range(6)
+    assert np.isclose(macro_f1(scores), f1_score(truth, answers, labels=profiles, average="macro", zero_division=0))
+    assert np.isclose(
+        weighted_f1(scores), f1_score(truth, answers, labels=profiles, average="weighted", zero_division=0)
+    )
+    assert np.array_equal(confusion_of(truth, answers).counts, confusion_matrix(truth, answers))
+
+
+def test_faithful_knows_no_outliers():
+    jobs = small_table()
+    found = evaluate_classifier({"jobs": jobs}, ClassifierSettings(mode="faithful"))
+    scores = found.splits["random"]
+    assert scores.n_train + scores.n_test == (jobs["profile"] >= 0).sum()
+    assert scores.abstained_share == 0
+    assert found.shown == "random"
+    assert any("Published definitions" in note for note in found.notes)
+
+
+def test_splits_that_cannot_be_made_are_named():
+    jobs = small_table().drop(columns=["start_time_s", "group"])
+    found = evaluate_classifier({"jobs": jobs}, ClassifierSettings())
+    assert set(found.splits) == {"random", "by_job"}
+    assert "needs the column group" in found.not_made["by_group"]
+    assert "split by time" in found.not_made["by_time"]
+    assert any(note.startswith("Not split by group: ") for note in found.notes)
+
+
+def test_rows_without_a_label_take_no_part():
+    jobs = small_table()
+    jobs["profile"] = jobs["profile"].astype(float).where(jobs.index % 4 > 0)
+    assert evaluate_classifier({"jobs": jobs}, ClassifierSettings()).n_rows == 300
+
+
+def test_it_is_kept_as_a_record(evaluated):
+    again = unpack(ClassifierEvaluation, pack(evaluated))
+    assert again.splits["by_job"].classes == evaluated.classes
+    assert np.array_equal(again.splits["random"].confusion.counts, evaluated.splits["random"].confusion.counts)
+
+
+def test_progress_only_rises():
+    told = []
+    evaluate_classifier(
+        {"jobs": small_table(200)}, ClassifierSettings(), lambda share, words: told.append((share, words))
+    )
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert {words for _, words in told} == {
+        f"Testing on {words}" for words in ("rows at random", "other jobs", "other groups", "later jobs")
+    }
+
+
+def test_bad_tables_are_told():
+    with pytest.raises(ColumnMissing, match="no column profile"):
+        evaluate_classifier({"jobs": small_table().drop(columns="profile")}, ClassifierSettings())
+    with pytest.raises(NotEnoughData, match="cannot be tested on this table"):
+        evaluate_classifier({"jobs": small_table(12)}, ClassifierSettings())
+
+
+@needs_shared_data
+def test_the_development_sample():
+    import pandas as pd
+
+    from tests.profiles.metadata import NAMES
+
+    jobs = pd.read_csv(PAI_SAMPLE, na_values=["NULL"]).rename(columns=NAMES)
+    jobs["duration_s"] = jobs["end_time"] - jobs["start_time_s"]
+    cells = jobs.groupby(["workload", "task_name"])["job_name"].transform("size")
+    label = jobs.groupby(["workload", "task_name"]).ngroup().where(cells >= 10, -1)
+    found = evaluate_classifier({"jobs": jobs.assign(profile=label)}, ClassifierSettings())
+    assert set(found.splits) >= {"random", "by_job", "by_group"}
+    assert found.splits["by_group"].profile_accuracy > 0.9  # the label is a function of the metadata

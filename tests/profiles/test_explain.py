@@ -1,0 +1,109 @@
+"""SHAP: the values of shap's own TreeExplainer, summed per field, adding up to the score."""
+
+import numpy as np
+import pytest
+
+from tests.profiles.metadata import small_table
+from workprof.errors import NoRows, SettingsError
+from workprof.profiles.boosting import margins, thaw
+from workprof.profiles.classifier import LoadedClassifier, fit_classifier
+from workprof.profiles.classifier_settings import ClassifierSettings
+from workprof.profiles.explain import JobExplanation, contributions_of, explain_job
+from workprof.profiles.explain_all import GlobalExplanation, explain_all
+from workprof.profiles.metadata_encoder import encode, sum_by_field, to_matrix
+from workprof.records import pack, unpack
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return LoadedClassifier(fit_classifier({"jobs": small_table()}, ClassifierSettings()))
+
+
+def test_values_are_those_of_shap(loaded):
+    import shap
+    import xgboost
+
+    encoder = loaded.model.encoder
+    rows = encode(encoder, small_table(20, seed=5))
+    ours = contributions_of(loaded.booster, encoder, rows)
+    explainer = shap.TreeExplainer(thaw(loaded.model.booster))
+    theirs = explainer.shap_values(xgboost.DMatrix(to_matrix(encoder, rows)))
+    assert np.allclose(np.moveaxis(ours.columns, 1, 2), theirs, atol=1e-4)
+    assert np.allclose(ours.base[0], explainer.expected_value, atol=1e-4)
+
+
+def test_a_waterfall_adds_up_and_names_the_cause(loaded):
+    jobs = small_table()
+    job = jobs[jobs["task_name"] == "ps"].iloc[[0]]
+    found = explain_job(loaded, job)
+    assert found.profile == 1
+    assert found.additive
+    assert np.isclose(found.base + found.contributions.sum(), found.output, atol=1e-3)
+    assert set(found.fields) == set(loaded.model.encoder.fields)
+    assert (np.diff(np.abs(found.contributions)) <= 0).all()
+    place = found.fields.index("requested_gpu_percent")
+    assert (found.values[place], found.states[place]) == ("not given", "not given")
+    assert any(s.startswith("task_name = ps raises profile 1 by") for s in found.sentences)
+    scores = margins(loaded.booster, loaded.model.encoder, encode(loaded.model.encoder, job))
+    assert np.isclose(found.output, scores[0, loaded.model.classes.tolist().index(1)])
+
+
+def test_another_profile_can_be_asked_for(loaded):
+    job = small_table().iloc[[0]].assign(user="new")
+    for profile in (-1, 0, 1):
+        found = explain_job(loaded, job, profile)
+        assert found.profile == profile
+        assert found.states[found.fields.index("user")] == "unseen"
+        assert found.values[found.fields.index("user")] == "new"
+    assert np.isclose(sum(explain_job(loaded, job, p).probability for p in (-1, 0, 1)), 1)
+
+
+def test_over_all_jobs(loaded):
+    jobs = small_table(seed=5).assign(row_id=np.arange(400) + 7)
+    found = explain_all(loaded, jobs, 100, seed=3)
+    assert (found.n_sampled, found.n_rows) == (100, 400)
+    assert found.additive
+    assert found.fields[0] in {"task_name", "requested_gpu_percent"}
+    assert found.by_field.shape == (len(found.fields), 3)
+    assert len(found.values) == len(found.by_value) <= 20
+    assert (np.diff(found.by_value.sum(axis=1)) <= 0).all()
+    assert found.contributions.shape == found.shown.shape == found.positions.shape == (100, len(found.fields))
+    assert found.row_ids.min() >= 7
+    row = int((found.row_ids - 7)[0])
+    one = explain_job(loaded, jobs.iloc[[row]])
+    assert one.profile == found.chosen[0]
+    order = [found.fields.index(field) for field in one.fields]
+    assert np.allclose(found.contributions[0][order], one.contributions, atol=1e-6)
+
+
+def test_means_are_those_of_the_obvious_way(loaded):
+    jobs = small_table(60, seed=6)
+    encoder = loaded.model.encoder
+    found = explain_all(loaded, jobs)
+    columns = contributions_of(loaded.booster, encoder, encode(encoder, jobs)).columns
+    by_field = np.abs(sum_by_field(encoder, columns)).mean(axis=0)
+    order = [encoder.fields.index(field) for field in found.fields]
+    assert np.allclose(found.by_field, by_field[:, order].T)
+    place = [encoder.column_names.index(value) for value in found.values]
+    assert np.allclose(found.by_value, np.abs(columns).mean(axis=0)[:, place].T)
+
+
+def test_they_are_kept_as_records(loaded):
+    jobs = small_table(30, seed=6)
+    one, all_of_them = explain_job(loaded, jobs.iloc[[0]]), explain_all(loaded, jobs)
+    assert unpack(JobExplanation, pack(one)).sentences == one.sentences
+    assert unpack(GlobalExplanation, pack(all_of_them)).values == all_of_them.values
+
+
+def test_bad_input_is_told(loaded):
+    jobs = small_table()
+    with pytest.raises(NoRows, match="no job to explain"):
+        explain_job(loaded, jobs.iloc[:0])
+    with pytest.raises(SettingsError, match="2 jobs were given"):
+        explain_job(loaded, jobs.iloc[:2])
+    with pytest.raises(SettingsError, match="profile 9 is unknown to this classifier; it knows -1, 0, 1"):
+        explain_job(loaded, jobs.iloc[[0]], 9)
+    with pytest.raises(SettingsError, match="n_sampled is 0"):
+        explain_all(loaded, jobs, 0)
+    with pytest.raises(NoRows, match="no jobs to explain"):
+        explain_all(loaded, jobs.iloc[:0])
