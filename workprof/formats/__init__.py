@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from workprof.errors import SettingsError
 from workprof.formats import generic, nextflow, pai_sample
-from workprof.formats.declare import Format
+from workprof.formats.declare import Format, Rule
+from workprof.formats.pai_tables import CORRECTED
 
 FORMATS: dict[str, Format] = {declared.FORMAT.name: declared.FORMAT for declared in (pai_sample, nextflow, generic)}
 """Formats of one file with a header, in the order in which a file is compared with them."""
@@ -26,3 +27,10 @@ def declared(name: str) -> Format:
     if name not in FORMATS:
         raise SettingsError(f"format {name!r} is not known; use auto or one of {', '.join(NAMES)}")
     return FORMATS[name]
+
+
+def rules_of(name: str) -> tuple[Rule, ...]:
+    """Return which field each of a format's own columns becomes; nothing for a format that this package lacks."""
+    if name == TABLES:
+        return tuple(CORRECTED.rules)
+    return tuple(FORMATS[name].rules) if name in FORMATS else ()

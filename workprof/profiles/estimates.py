@@ -138,14 +138,15 @@ def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Prog
     past = Past(read_cells(known.jobs, fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
     with watch.step("validate", "Choosing and calibrating on rows kept apart") as report:
         validated = validate(known.jobs, past, fields, settings, report)
-        combination = choose(validated.answers.quantiles, validated.true)
-        mixed = mix(validated.answers.quantiles, combination.weights)
+        n_levels = len(past.cells.fewest)
+        combination = choose(validated.answers, validated.true, n_levels)
+        mixed = mix(validated.answers, combination.weights, n_levels)
         calibration = calibrate(
             mixed[:, 0],
             mixed[:, -1],
             validated.true,
             validated.answers.level,
-            len(past.cells.fewest),
+            n_levels,
             settings.nominal,
         )
     with watch.step("train", "Training on every job"):
@@ -179,7 +180,7 @@ def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
 
 def finish(model: EstimateModel, answers: Answers) -> Estimates:
     """Return the combined and calibrated estimates from what the candidates say."""
-    mixed = mix(answers.quantiles, model.combination.weights)
+    mixed = mix(answers, model.combination.weights, len(model.candidates.past.cells.fewest))
     low, high = interval(mixed[:, 0], mixed[:, -1], answers.level, model.calibration)
     point = point_of(mixed, model.combination.caution)
     low, high = np.minimum(low, point), np.maximum(high, point)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.profiles.arrays import Floats
+from workprof.profiles.estimation.boosting import TREE_THREADS
 from workprof.profiles.estimation.cells import Cells, Past, backoff_medians
 from workprof.profiles.estimation.design import encode, learn_vocabulary
 from workprof.profiles.estimation.target import LogScale
-from workprof.profiles.kernels.compiled import threads_for
 from workprof.profiles.sampling import draw_rows
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def _boosted_plain(past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, fiel
     """Return log predictions of XGBoost with its defaults on metadata and plan, without time and history."""
     import xgboost  # noqa: PLC0415  heavy
 
-    vocabulary = learn_vocabulary(past_jobs, fields)
+    vocabulary = learn_vocabulary(past_jobs, past.targets, fields)
     rows = draw_rows(len(past_jobs), BOOSTED_ROWS, 0)
     timeless = 2  # encode() begins with two columns of time
     design = encode(past_jobs.iloc[rows], vocabulary, np.zeros(len(rows)))[:, timeless:]
     model = xgboost.train(
-        {"nthread": threads_for(len(rows)), "tree_method": "hist"}, xgboost.DMatrix(design, past.targets[rows]), 100
+        {"nthread": TREE_THREADS, "tree_method": "hist"}, xgboost.DMatrix(design, past.targets[rows]), 100
     )
     wanted = encode(jobs, vocabulary, np.zeros(len(jobs)))[:, timeless:]
     found: Floats = model.predict(xgboost.DMatrix(wanted)).astype(np.float64)

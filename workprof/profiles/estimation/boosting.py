@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.profiles.arrays import Floats
-from workprof.profiles.kernels.compiled import threads_for
 
 if TYPE_CHECKING:
     from xgboost import Booster
 
-ROUNDS = 150
-LEARNING_RATE = 0.07
+TREE_THREADS = 1
+"""Two threads that wait for each other on a busy machine took 20 times as long as one (2 cores, load 5)."""
+
+ROUNDS = 80
+LEARNING_RATE = 0.12
 DEPTH = 6
 DRAWN_SHARE = 0.7
 COLUMNS_SHARE = 0.5
@@ -34,7 +36,7 @@ def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
         "max_bin": 128,
         "tree_method": "hist",
         "seed": seed,
-        "nthread": threads_for(len(values)),
+        "nthread": TREE_THREADS,
     }
     matrix = xgboost.QuantileDMatrix(design, values, max_bin=128)
     return xgboost.train(parameters, matrix, num_boost_round=ROUNDS)
@@ -57,4 +59,6 @@ def from_bytes(model: NDArray[np.uint8]) -> Booster:
     """Return the model that `as_bytes` wrote."""
     import xgboost  # noqa: PLC0415  heavy
 
-    return xgboost.Booster(model_file=bytearray(model.tobytes()))
+    booster = xgboost.Booster(model_file=bytearray(model.tobytes()))
+    booster.set_param({"nthread": TREE_THREADS})
+    return booster

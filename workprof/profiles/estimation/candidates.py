@@ -82,7 +82,7 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
         fields: submit-time fields in use.
         seed: of every draw.
     """
-    vocabulary = learn_vocabulary(jobs, fields)
+    vocabulary = learn_vocabulary(jobs, past.targets, fields)
     sampled = draw_rows(len(jobs), MODEL_ROWS, seed)
     cells = take_cells(past.cells, sampled)
     known = encode(jobs.iloc[sampled], vocabulary, cells.times)

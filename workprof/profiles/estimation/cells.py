@@ -30,8 +30,8 @@ LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
 )
 """Fields of each level and the fewest jobs that a cell of it needs (polarisprofiler.md, section 4, last line)."""
 
+GROUP = "group"
 TIMES = ("submit_time_s", "start_time_s")
-GLOBAL = len(LEVELS)
 DAY_S = 86_400.0
 DEFAULT_BANDWIDTH_S = 5 * DAY_S
 
@@ -96,7 +96,8 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
     seen: set[tuple[str, ...]] = set()
     for names, least in LEVELS:
         used = tuple(name for name in names if name in fields)
-        if not used or used in seen:
+        without_group = names[0] == GROUP and GROUP not in used  # its tasks alone would be wider than what follows
+        if not used or used in seen or without_group:
             continue
         seen.add(used)
         texts = jobs[list(used)].astype("object").where(jobs[list(used)].notna(), "").astype(str)

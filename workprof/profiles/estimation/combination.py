@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.profiles.arrays import Floats
-from workprof.profiles.estimation.candidates import CANDIDATES, MEDIAN
+from workprof.profiles.estimation.candidates import CANDIDATES, MEDIAN, Answers
 
 MIXTURES: tuple[tuple[float, ...], ...] = (
     (1.0, 0.0, 0.0),
@@ -19,6 +19,7 @@ MIXTURES: tuple[tuple[float, ...], ...] = (
     (1 / 3, 1 / 3, 1 / 3),
 )
 CAUTIONS = (0.0, 0.2, 0.4)
+RECENT = CANDIDATES.index("recent")
 LOWER_QUARTILE = 2
 """Position of the lower quartile in LEVELS."""
 
@@ -49,10 +50,19 @@ class Combination:
         return f"{parts}, {self.caution:.0%} of the way from the median to the lower quartile"
 
 
-def mix(quantiles: Floats, weights: tuple[float, ...]) -> Floats:
-    """Return (n_rows, n_levels) weighted means of the candidates' log quantiles."""
-    mixed: Floats = np.tensordot(np.array(weights), quantiles, axes=1)
-    return mixed
+def mix(answers: Answers, weights: tuple[float, ...], n_levels: int) -> Floats:
+    """Return (n_rows, n_levels) weighted means of the candidates' log quantiles.
+
+    A job without any history gets the quantiles of all past jobs alone: trees would take an unseen value for whatever
+    known value is left over, and be sure of it.
+
+    Args:
+        answers: of the candidates.
+        weights: of each.
+        n_levels: history levels; a row that reached this one has no history.
+    """
+    mixed: Floats = np.tensordot(np.array(weights), answers.quantiles, axes=1)
+    return np.where((answers.level >= n_levels)[:, None], answers.quantiles[RECENT], mixed)
 
 
 def point_of(mixed: Floats, caution: float) -> Floats:
@@ -71,15 +81,16 @@ def point_loss(point: Floats, true: Floats) -> float:
     return float(np.mean(np.log1p(np.abs(np.expm1(np.minimum(point - true, 50.0))))))
 
 
-def choose(quantiles: Floats, true: Floats) -> Combination:
+def choose(answers: Answers, true: Floats, n_levels: int) -> Combination:
     """Return the mixture and caution with the smallest loss on validation rows.
 
     Args:
-        quantiles: (n_candidates, n_rows, n_levels) of rows that the candidates were not trained on.
+        answers: of candidates that were not trained on these rows.
         true: (n_rows,) log values.
+        n_levels: history levels.
     """
     found = []
     for weights in MIXTURES:
-        mixed = mix(quantiles, weights)
+        mixed = mix(answers, weights, n_levels)
         found += [Combination(weights, caution, point_loss(point_of(mixed, caution), true)) for caution in CAUTIONS]
     return min(found, key=lambda combination: combination.loss)

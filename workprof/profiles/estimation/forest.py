@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.profiles.arrays import Floats, Ints, Positions
-from workprof.profiles.kernels.compiled import threads_for
+from workprof.profiles.estimation.boosting import TREE_THREADS, as_bytes, from_bytes
 
 if TYPE_CHECKING:
     from xgboost import Booster
 
-TREES = 150
+TREES = 100
 KEPT_PER_LEAF = 3
 FEWEST_PER_LEAF = 3
 LEAVES_AT_MOST = 2_000
@@ -60,18 +60,16 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
         "reg_lambda": 0.0,
         "tree_method": "hist",
         "seed": seed,
-        "nthread": threads_for(len(values)),
+        "nthread": TREE_THREADS,
     }
     booster = xgboost.train(parameters, xgboost.DMatrix(design, values), num_boost_round=1)
     kept = _keep(_leaves(booster, design), seed)
-    return Forest(np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8), kept, values), booster
+    return Forest(as_bytes(booster), kept, values), booster
 
 
 def load_forest(forest: Forest) -> Booster:
     """Return the trees of a kept forest."""
-    import xgboost  # noqa: PLC0415  heavy
-
-    return xgboost.Booster(model_file=bytearray(forest.model.tobytes()))
+    return from_bytes(forest.model)
 
 
 def forest_quantiles(forest: Forest, booster: Booster, design: Floats, levels: Floats) -> Floats:

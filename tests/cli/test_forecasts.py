@@ -1,0 +1,125 @@
+"""`classify` and `estimate`: the contract's keys, one job, a file of jobs, and input that cannot be used."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tests.shared_data import PAI_SAMPLE, needs_shared_data
+
+SPLITS = {"random", "by_job", "by_group", "by_time"}
+ERRORS = {
+    "share_within_5pct", "share_within_20pct", "share_within_100pct", "share_within_500pct", "ratio_error",
+    "factor_error", "within_2x", "mae", "under_predicted_share",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def job():
+    """Metadata of one job as options; the values need not be known."""
+    return ["--set", "user=u1", "--set", "task_name=worker", "--set", "workload=ctr", "--set", "plan_mem=2"]
+
+
+@pytest.mark.slow
+def test_classifier_scores(workprof, sample):
+    found = workprof("classify", "evaluate", "small", "--json").json
+    assert set(found["splits"]) | set(found["not_made"]) == SPLITS
+    for scores in found["splits"].values():
+        assert set(scores) == {"accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test"}
+    assert set(found["classes"][0]) == {"profile", "precision", "recall", "f1", "support"}
+    assert [one["f1"] for one in found["classes"]] == sorted(one["f1"] for one in found["classes"])
+    assert found["train_seconds"] > 0
+
+
+@pytest.mark.slow
+def test_one_job(workprof, sample, job):
+    (found,) = workprof("classify", "predict", "small", *job, "--json").json
+    assert set(found) >= {"profile", "probability", "top", "abstained", "reason", "estimates", "shap"}
+    for needed in ("duration_s", "peak_memory_gb"):
+        assert (
+            found["estimates"][needed]["p10"] <= found["estimates"][needed]["p50"] <= found["estimates"][needed]["p90"]
+        )
+    assert 0.1 < found["estimates"]["peak_memory_gb"]["p50"] < 100  # 1e9 bytes, not bytes
+    shap = found["shap"]
+    assert shap["base"] + sum(shap["fields"].values()) == pytest.approx(shap["output"], abs=1e-3)
+    assert found["abstained"]  # nobody knows user u1
+    assert "user" in found["reason"]
+
+
+@pytest.mark.slow
+def test_a_file_of_jobs_gets_an_answer_per_row(workprof, sample, tmp_path):
+    path = tmp_path / "jobs.csv"
+    jobs = pd.DataFrame({"user": ["a", "", "b"], "task_name": "ps", "workload": "ctr", "inst_num": [1, 2, 400]})
+    jobs.assign(colour="red").to_csv(path, index=False)
+    found = workprof("classify", "predict", "small", "--jobs", path, "--json")
+    assert len(found.json) == 3
+    assert "colour" in found.err
+
+
+@pytest.mark.slow
+def test_every_predictor_and_the_interval(workprof, sample):
+    found = workprof("estimate", "evaluate", "--train", "small", "--split", "by_time", "--json").json
+    assert set(found) >= {"n_train", "n_test", "predictors", "interval", "best"}
+    assert set(found["interval"]) == {"nominal", "coverage", "median_width_factor", "global_width_factor"}
+    assert found["best"] in found["predictors"]
+    assert all(set(errors) == ERRORS for errors in found["predictors"].values())
+    assert set(found["predictors"]["combined"]["ratio_error"]) == {"p50", "p80", "p90"}
+    assert set(found["predictors"]["combined"]["factor_error"]) == {"p50", "p90"}
+    assert {"global_median", "backoff_medians", "profile_mean"} <= set(found["predictors"])
+
+
+@needs_shared_data
+@pytest.mark.slow
+def test_another_dataset_is_tested(workprof, sample):
+    assert workprof("ingest", PAI_SAMPLE, "--name", "dev").status == 0
+    found = workprof("estimate", "evaluate", "--train", "small", "--test", "dev", "--json").json
+    assert (found["n_train"], found["n_test"]) == (3000 - found["n_left_out"], 686)
+
+
+@pytest.mark.slow
+def test_faithful_mode_gives_the_published_estimators(workprof, sample):
+    found = workprof("estimate", "evaluate", "--train", "small", "--split", "by_time", "--mode", "faithful", "--json")
+    assert set(found.json["predictors"]) == {
+        f"profile_{name}" for name in ("mean", "median", "q05", "iqr", "skew_adaptive")
+    }
+    assert found.json["interval"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("classify", "predict", "small"), "give either --set"),
+        (("classify", "predict", "small", "--set", "user"), "field=value"),
+        (("classify", "predict", "small", "--set", "cpu_usage=3"), "cpu_usage"),
+        (("classify", "predict", "small", "--set", "inst_num=many"), "no number"),
+        (("classify", "predict", "small", "--jobs", "absent.csv"), "absent.csv"),
+        (("estimate", "evaluate", "--train", "small", "--target", "disk"), "target is 'disk'"),
+        (("estimate", "evaluate", "--train", "small", "--split", "weekly"), "split is 'weekly'"),
+        (("estimate", "evaluate", "--train", "nothing"), "nothing"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_line(workprof, sample, arguments, words):
+    ended = workprof(*arguments)
+    assert ended.status == 2, ended.err
+    assert words in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "empty"), (b"user,task_name\n", "no rows"), (b"\x00\x01\xff\xfe" * 50, "CSV"), (b"colour\nred\n", "colour")],
+)
+def test_bad_files_of_jobs(workprof, sample, tmp_path, content, words):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    ended = workprof("classify", "predict", "small", "--jobs", path)
+    assert ended.status == 2, ended.err
+    assert words in ended.err
+
+
+def test_text_for_people(workprof, sample, job):
+    shown = workprof("classify", "predict", "small", *job)
+    assert shown.status == 0, shown.err
+    assert "probability" in shown.out
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(shown.out)

@@ -1,0 +1,144 @@
+"""The evaluation: bars on the real development sample and the synthetic trace, both modes, honest splits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.profiles.test_estimates import planted_jobs
+from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.errors import NotEnoughData
+from workprof.profiles.estimate_evaluation import EstimateEvaluation, evaluate_estimates
+from workprof.profiles.estimate_settings import EstimateSettings
+from workprof.profiles.estimation.baselines import BASELINES
+from workprof.records import pack, unpack
+from workprof.settings import from_environment
+from workprof.store.reports import IngestOptions
+from workprof.store.trace_store import TraceStore
+from workprof.synthetic import write_pai_sample
+
+WANTED = ["duration_s", "peak_memory_bytes", "start_time_s", "job_name", "user", "task_name", "group", "workload"]
+WANTED += ["requested_cpu_percent", "requested_memory_bytes", "requested_gpu_percent", "instances"]
+
+
+def jobs_of(path, home):
+    store = TraceStore(from_environment().at(home))
+    try:
+        return store.frame(store.ingest([path], IngestOptions()).dataset, WANTED)
+    finally:
+        store.close()
+
+
+@pytest.fixture(scope="module")
+def planted():
+    jobs = planted_jobs(160)
+    labels = jobs["workload"].str[1:].astype(int)
+    return evaluate_estimates({"jobs": jobs.assign(profile=labels)}, EstimateSettings(n_folds=2))
+
+
+def test_every_predictor_is_tested_on_every_row(planted):
+    assert planted.n_test == 160
+    assert planted.n_train == 80
+    assert set(planted.predictors) == {
+        *BASELINES,
+        "profile_mean",
+        "profile_median",
+        "recent",
+        "forest",
+        "boosted",
+        "combined",
+    }
+    assert planted.best == "combined"
+    assert len(planted.choices) == 2
+
+
+def test_knowing_the_metadata_helps(planted):
+    errors = {name: found.ratio_error.p50 for name, found in planted.predictors.items()}
+    assert errors["combined"] < errors["global_median"] / 2
+    assert errors["profile_median"] < errors["global_median"]
+    assert planted.interval.median_width_factor < planted.interval.global_width_factor / 2
+
+
+def test_errors_by_profile_are_of_the_best_and_worst_first(planted):
+    medians = [one.quantiles[2] for one in planted.by_profile]
+    assert medians == sorted(medians, reverse=True)
+    assert sum(one.n_rows for one in planted.by_profile) == 160
+
+
+def test_it_can_be_kept(planted):
+    assert unpack(EstimateEvaluation, pack(planted)).predictors["combined"].mae == planted.predictors["combined"].mae
+
+
+def test_faithful_mode_has_the_published_estimators_and_no_interval():
+    jobs = planted_jobs(160)
+    labelled = jobs.assign(profile=jobs["workload"].str[1:].astype(int))
+    found = evaluate_estimates({"jobs": labelled}, EstimateSettings(mode="faithful", n_folds=2))
+    assert list(found.predictors) == [f"profile_{name}" for name in ("mean", "median", "q05", "iqr", "skew_adaptive")]
+    assert found.interval is None
+    assert found.predictors["profile_q05"].under_predicted_share > 0.8
+    with pytest.raises(NotEnoughData, match="find profiles first"):
+        evaluate_estimates({"jobs": jobs}, EstimateSettings(mode="faithful", n_folds=2))
+
+
+def test_another_dataset_is_tested_after_one_training():
+    train, test = planted_jobs(120), planted_jobs(40, seed=9)
+    found = evaluate_estimates({"jobs": train, "test": test}, EstimateSettings())
+    assert (found.n_train, found.n_test, len(found.choices)) == (120, 40, 1)
+    assert any("40 tested rows belong to jobs that training saw" in note for note in found.notes)
+
+
+def test_a_split_by_time_leaves_the_future_out():
+    found = evaluate_estimates({"jobs": planted_jobs(300)}, EstimateSettings(split="by_time"))
+    assert found.n_test == 90
+    assert found.n_train <= 210
+
+
+def test_progress_is_told_turn_by_turn():
+    told = []
+    jobs = planted_jobs(100)
+    evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=2), lambda share, words: told.append((share, words)))
+    assert [words for _, words in told] == [f"Training and testing, turn {turn} of 2" for turn in (1, 2)]
+
+
+@needs_shared_data
+@pytest.mark.slow
+def test_the_bars_on_the_development_sample(tmp_path):
+    found = evaluate_estimates({"jobs": jobs_of(PAI_SAMPLE, tmp_path)}, EstimateSettings())
+    best = found.predictors[found.best]
+    assert best.ratio_error.p50 <= 0.36
+    assert best.share_within_100pct >= 0.83
+    assert best.factor_error.p50 <= 1.45
+    assert best.ratio_error.p90 <= 2.0
+    for name in BASELINES:
+        other = found.predictors[name].ratio_error
+        assert (best.ratio_error.p50, best.ratio_error.p80, best.ratio_error.p90) < (other.p50, other.p80, other.p90)
+        assert best.ratio_error.p80 < other.p80
+        assert best.ratio_error.p90 < other.p90
+    assert 0.85 <= found.interval.coverage <= 0.95
+    assert found.interval.median_width_factor <= found.interval.global_width_factor / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["duration_s", "peak_memory_bytes"])
+def test_coverage_on_the_synthetic_trace(tmp_path, target):
+    write_pai_sample(tmp_path / "s.parquet", 20_000, 5)
+    jobs = jobs_of(tmp_path / "s.parquet", tmp_path / "home")
+    found = evaluate_estimates({"jobs": jobs}, EstimateSettings(target=target, n_folds=4))
+    assert 0.88 <= found.interval.coverage <= 0.92
+    assert found.interval.median_width_factor <= found.interval.global_width_factor / 2
+
+
+@pytest.mark.slow
+def test_errors_grow_as_the_split_grows_harder():
+    """Rows at random, other jobs, other groups: where groups repeat, each keeps more of the answer back."""
+    jobs = planted_jobs(400)
+    level = np.random.default_rng(0).normal(0, 1, 80)
+    group = np.arange(400) % 80
+    jobs = jobs.assign(group=group.astype(str), duration_s=np.exp(6 + level[group]), job_name=(group // 2).astype(str))
+    errors = [
+        evaluate_estimates({"jobs": jobs}, EstimateSettings(split=split, n_folds=4))
+        .predictors["combined"]
+        .ratio_error.p50
+        for split in ("random", "by_group")
+    ]
+    assert errors[0] < errors[1]
+    assert pd.notna(errors).all()

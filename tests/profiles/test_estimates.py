@@ -1,0 +1,186 @@
+"""Estimates: known truth, coverage that holds, the same answers after being kept, honest use of rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.profiles.estimate_settings import EstimateSettings
+from workprof.profiles.estimates import (
+    EstimateModel,
+    estimate,
+    load_estimator,
+    nearest_past_jobs,
+    train_estimates,
+    train_estimator,
+)
+from workprof.profiles.estimation.candidates import Answers
+from workprof.profiles.estimation.combination import MIXTURES, choose
+from workprof.profiles.estimation.conformal import calibrate, interval
+from workprof.profiles.estimation.forest import forest_quantiles, grow_forest
+from workprof.profiles.estimation.known import known_jobs
+from workprof.profiles.estimation.target import LogScale, fit_scale
+from workprof.profiles.published_estimators import ESTIMATORS, FLAWS, per_profile
+from workprof.records import pack, unpack
+
+SIGMA = {"narrow": 0.05, "wide": 1.0}
+
+
+def planted_jobs(n=600, seed=0):
+    """Jobs whose log duration is the workload's level and the user's spread; group and time say nothing."""
+    draw = np.random.default_rng(seed)
+    workload, user = draw.integers(0, 4, n), draw.choice(list(SIGMA), n)
+    noise = draw.normal(0, [SIGMA[one] for one in user])
+    return pd.DataFrame(
+        {
+            "job_name": [f"job{i}" for i in range(n)],
+            "task_name": "worker",
+            "user": user,
+            "group": draw.integers(0, n, n).astype(str),
+            "workload": [f"w{i}" for i in workload],
+            "requested_cpu_percent": 100.0 * (1 + workload),
+            "start_time_s": np.sort(draw.uniform(0, 3e6, n)),
+            "duration_s": np.exp(4 + 1.5 * workload + noise),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return train_estimator(known_jobs(planted_jobs(), "duration_s"), EstimateSettings())
+
+
+def test_planted_levels_are_found(trained):
+    fresh = planted_jobs(400, seed=1)
+    found = estimate(trained, fresh)
+    level = np.exp(4 + 1.5 * fresh["workload"].str[1:].astype(int).to_numpy())
+    narrow = (fresh["user"] == "narrow").to_numpy()
+    assert np.median(np.maximum(found.point / level, level / found.point)[narrow]) < 1.03
+    assert np.median((found.high / found.low)[narrow]) < 5
+    assert np.median((found.high / found.low)[~narrow]) > 10
+
+
+def test_the_interval_covers_new_jobs(trained):
+    fresh = planted_jobs(2000, seed=2)
+    found = estimate(trained, fresh)
+    inside = (found.low <= fresh["duration_s"]) & (fresh["duration_s"] <= found.high)
+    assert 0.86 < inside.mean() < 0.95
+
+
+def test_ends_point_and_quantiles_are_in_order(trained):
+    found = estimate(trained, planted_jobs(200, seed=3))
+    assert (np.diff(found.quantiles, axis=1) >= 0).all()
+    assert (found.low <= found.point).all()
+    assert (found.point <= found.high).all()
+
+
+def test_a_kept_model_says_the_same(trained):
+    kept = unpack(EstimateModel, pack(trained.model))
+    fresh = planted_jobs(100, seed=4)
+    first, again = estimate(trained, fresh), estimate(load_estimator(kept), fresh)
+    assert np.array_equal(first.point, again.point)
+    assert np.array_equal(first.high, again.high)
+
+
+def test_the_same_seed_is_the_same_model():
+    jobs = planted_jobs(200)
+    first, again = (train_estimates({"jobs": jobs}, EstimateSettings(seed=3)) for _ in range(2))
+    assert first.combination == again.combination
+    assert np.array_equal(first.candidates.forest.kept, again.candidates.forest.kept)
+
+
+def test_nearest_past_jobs_share_the_workload(trained):
+    job = planted_jobs(1, seed=5)
+    found = nearest_past_jobs(trained, job)
+    past = planted_jobs().iloc[found.positions]
+    assert set(past["workload"]) == set(job["workload"])
+    assert 0 < found.shares.sum() <= 1
+    assert (np.diff(found.shares) <= 0).all()
+
+
+def test_unseen_values_and_missing_plans_get_an_answer(trained):
+    strange = planted_jobs(3).assign(user="nobody", group="none", workload=None, requested_cpu_percent=np.nan)
+    found = estimate(trained, strange)
+    assert np.isfinite(found.high).all()
+    assert (found.high / found.low > 20).all()  # nothing is known, and the interval says so
+
+
+def test_zeros_and_missing_targets():
+    jobs = planted_jobs(200)
+    jobs.loc[::4, "duration_s"] = 0.0
+    jobs.loc[1, "duration_s"] = np.nan
+    model = train_estimates({"jobs": jobs}, EstimateSettings())
+    assert model.n_left_out == 1
+    assert any("1 rows without a usable target" in note for note in model.notes)
+
+
+def test_the_scale_comes_back():
+    scale = fit_scale(np.array([0.0, 1.0, 10.0, 100.0]))
+    values = np.array([0.0, 1.0, 50.0])
+    assert scale.from_log(scale.to_log(values)) == pytest.approx(values)
+    with pytest.raises(NotEnoughData, match="zero in every past job"):
+        fit_scale(np.zeros(3))
+
+
+def test_bad_input_is_told():
+    jobs = planted_jobs(100)
+    with pytest.raises(SettingsError, match="target is 'disk'"):
+        EstimateSettings(target="disk")
+    with pytest.raises(SettingsError, match=r"nominal is 1\.0"):
+        EstimateSettings(nominal=1.0)
+    with pytest.raises(ColumnMissing, match="no column peak_memory_bytes"):
+        train_estimates({"jobs": jobs}, EstimateSettings(target="peak_memory_bytes"))
+    with pytest.raises(NotEnoughData, match="39 jobs with a known duration_s"):
+        train_estimates({"jobs": jobs.head(39)}, EstimateSettings())
+    with pytest.raises(ColumnMissing, match="needs the column group"):
+        train_estimates({"jobs": jobs.drop(columns="group")}, EstimateSettings(split="by_group"))
+
+
+def test_forest_quantiles_are_those_of_the_leaves():
+    """One split, two leaves: the quantiles of a row are those of its leaf's jobs."""
+    draw = np.random.default_rng(0)
+    side = np.repeat([0.0, 1.0], 300)
+    values = np.where(side > 0, draw.normal(10, 1, 600), draw.normal(0, 1, 600))
+    forest, trees = grow_forest(side[:, None], values, seed=0)
+    found = forest_quantiles(forest, trees, np.array([[0.0], [1.0]]), np.array([0.1, 0.5, 0.9]))
+    wanted = [np.quantile(values[side == at], [0.1, 0.5, 0.9]) for at in (0, 1)]
+    assert found == pytest.approx(np.array(wanted), abs=0.35)
+
+
+def test_the_choice_is_the_smallest_loss():
+    draw = np.random.default_rng(0)
+    true = draw.normal(0, 1, 400)
+    good, bad = true[:, None] + np.zeros((400, 7)), draw.normal(0, 3, (400, 7))
+    level = np.zeros(400, dtype=np.int64)
+    assert choose(Answers(np.stack([bad, good, bad]), level, level), true, 4).weights == (0.0, 1.0, 0.0)
+    assert all(sum(weights) == pytest.approx(1) for weights in MIXTURES)
+
+
+@pytest.mark.parametrize("nominal", [0.8, 0.9])
+def test_calibration_covers_in_every_stratum(nominal):
+    """Quantiles that are far too narrow in one stratum and too wide in the other come out right in both."""
+    draw = np.random.default_rng(0)
+    level = np.repeat([0, 1], 4000)
+    true = draw.normal(0, np.where(level == 0, 3.0, 0.1))
+    low, high = np.full(8000, -1.0), np.full(8000, 1.0)
+    half = np.arange(8000) % 2 == 0
+    calibration = calibrate(low[half], high[half], true[half], level[half], 2, nominal)
+    ends = interval(low[~half], high[~half], level[~half], calibration)
+    inside = (ends[0] <= true[~half]) & (true[~half] <= ends[1])
+    assert [inside[level[~half] == at].mean() for at in (0, 1)] == pytest.approx([nominal] * 2, abs=0.03)
+
+
+def test_published_estimators_and_their_flaws():
+    assert set(ESTIMATORS) == set(FLAWS)
+    spike = np.array([13.0] * 95 + [72_848.0] * 5)
+    labels = np.zeros(100, dtype=np.int64)
+    found = {name: per_profile(name, spike, labels, np.array([0, 7]))[0] for name in ESTIMATORS}
+    assert found["mean"] == pytest.approx(spike.mean())
+    assert found["iqr"] == 0.0  # a width, not a level
+    assert found["skew_adaptive"] == found["q05"] == 13.0
+    assert per_profile("median", spike, labels, np.array([7]))[0] == 13.0  # an unknown profile gets the whole
+
+
+def test_log_scale_keeps_order():
+    scale = LogScale(0.5)
+    assert (np.diff(scale.to_log(np.array([0.0, 1.0, 2.0]))) > 0).all()
