@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import workprof
-from workprof.cli import datasets, profiles, serve, synth
+from workprof.cli import classify, datasets, estimate, estimates_observe, profiles, serve, synth
 from workprof.cli.console import choose_home, warn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 
@@ -28,6 +28,9 @@ datasets.register(app)
 serve.register(app)
 app.add_typer(synth.app, name="synth")
 app.add_typer(profiles.app, name="profiles")
+estimates_observe.register(estimate.app)
+app.add_typer(classify.app, name="classify")
+app.add_typer(estimate.app, name="estimate")
 
 
 @app.callback(invoke_without_command=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import duckdb
 
+from workprof.store import feedback_state
+
 STATEMENTS = (
     """
     CREATE TABLE IF NOT EXISTS catalogue (
@@ -30,6 +32,7 @@ STATEMENTS = (
         note VARCHAR NOT NULL
     )
     """,
+    *feedback_state.STATEMENTS,
 )
 
 STAGE = "stage_"

@@ -14,8 +14,10 @@ from workprof.store import (
     column_profiles,
     detect,
     export,
+    feedback_state,
     frames,
     ingest,
+    job_search,
     notes,
     proposal,
     sample,
@@ -23,6 +25,7 @@ from workprof.store import (
     schema_document,
 )
 from workprof.store.connection import Database, quoted
+from workprof.store.feedback_state import FeedbackTables
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -36,7 +39,7 @@ from workprof.store.reports import (
 )
 
 
-class TraceStore:
+class TraceStore(FeedbackTables):
     """One home folder's database. One per process; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
@@ -116,6 +119,7 @@ class TraceStore:
             with self._database.transaction() as cursor:
                 entry = catalogue.entry(cursor, dataset)
                 cursor.execute("DELETE FROM catalogue WHERE hash = ?", [entry.dataset.hash])
+                feedback_state.forget(cursor, entry.dataset.hash)
                 for table in (entry.table, entry.rejects):
                     cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
             self._sweep_rejects()
@@ -186,6 +190,16 @@ class TraceStore:
         """Return the rows of these ids in the order asked: all columns, or the ones named."""
         with self._database.cursor() as cursor:
             return frames.rows(cursor, catalogue.entry(cursor, dataset), row_ids, columns)
+
+    def search_jobs(self, dataset: str, columns: Sequence[str], words: str, limit: int) -> pd.DataFrame:
+        """Return finished rows in which every word stands in one of the columns: `row_id` and these columns."""
+        with self._database.cursor() as cursor:
+            return job_search.search(cursor, catalogue.entry(cursor, dataset), columns, words, limit)
+
+    def nth_finished(self, dataset: str, position: int) -> int:
+        """Return the row id of the finished row at a position."""
+        with self._database.cursor() as cursor:
+            return job_search.nth_finished(cursor, catalogue.entry(cursor, dataset), position)
 
     # Notes
 
