@@ -15,7 +15,21 @@ PAGES = {
             url_path="profiles",
             help="Kinds of jobs.",
         ),
+        st.Page(
+            "pages/classify.py",
+            title="Classify",
+            icon=":material/label:",
+            url_path="classify",
+            help="A job before it runs.",
+        ),
         st.Page("pages/sweep.py", title="Sweep", icon=":material/tune:", url_path="sweep", help="Which settings suit."),
+        st.Page(
+            "pages/durations.py",
+            title="Durations",
+            icon=":material/timer:",
+            url_path="durations",
+            help="How long, and how sure.",
+        ),
     ],
 }
 

@@ -4,10 +4,14 @@ The only package that uses the store, the cache and the methods together.
 """
 
 from workprof.workbench.asking import Answer
-from workprof.workbench.sweeps import SweepQuestions
+from workprof.workbench.durations import DurationQuestions
+from workprof.workbench.explanations import ExplanationQuestions
+from workprof.workbench.feedback import FeedbackQuestions
+from workprof.workbench.job_search import JobSearchQuestions
+from workprof.workbench.new_jobs import NewJobQuestions
 
 __all__ = ["Answer", "Workbench"]
 
 
-class Workbench(SweepQuestions):
+class Workbench(FeedbackQuestions, NewJobQuestions, JobSearchQuestions, ExplanationQuestions, DurationQuestions):
     """One home folder, opened: its datasets, its results, its running steps."""

@@ -1,0 +1,156 @@
+"""How good the classifier is, and what it looks at."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _figures, _progress
+from pages._classify_view import View
+from pages._errors import guard
+from workprof.charts.classify import (
+    SHOWN_AS,
+    SPLIT_NAMES,
+    beeswarm,
+    confusion_heatmap,
+    field_bars,
+    forecaster_card,
+    reliability_diagram,
+    split_bars,
+    table_five,
+    value_bars,
+)
+from workprof.charts.downloads import parquet_bytes
+from workprof.charts.text import markdown_text
+from workprof.profiles.classifier_evaluation import ClassifierEvaluation
+from workprof.profiles.explain_all import MOST_SAMPLE_ROWS, GlobalExplanation
+from workprof.units import format_duration
+from workprof.workbench.explanations import ExplanationSettings
+
+SAMPLE = "classify_sample"
+
+
+def model(view: View) -> None:
+    """Show the evaluation, what the classifier looks at, and its card."""
+    st.subheader("How far to believe it")
+    with guard():
+        found = _evaluation(view)
+        if found is not None:
+            _scores(view, found)
+    st.subheader("What it looks at")
+    with guard():
+        explained = _explanation(view)
+        if explained is not None:
+            _importance(view, explained)
+    st.subheader("The model")
+    _about(view)
+
+
+def _evaluation(view: View) -> ClassifierEvaluation | None:
+    """Return the evaluation if it is kept; else show its job, or the button that starts it."""
+    workbench, settings = view.visit.workbench, view.settings.classifier
+    answer = workbench.classifier_evaluation_answer(view.dataset.hash, settings)
+    if answer.result is not None:
+        return answer.result
+    _progress.job_panel(view.visit.house, answer.job, "Evaluation")
+    if answer.job is None or not answer.job.active:
+        st.caption(
+            "Trains and tests the classifier under four splits: random (as published), by job, by group and by time."
+        )
+        if st.button("Evaluate under four splits", type="primary", icon=":material/play_arrow:"):
+            workbench.start_classifier_evaluation(view.dataset.hash, settings)
+            st.rerun()
+    return None
+
+
+def _scores(view: View, found: ClassifierEvaluation) -> None:
+    naming = view.naming
+    if found.notes:
+        st.info("\n".join(f"- {markdown_text(note, 400)}" for note in found.notes), icon=":material/info:")
+    _figures.show(split_bars(found, naming), key="classify_splits")
+    names = {SPLIT_NAMES[split]: split for split in found.splits}
+    chosen = st.selectbox(
+        "Details of the split",
+        list(names),
+        index=list(names.values()).index(found.shown),
+        key="classify_split",
+        bind="query-params",
+        width=300,
+    )
+    scores = found.splits[names[chosen]]
+    _figures.show(table_five(scores, naming), key=f"classify_table_{chosen}")
+    _cells(view, found, names[chosen])
+    _figures.show(reliability_diagram(scores, naming), key=f"classify_reliability_{chosen}")
+
+
+def _cells(view: View, found: ClassifierEvaluation, split: str) -> None:
+    shown_as = st.segmented_control(
+        "Cells and table hold", SHOWN_AS, default=SHOWN_AS[0], required=True, key="classify_cells", bind="query-params"
+    )
+    chart = confusion_heatmap(found.splits[split], view.naming, shown_as or SHOWN_AS[0])
+    _figures.show(chart, key=f"classify_confusion_{split}_{shown_as}")
+
+
+def _explanation(view: View) -> GlobalExplanation | None:
+    """Return the global SHAP values if they are kept; else the button that computes them, with progress."""
+    n_sampled = st.number_input(
+        "Jobs in the sample",
+        min_value=1,
+        max_value=MOST_SAMPLE_ROWS,
+        value=1_000,
+        step=500,
+        key=SAMPLE,
+        bind="query-params",
+        width=220,
+        help="Drawn at random with the seed of the settings. More jobs, steadier means.",
+    )
+    settings = ExplanationSettings(view.settings, int(n_sampled))
+    kept = view.visit.workbench.kept_global_explanation(view.dataset.hash, settings)
+    if kept is not None or not st.button(f"Explain {n_sampled:,} jobs", icon=":material/play_arrow:"):
+        return kept
+    bar = st.progress(0.0, text="Explaining a sample of the jobs")
+
+    def tell(share: float | None, words: str) -> None:
+        bar.progress(share or 0.0, text=words)
+
+    view.visit.workbench.global_explanation(view.dataset.hash, settings, tell)
+    st.rerun()
+
+
+def _importance(view: View, found: GlobalExplanation) -> None:
+    if not found.additive:
+        st.warning(
+            f"The SHAP values do not add up (largest gap {found.additivity_error:.1e}); the figures would be wrong and "
+            "are left out.",
+            icon=":material/warning:",
+        )
+        return
+    fields, values, swarm = (figure(found, view.naming) for figure in (field_bars, value_bars, beeswarm))
+    _figures.show(fields, key="classify_shap_fields")
+    _figures.show(values, key="classify_shap_values")
+    _figures.show(swarm, key="classify_shap_swarm")
+    st.download_button(
+        f"SHAP values of {found.n_sampled:,} jobs (Parquet)",
+        data=lambda: parquet_bytes(swarm.data),
+        file_name="shap-values.parquet",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def _about(view: View) -> None:
+    model = view.model
+    left_out = view.loaded.forecaster.left_out
+    notes = [*model.notes, *(f"{target} is not estimated: {why}" for target, why in left_out.items())]
+    st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in notes))
+    st.caption(
+        f"{model.n_rows:,} training rows, {len(model.classes)} classes, {len(model.encoder.fields)} inputs, seed "
+        f"{model.settings.seed}, trained in {format_duration(view.loaded.forecaster.seconds)}."
+    )
+    st.download_button(
+        "Model card (JSON)",
+        data=lambda: forecaster_card(view.loaded.forecaster, view.dataset, view.naming),
+        file_name="classifier-card.json",
+        mime="application/json",
+        on_click="ignore",
+        icon=":material/download:",
+    )

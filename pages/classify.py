@@ -1,0 +1,48 @@
+"""Classify: which profile will this job have, what will it need, and how far can that be believed?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _classify_batch, _classify_form, _classify_job, _classify_model, _classify_training, _header, _shell
+from pages._classify_view import View
+from workprof.charts.classify import PUBLISHED, Naming
+from workprof.charts.profiles import profile_names
+from workprof.profiles.forecaster import ForecasterSettings
+from workprof.store.reports import Dataset
+
+PAGE = _shell.Page(
+    "Classify",
+    "Which profile will this job have, what will it need, and how far can that be believed?",
+    "Classifying needs a dataset with submit-time metadata (job name, user, task, group or workload, or the plan) and "
+    "profiles of its jobs.",
+)
+VIEWS = {"One job": _classify_job.one_job, "Batch": _classify_batch.batch, "Model": _classify_model.model}
+
+
+def body(visit: _shell.Visit, dataset: Dataset) -> None:
+    """Show the settings, the way to a trained classifier, and what it says."""
+    asked = _classify_form.form(visit, dataset)
+    if asked.classifier.mode == "faithful":
+        _header.published_flag()
+        st.caption(PUBLISHED)
+    loaded = _classify_training.trained(visit, dataset, asked)
+    if loaded is None:
+        return
+    view = View(visit, dataset, asked, loaded, _naming(visit, dataset, asked))
+    tabs = st.tabs(list(VIEWS), key="classify_tab", on_change="rerun", bind="query-params")
+    for tab, show in zip(tabs, VIEWS.values(), strict=True):
+        if tab.open:
+            with tab:
+                show(view)
+
+
+def _naming(visit: _shell.Visit, dataset: Dataset, asked: ForecasterSettings) -> Naming:
+    """Return what the profiles are called, with the names that users gave."""
+    profiles = asked.classifier.profiles
+    fit = visit.workbench.profiles_answer(dataset.hash, profiles).result
+    names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, profiles)) if fit else {}
+    return Naming(names, asked.classifier.mode)
+
+
+_shell.run(PAGE, body)

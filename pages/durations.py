@@ -1,0 +1,31 @@
+"""Durations: how long do jobs take, and how far off is what we say of it beforehand?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _durations_asked, _durations_errors, _durations_observed, _shell
+from workprof.store.reports import Dataset
+
+PAGE = _shell.Page(
+    "Durations",
+    "How long do jobs take, and how far off is what can be said of it before they run?",
+    "Durations need a dataset with a duration (or memory, CPU or GPU use) per row; errors of predictions also need "
+    "metadata such as user, task or group.",
+)
+VIEWS = {"Observed": _durations_observed.observed, "Prediction error": _durations_errors.errors}
+
+
+def body(visit: _shell.Visit, dataset: Dataset) -> None:
+    """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
+    asked = _durations_asked.asked(visit, dataset)
+    if asked is None:
+        return
+    tabs = st.tabs(list(VIEWS), key="durations_tab", on_change="rerun", bind="query-params")
+    for tab, show in zip(tabs, VIEWS.values(), strict=True):
+        if tab.open:
+            with tab:
+                show(asked)
+
+
+_shell.run(PAGE, body)

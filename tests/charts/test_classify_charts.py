@@ -1,0 +1,221 @@
+"""Figures of the classifier: what they draw adds up, what they say is true, hostile texts stay texts."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.charts.records_for_classify import (
+    FAITHFUL,
+    NAMING,
+    SPLITS,
+    estimates,
+    evaluation,
+    explanation,
+    global_explanation,
+    predictions,
+    scores,
+)
+from tests.charts.records_for_tests import HOSTILE
+from workprof.charts import classify as charts
+from workprof.charts.classify.beeswarm import offsets
+from workprof.charts.theme import readable
+from workprof.profiles.estimates import NearestJobs
+from workprof.profiles.forecaster import Forecasts
+
+NEEDS = {
+    "duration_s": estimates("duration_s", 3_780.0, 60.0, 90_000.0),
+    "peak_memory_bytes": estimates("peak_memory_bytes", 2.0 * 1024**3, 1e9, 9e9),
+    "gpu_usage_percent": estimates("gpu_usage_percent", 0.0, 0.0, 12.0),
+}
+
+EVERY = {
+    "top": lambda naming: charts.top_three(predictions(), 0, 0.6, naming),
+    "needs": lambda naming: charts.estimate_rows(NEEDS, 0, 0.9, naming),
+    "waterfall": lambda naming: charts.waterfall(explanation(), naming),
+    "splits": lambda naming: charts.split_bars(evaluation(), naming),
+    "table": lambda naming: charts.table_five(scores(), naming),
+    "confusion": lambda naming: charts.confusion_heatmap(scores(), naming),
+    "calibration": lambda naming: charts.reliability_diagram(scores(), naming),
+    "fields": lambda naming: charts.field_bars(global_explanation(), naming),
+    "values": lambda naming: charts.value_bars(global_explanation(), naming),
+    "swarm": lambda naming: charts.beeswarm(global_explanation(), naming),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_figure_has_its_words_and_no_markup_from_data(name, dark):
+    chart = EVERY[name](NAMING)
+    drawn = readable(chart.figure, dark=dark).to_json()
+    assert chart.takeaway.endswith(".")
+    assert chart.alt
+    assert chart.note
+    assert len(chart.data)
+    assert "<img" not in json.dumps(json.loads(drawn))
+
+
+@pytest.mark.parametrize("name", sorted(set(EVERY) - {"needs"}))
+def test_published_definitions_are_flagged_on_every_figure_of_the_classifier(name):
+    assert charts.PUBLISHED in EVERY[name](FAITHFUL).note
+    assert charts.PUBLISHED not in EVERY[name](NAMING).note
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (0, "This job looks like P7, with probability 95%."),
+        (1, "No answer: unsure"),
+        (2, "No answer: no profile: jobs like this one are most often outliers. The likeliest profile is P7 (6%)."),
+    ],
+)
+def test_the_answer_or_why_there_is_none(row, words):
+    chart = charts.top_three(predictions(), row, 0.6, NAMING)
+    assert chart.takeaway.startswith(words)
+    assert chart.data["probability"].is_monotonic_decreasing
+    assert len(chart.figure.layout.shapes) == 1
+
+
+def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
+    found = explanation()
+    chart = charts.waterfall(found, NAMING)
+    bars = chart.figure.data[0]
+    assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
+    assert list(bars.measure) == ["absolute", "relative", "relative", "relative", "total"]
+    assert "(unseen)" in bars.y[1]
+    assert "holds" in chart.note
+    assert "FAILS" in charts.additivity(explanation(additive=False))
+
+
+def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
+    chart = charts.estimate_rows(NEEDS, 0, 0.9, NAMING)
+    for place in range(1, 4):
+        axis = chart.figure.layout[f"xaxis{place if place > 1 else ''}"]
+        low, high = 10 ** axis.range[0], 10 ** axis.range[1]
+        mine = [trace for trace in chart.figure.data if trace.xaxis == f"x{place if place > 1 else ''}"]
+        assert len(mine) == 3
+        assert all(low * 0.999 <= x <= high for trace in mine for x in trace.x)
+        assert all(low <= tick <= high for tick in axis.tickvals)
+        assert 2 <= len(axis.tickvals) <= 4
+    assert "duration 1 h 03 min" in chart.takeaway
+    assert "peak memory 2 GiB" in chart.takeaway
+    assert chart.data["point"].tolist() == [3_780.0, 2.0 * 1024**3, 0.0]
+
+
+def test_without_targets_there_is_a_sentence():
+    assert "Nothing can be estimated" in charts.estimate_rows({}, 0, 0.9, NAMING).takeaway
+
+
+def test_the_leak_is_called_out_with_both_figures():
+    chart = charts.split_bars(evaluation(), NAMING)
+    leaky, honest = (evaluation().splits[name].accuracy for name in ("random", "by_group"))
+    assert chart.takeaway.startswith("A random split leaks")
+    assert f"{leaky:.2f}" in chart.takeaway
+    assert f"{honest:.2f}" in chart.takeaway
+    assert list(chart.data["split"]) == list(SPLITS)
+    assert len(chart.figure.data) == 4
+
+
+@pytest.mark.parametrize(
+    ("rights", "words"),
+    [
+        ({"random": 0.9, "by_group": 0.9}, "No leak to speak of"),
+        ({"random": 0.9, "by_job": 0.5}, "jobs never seen"),
+        ({"by_time": 0.5}, "Split by time"),
+    ],
+)
+def test_the_sentence_of_the_splits_that_could_be_made(rights, words):
+    chart = charts.split_bars(evaluation(rights, {"by_group": "no column group"}), NAMING)
+    assert words in chart.takeaway
+    assert "no column group" in chart.note
+
+
+def test_table_five_has_the_worst_on_top_and_every_row_of_support():
+    record = scores(right=0.3)
+    chart = charts.table_five(record, NAMING)
+    assert chart.data["f1"].is_monotonic_increasing
+    assert chart.data["support"].sum() == record.n_test
+    assert "weighted F1" in chart.takeaway
+    assert "P7" in chart.takeaway
+    assert "Every profile is found" in charts.table_five(scores(right=1.0), NAMING).takeaway
+
+
+@pytest.mark.parametrize("shown_as", charts.SHOWN_AS)
+def test_the_confusion_matrix_as_rows_and_as_shares(shown_as):
+    record = scores(right=0.8)
+    chart = charts.confusion_heatmap(record, NAMING, shown_as)
+    numbers = chart.data.drop(columns=[chart.data.columns[0], "support"]).to_numpy()
+    totals = record.confusion.counts.sum(axis=1)
+    assert numbers.sum(axis=1) == pytest.approx(totals if shown_as == "rows" else np.full(len(totals), 100.0), abs=0.2)
+    assert chart.data["support"].tolist() == totals.tolist()
+    assert len(chart.figure.layout.annotations) == int((record.confusion.counts > 0).sum())
+
+
+def test_no_mistake_is_said_so():
+    assert charts.confusion_heatmap(scores(right=1.0), NAMING).takeaway == "No row is answered wrong."
+
+
+@pytest.mark.parametrize(("right", "words"), [(0.95, "hold"), (0.5, "too confident")])
+def test_calibration_is_read_from_the_record(right, words):
+    chart = charts.reliability_diagram(scores(right=right), NAMING)
+    assert words in chart.takeaway
+    assert chart.data["rows"].sum() == 300
+    assert len(chart.figure.data[1].x) == 1
+
+
+def test_importance_stacks_the_classes_and_states_its_sample():
+    found = global_explanation()
+    for chart, means in (
+        (charts.field_bars(found, NAMING), found.by_field),
+        (charts.value_bars(found, NAMING), found.by_value),
+    ):
+        assert sum(np.array(bar.x) for bar in chart.figure.data) == pytest.approx(means.sum(axis=1))
+        assert "60 of 5,000 jobs, seed 3" in chart.note
+        assert "Additivity holds" in chart.note
+    assert "FAILS" in charts.field_bars(global_explanation(additive=False), NAMING).note
+    assert charts.field_bars(found, NAMING).takeaway.startswith("The answers rest on user (80%)")
+
+
+def test_a_beeswarm_has_a_dot_per_job_and_field_in_its_own_band():
+    found = global_explanation()
+    chart = charts.beeswarm(found, NAMING)
+    assert len(chart.figure.data) == 2
+    for place, dots in enumerate(chart.figure.data):
+        assert np.array(dots.x) == pytest.approx(found.contributions[:, place])
+        assert np.abs(np.array(dots.y) - place).max() < 0.5
+    assert len(chart.data) == found.n_sampled
+    assert chart.takeaway.startswith("User moves")
+
+
+def test_dots_of_one_value_stand_apart_and_a_lone_one_in_the_middle():
+    heights = offsets(np.array([0.0, 0.0, 0.0, 1.0]))
+    assert len(set(heights[:3])) == 3
+    assert heights[3] == 0
+    assert offsets(np.zeros(1)).tolist() == [0.0]
+
+
+def test_answers_for_many_jobs_keep_every_row_and_its_reason():
+    said = Forecasts(predictions(), {"duration_s": estimates("duration_s", 10.0, 1.0, 100.0)})
+    said = Forecasts(said.profiles, {})
+    jobs = pd.DataFrame({"user": ["a", HOSTILE, None]}, index=[7, 8, 9])
+    table = charts.answers_table(jobs, said, FAITHFUL, first_row=5)
+    assert table["row"].tolist() == [5, 6, 7]
+    assert table["profile"].tolist() == [7, -1, -1]
+    assert table["abstained"].tolist() == [False, True, True]
+    assert table["reason"].iloc[0] == ""
+    assert "unsure" in table["reason"].iloc[1]
+    assert set(table["definitions"]) == {"published"}
+    assert table["user"].iloc[1] == HOSTILE
+
+
+def test_past_jobs_have_weights_and_units():
+    past = pd.DataFrame(
+        {"row_id": [3, 9], "user": ["a", "b"], "start_time_s": [1.0, 2.0], "duration_s": [3_780.0, math.nan]}
+    )
+    table = charts.past_jobs_table(past, NearestJobs(np.array([3, 9]), np.array([0.5, 0.25])), {3: 7}, NAMING)
+    assert list(table.columns) == ["row_id", "weight", "profile", "duration_s", "user"]
+    assert table["weight"].tolist() == ["50.0 %", "25.0 %"]
+    assert table["profile"].tolist() == ["P7", ""]
+    assert table["duration_s"].tolist() == ["1 h 03 min", "no data"]

@@ -1,0 +1,293 @@
+"""Figures of durations: cursors read what the curves hold, units stand on the axes, few jobs and misses are named."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.charts.records_for_tests import HOSTILE
+from workprof.charts import durations as charts
+from workprof.charts.durations.errors import error_at
+from workprof.charts.durations.lines import MOST_DRAWN
+from workprof.charts.durations.names import PREDICTORS
+from workprof.charts.theme import readable
+from workprof.profiles.duration_curves import share_within, value_at
+from workprof.profiles.durations import DurationSettings, observed_durations
+from workprof.profiles.error_measures import curve_levels, summarise_errors
+from workprof.profiles.estimate_evaluation import EstimateEvaluation, IntervalErrors, ProfileErrors
+from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.estimation.baselines import BASELINES
+from workprof.profiles.estimation.candidates import CANDIDATES
+from workprof.profiles.published_errors import DURATION
+from workprof.profiles.published_estimators import ESTIMATORS
+
+NAMES = {0: f"P0 {HOSTILE}", 3: "P3"}
+
+
+def observed(by="profile", rows=6_000, groups=5, target="duration_s", zero=0):
+    random = np.random.default_rng(0)
+    profile = random.integers(-1, groups - 1, rows)
+    values = random.lognormal(5 + profile, 1.5)
+    values[:zero] = 0.0
+    profile[:10] = 90
+    jobs = pd.DataFrame({target: values, "profile": profile.astype(float), "user": [f"user {p}" for p in profile]})
+    return observed_durations({"jobs": jobs}, DurationSettings(by=by, target=target))
+
+
+def evaluation(mode="corrected", interval=True, profiles=True, target="duration_s"):
+    random = np.random.default_rng(1)
+    true = random.lognormal(6, 1.5, 400)
+    names = [f"profile_{name}" for name in ESTIMATORS] if mode == "faithful" else [*BASELINES, *CANDIDATES, "combined"]
+    spread = dict(zip(names, np.linspace(2.0, 0.3, len(names)), strict=True))
+    predicted = {name: true * random.lognormal(0, width, 400) for name, width in spread.items()}
+    if mode == "faithful":
+        predicted |= dict.fromkeys(names, true * 5)
+        predicted["profile_q05"] = true * 0.01
+    boxes = (
+        ProfileErrors(0, 100, np.array([0.1, 0.5, 1.2, 4.0, 30.0]), 0.55),
+        ProfileErrors(-1, 50, np.array([0.0, 0.1, 0.4, 0.9, math.inf]), 0.12),
+        ProfileErrors(3, 250, np.array([0.0, 0.0, 0.05, 0.3, 0.9]), 0.01),
+    )
+    return EstimateEvaluation(
+        settings=EstimateSettings(target=target, mode=mode),
+        n_train=360,
+        n_test=400,
+        n_left_out=2,
+        predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
+        best="combined" if mode == "corrected" else "profile_mean",
+        interval=IntervalErrors(0.9, 0.898, 15.6, 854.0) if interval else None,
+        by_profile=boxes if profiles else (),
+        choices=("combined 1.0",),
+        notes=(),
+        seconds=1.0,
+    )
+
+
+OBSERVED = observed()
+GROUPS = charts.group_names(OBSERVED, NAMES)
+EVALUATION = evaluation()
+NO_BANDS = charts.ObservedView(bands=False)
+SLO = charts.ObservedView(limit=600.0, percentile=90.0)
+EVERY = {
+    "together": charts.observed_ecdf(OBSERVED, GROUPS, SLO),
+    "one": charts.group_curve(OBSERVED, GROUPS, 0, SLO),
+    "boxes": charts.profile_error_boxes(EVALUATION, NAMES),
+    **{measure: charts.error_cdf(EVALUATION, charts.ErrorView(measure)) for measure in charts.MEASURES},
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_chart_has_words_and_numbers_and_no_markup_of_a_file(name, dark):
+    chart = EVERY[name]
+    assert chart.takeaway.endswith(".")
+    assert len(chart.alt) > 20
+    assert not chart.data.empty
+    assert "<img" not in json.dumps(readable(chart.figure, dark=dark).to_plotly_json(), default=str)
+    assert "nan" not in chart.takeaway.lower()
+
+
+@pytest.mark.parametrize("name", sorted(EVERY.keys() - {"one"}))
+def test_axes_say_their_unit(name):
+    title = EVERY[name].figure.layout.xaxis.title.text
+    expected = {
+        "together": "time",
+        "boxes": "1 = 100 %",
+        "ratio": "1 = 100 %",
+        "percent": "(%)",
+        "factor": "1 = exact",
+        "signed": "(%)",
+    }
+    assert expected[name] in title
+    assert "logarithmic" in title
+
+
+def test_the_cursor_and_the_slo_read_the_curves():
+    table = EVERY["together"].data.set_index("group")
+    whole = OBSERVED.everything
+    assert table.loc["all jobs", "at_cursor"] == value_at(whole, 0.9)
+    assert table.loc["all jobs", "within_limit"] == share_within(whole, 600)
+    assert table.loc["all jobs", "p50"] == value_at(whole, 0.5)
+    assert "90 % of jobs finish within" in EVERY["together"].takeaway
+    assert "SLO 10 min 00 s" in EVERY["together"].takeaway
+    words = charts.quantile_words(EVERY["together"].data, "duration_s")
+    assert words["at the cursor"].str.contains("s|min|h|d").all()
+    assert words["within the limit"].str.endswith(" %").all()
+
+
+def test_without_an_slo_nothing_is_said_of_it():
+    chart = charts.observed_ecdf(OBSERVED, GROUPS, charts.ObservedView())
+    assert "within_limit" not in chart.data.columns
+    assert "SLO" not in chart.takeaway
+    assert not any("SLO" in note.text for note in chart.figure.layout.annotations)
+
+
+def test_a_drawn_line_runs_from_none_to_all_and_back_when_complementary():
+    for complementary in (False, True):
+        view = charts.ObservedView(complementary=complementary, bands=False)
+        chart = charts.observed_ecdf(OBSERVED, GROUPS, view)
+        whole = chart.figure.data[-1]
+        assert (whole.y[0], whole.y[-1]) == ((1.0, 0.0) if complementary else (0.0, 1.0))
+        assert whole.line.shape == "hv"
+        assert ("above" in chart.figure.layout.yaxis.title.text) is complementary
+
+
+def test_bands_stay_between_none_and_all_and_only_few_share_a_picture():
+    assert len(OBSERVED.groups) > 4
+    assert sum(trace.fill == "toself" for trace in EVERY["together"].figure.data) == 1
+    assert "one each" in EVERY["together"].note
+    two = observed(groups=2)
+    bands = [t for t in charts.observed_ecdf(two, charts.group_names(two), SLO).figure.data if t.fill == "toself"]
+    assert len(bands) == len(two.groups)
+    for band in bands:
+        assert 0 <= np.min(band.y) <= np.max(band.y) <= 1
+    assert not [t for t in charts.observed_ecdf(two, charts.group_names(two), NO_BANDS).figure.data if t.fill]
+
+
+def test_few_jobs_are_dashed_and_named():
+    few = [position for position, group in enumerate(OBSERVED.groups) if group.few]
+    assert len(few) == 1
+    trace = next(t for t in EVERY["together"].figure.data if (t.name or "").endswith("(few)"))
+    assert trace.line.dash == "dash"
+    assert "worth fewer than 30 jobs" in EVERY["together"].note
+    assert "mostly chance" in charts.group_curve(OBSERVED, GROUPS, few[0], SLO).takeaway
+
+
+def test_what_is_drawn_stays_small():
+    many = observed(by="user", rows=40_000, groups=13)
+    chart = charts.observed_ecdf(many, charts.group_names(many), SLO)
+    assert sum(len(trace.x) for trace in chart.figure.data) < 1.2 * MOST_DRAWN
+    assert len(many.groups) == 13
+    assert "other (2 more)" in {trace.name.removesuffix(" (few)") for trace in chart.figure.data if trace.name}
+
+
+def test_a_group_by_no_column_is_one_line_with_its_band():
+    alone = observed(by="all")
+    chart = charts.observed_ecdf(alone, (), charts.ObservedView())
+    assert len(chart.figure.data) == 2
+    assert len(chart.data) == 1
+
+
+@pytest.mark.parametrize("log", [True, False])
+@pytest.mark.parametrize("target", ["gpu_usage_percent", "peak_memory_bytes", "duration_s"])
+def test_every_target_is_drawn_on_both_axes(target, log):
+    found = observed(by="all", target=target, zero=40)
+    chart = charts.observed_ecdf(found, (), charts.ObservedView(log_x=log, limit=5.0))
+    assert ("logarithmic" in chart.figure.layout.xaxis.title.text) is log
+    assert ("finish" in chart.takeaway) is (target == "duration_s")
+    drawn = np.asarray(chart.figure.data[-1].x)
+    assert (drawn > 0).all() or not log
+    assert ("40 of zero seconds" in chart.note) is (target == "duration_s")
+
+
+def test_error_curves_hold_the_quantiles_of_the_record():
+    chart, levels = EVERY["percent"], curve_levels()
+    table = chart.data
+    for name, errors in EVALUATION.predictors.items():
+        assert table[name].to_numpy() == pytest.approx(errors.curve[1] * 100)
+    assert error_at(EVALUATION, "combined", "ratio", 0.8) == EVALUATION.predictors["combined"].curve[1][160]
+    assert levels[160] == pytest.approx(0.8)
+    assert list(table.columns)[:2] == ["share", "combined"]
+
+
+def test_the_best_is_drawn_boldest_and_last_of_ours():
+    traces = [trace for trace in EVERY["ratio"].figure.data if not trace.name.startswith("published")]
+    assert traces[-1].name == "combined (ours) · best"
+    assert traces[-1].line.width > 1.5 * max(trace.line.width for trace in traces[:-1])
+
+
+def test_signed_errors_stand_at_p_over_t():
+    trace = EVERY["signed"].figure.data[0]
+    assert np.asarray(trace.x) == pytest.approx(np.maximum(np.asarray(trace.customdata) / 100 + 1, 1e-4))
+    assert "promise too little" in EVERY["signed"].takeaway
+
+
+def test_the_published_line_has_its_true_unit_and_only_where_it_can_be_compared():
+    published = {
+        measure: [trace for trace in EVERY[measure].figure.data if trace.name.startswith("published")]
+        for measure in charts.MEASURES
+    }
+    assert {measure: len(traces) for measure, traces in published.items()} == {
+        "ratio": 2,
+        "percent": 2,
+        "factor": 0,
+        "signed": 0,
+    }
+    percent, ratio = published["percent"][0], published["ratio"][0]
+    assert np.asarray(percent.x) == pytest.approx(np.asarray(ratio.x) * 100)
+    assert DURATION.quantiles[3] in percent.x
+    assert percent.line.dash == "dash"
+    assert "not recorded" in EVERY["ratio"].note
+    hidden = charts.error_cdf(EVALUATION, charts.ErrorView(published=False))
+    assert not any(trace.name.startswith("published") for trace in hidden.figure.data)
+
+
+def test_without_baselines_only_ours_are_left():
+    chart = charts.error_cdf(EVALUATION, charts.ErrorView(baselines=False, published=False))
+    assert len(chart.figure.data) == 1 + len(CANDIDATES)
+    assert len(charts.predictor_table(EVALUATION, baselines=False)) == 1 + len(CANDIDATES)
+    assert "best baseline" in chart.takeaway
+
+
+def test_every_predictor_has_a_name_and_a_meaning():
+    known = {*BASELINES, *CANDIDATES, "combined", *(f"profile_{name}" for name in ESTIMATORS)}
+    assert known == set(PREDICTORS)
+
+
+def test_an_infinite_error_ends_the_curve_instead_of_the_page():
+    true = np.array([0.0] * 30 + [1.0] * 70)
+    found = evaluation()
+    found.predictors["combined"] = summarise_errors("combined", np.full(100, 2.0), true)
+    for measure in charts.MEASURES:
+        chart = charts.error_cdf(found, charts.ErrorView(measure))
+        assert all(np.isfinite(np.asarray(trace.x)).all() for trace in chart.figure.data)
+    assert "infinite" in charts.error_cdf(found, charts.ErrorView("ratio")).takeaway
+    assert "infinite" in set(charts.predictor_words(charts.predictor_table(found), "duration_s")["ratio p90"])
+
+
+def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
+    chart = EVERY["boxes"]
+    assert list(chart.data["called_out"]) == [True, True, False]
+    assert chart.takeaway.startswith("In 2 of 3 groups combined (ours)")
+    assert "(55 %)" in chart.takeaway
+    first = chart.figure.data[0]
+    assert (first.q1[0], first.median[0], first.q3[0]) == (0.5, 1.2, 4.0)
+    words = [note.text for note in chart.figure.layout.annotations]
+    assert words == ["55 % beyond", "12 % beyond", "100 %"]
+    assert "published figure" in chart.note
+    assert charts.profile_error_boxes(evaluation(profiles=False), NAMES) is None
+
+
+def test_the_interval_in_words():
+    assert charts.interval_sentence(EVALUATION) == (
+        "The 90 % interval covers 89.8 % of the tested jobs and is 15.6× wide (upper over lower end, median); one "
+        "interval for all jobs would be 854× wide."
+    )
+    assert "no interval" in charts.interval_sentence(evaluation(interval=False))
+
+
+def test_the_table_puts_the_best_first_with_shares_and_units():
+    words = charts.predictor_words(charts.predictor_table(EVALUATION), "duration_s")
+    assert words["predictor"].iloc[0] == "combined (ours) ★ best"
+    assert words["≤ 5 %"].str.endswith(" %").all()
+    assert words["factor p50"].str.endswith("×").all()
+    assert words["mean abs. error"].str.contains("s|min|h").all()
+    assert all(headline.meaning for headline in charts.error_headlines(EVALUATION))
+
+
+def test_faithful_mode_names_its_flaws_and_the_saturated_winner():
+    found = evaluation("faithful", interval=False)
+    table = charts.predictor_table(found)
+    assert "the paper's" in table["label"].iloc[0]
+    assert "19 of 20 jobs need more" in " ".join(table["meaning"])
+    takeaway = charts.error_cdf(found, charts.ErrorView("ratio")).takeaway
+    assert "profile 5th percentile, 0.99 (it promises too little for 100.0 %)" in takeaway
+
+
+def test_the_estimate_counts_turns():
+    settings = EstimateEvaluationSettings()
+    assert "686 finished rows, 10 turns" in charts.evaluation_estimate(settings, 686)
+    by_time = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
+    assert "one turn" in charts.evaluation_estimate(by_time, 686)

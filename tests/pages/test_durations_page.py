@@ -1,0 +1,234 @@
+"""The Durations page in every state: no data, no profiles, observed, not tested, tested, running, cancelled, failed."""
+
+import shutil
+import time
+
+import pytest
+
+from tests.pages.conftest import SAMPLE, problems
+from workprof.charts.durations import MEASURES
+from workprof.profiles.duration_curves import share_within, value_at
+from workprof.profiles.durations import GROUPINGS, DurationSettings
+from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+ROWS = 500
+ERRORS = {"durations_tab": "Prediction error"}
+TESTED = ERRORS | {"durations_split": "by_time"}
+OTHER = ProfileSettings(min_cluster_size=40)
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def until(met, patience_s=60):
+    end = time.monotonic() + patience_s
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with a part of the sample: two clusterings, and the predictors tested on the last of the time."""
+    folder = tmp_path_factory.mktemp("durations") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder))
+        with Workbench(from_environment()) as workbench:
+            whole = workbench.ingest([SAMPLE])
+            part = workbench.sample(whole.hash, "workload", ROWS, "part").dataset
+            part = workbench.dataset(part).hash
+            workbench.remove(whole.hash)
+            for settings in (ProfileSettings(), OTHER):
+                workbench.profiles(part, settings)
+            for mode in ("corrected", "faithful"):
+                estimates = EstimateSettings(split="by_time", mode=mode)
+                workbench.estimate_evaluation(part, EstimateEvaluationSettings(estimates))
+    return folder, part
+
+
+@pytest.fixture
+def part(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1]
+
+
+@pytest.fixture
+def unclustered(home, kept):
+    """The same dataset without any kept result."""
+    shutil.copytree(kept[0], home)
+    shutil.rmtree(home / "cache")
+    return kept[1]
+
+
+def test_an_empty_home_offers_the_sample(app):
+    test = app("durations")
+    assert problems(test) == []
+    assert "Load sample" in labels(test)
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+@pytest.mark.parametrize("layout", ["together", "one each"])
+def test_observed_curves_of_every_grouping(app, part, by, layout):
+    test = app("durations", durations_by=by, durations_layout=layout)
+    assert problems(test) == []
+    assert "80 % of jobs finish within" in words(test)
+    charts = test.get("plotly_chart")
+    assert all(chart.proto.alt for chart in charts)
+    groups = len(test.dataframe[-1].value) - 1
+    assert len(charts) == (groups if layout == "one each" and groups else 1)
+
+
+def test_the_page_shows_the_numbers_of_the_library(app, part, house):
+    test = app("durations", durations_by="user", durations_slo="600", durations_percentile="90")
+    assert problems(test) == []
+    found = house().workbench.observed_durations(part, DurationSettings(by="user"))
+    share, value = share_within(found.everything, 600), value_at(found.everything, 0.9)
+    assert f"{share * 100:.1f} % keep the SLO 10 min 00 s" in words(test)
+    shown = test.dataframe[0].value.set_index("group").loc["all jobs"]
+    assert (shown["at_cursor"], shown["within_limit"]) == (value, share)
+
+
+@pytest.mark.parametrize("target", ["peak_memory_bytes", "cpu_usage_percent", "gpu_usage_percent"])
+def test_other_quantities_have_a_limit_in_their_unit(app, part, target):
+    test = app("durations", durations_target=target, durations_by="workload", **{f"durations_limit_{target}": "2"})
+    assert problems(test) == []
+    assert "80 % of jobs stay at or below" in words(test)
+    assert f"keep the limit {'2 GiB' if target == 'peak_memory_bytes' else '2 %'}" in words(test)
+
+
+def test_the_address_holds_every_control(app, part):
+    chosen = {"durations_log": "false", "durations_complement": "true", "durations_bands": "false"}
+    test = app("durations", durations_by="task_name", **chosen)
+    assert problems(test) == []
+    assert [test.toggle(key=key).value for key in chosen] == [False, True, False]
+    assert test.selectbox(key="durations_by").value == "task_name"
+
+
+def test_without_profiles_all_jobs_are_shown_and_a_button_finds_them(app, unclustered, house):
+    test = app("durations")
+    assert problems(test) == []
+    assert "Curves per profile need profiles" in words(test)
+    assert "Find profiles" in labels(test)
+    assert list(test.dataframe[-1].value["group"]) == ["all jobs"]
+    assert house().workbench.jobs() == ()
+
+
+def test_another_kept_clustering_makes_other_groups(app, part, house):
+    test = app("durations")
+    options = test.selectbox(key="durations_clustering").options
+    other = next(option for option in options if ", 40 rows" in option)
+    before = test.dataframe[-1].value
+    test.selectbox(key="durations_clustering").set_value(other).run()
+    assert problems(test) == []
+    assert not before.equals(test.dataframe[-1].value)
+    workbench, by_profile = house().workbench, DurationSettings()
+    one, two = (workbench.observed_durations(part, by_profile, settings) for settings in (None, OTHER))
+    assert [group.n_rows for group in one.groups] != [group.n_rows for group in two.groups]
+
+
+def test_a_link_to_a_clustering_that_is_not_kept_says_so(app, part):
+    test = app("durations", durations_clustering="hdbscan, power, euclidean, 7 rows, abcdef01")
+    assert problems(test) == []
+    assert "which is not kept here" in words(test)
+
+
+def test_before_a_test_there_is_an_estimate_and_nothing_runs(app, part, house):
+    test = app("durations", **ERRORS, durations_split="by_group")
+    assert problems(test) == []
+    assert f"{ROWS} finished rows, 10 turns of training and testing: about" in words(test)
+    assert "Test the predictors" in labels(test)
+    assert house().workbench.jobs() == ()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_every_measure_of_a_finished_test(app, part, measure):
+    test = app("durations", **TESTED, durations_measure=measure)
+    assert problems(test) == []
+    told = words(test)
+    assert f"80 % of the {measure} errors of combined (ours)" in told
+    assert "% interval covers" in told
+    assert ("10,000 jobs" in told) is (measure in ("ratio", "percent"))
+    assert len(test.get("plotly_chart")) == 2
+    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
+
+
+def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, part, house):
+    asked = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
+    found = house().workbench.estimate_evaluation_answer(part, asked).result
+    test = app("durations", **TESTED)
+    table = next(frame.value for frame in test.dataframe if "within 2×" in frame.value.columns)
+    assert table["predictor"].iloc[0] == "combined (ours) ★ best"
+    assert table["within 2×"].iloc[0] == f"{found.predictors['combined'].within_2x * 100:.1f} %"
+    assert len(table) == len(found.predictors)
+    test.toggle(key="durations_baselines").set_value(False).run()
+    assert problems(test) == []
+    table = next(frame.value for frame in test.dataframe if "within 2×" in frame.value.columns)
+    assert len(table) == 4
+
+
+def test_faithful_mode_is_flagged(app, part):
+    test = app("durations", **TESTED, durations_mode="faithful")
+    assert problems(test) == []
+    assert "published definitions" in words(test)
+    assert "give no interval" in words(test)
+
+
+def test_the_old_result_stays_under_a_banner(app, part):
+    test = app("durations", **TESTED)
+    test.selectbox(key="durations_split").set_value("random").run()
+    assert problems(test) == []
+    assert "based on previous settings (duration_s, by_time, corrected)" in words(test)
+    assert "Test the predictors" in labels(test)
+    assert len(test.get("plotly_chart")) == 2
+
+
+@pytest.mark.slow
+def test_a_test_runs_in_the_background_and_is_cancelled(app, part, house):
+    test = app("durations", **TESTED)
+    test.selectbox(key="durations_split").set_value("by_job").run()
+    test.button(key="durations_start").click().run()
+    assert problems(test) == []
+    assert "Cancel" in labels(test)
+    assert "the new ones are being tested" in words(test)
+    workbench = house().workbench
+    key = workbench.jobs()[0].key
+    before = time.monotonic()
+    next(button for button in test.button if button.label == "Cancel").click().run()
+    until(lambda: not workbench.job(key).active)
+    assert time.monotonic() - before < 5
+    test.run()
+    assert problems(test) == []
+    assert "was cancelled" in words(test)
+    assert len(test.get("plotly_chart")) == 2
+
+
+@pytest.mark.slow
+def test_a_test_that_cannot_be_made_ends_in_a_clear_message(app, unclustered, house):
+    test = app("durations", **TESTED, durations_mode="faithful")
+    assert "Predictors from profiles need profiles" in words(test)
+    test.button(key="durations_start").click().run()
+    workbench = house().workbench
+    until(lambda: not workbench.jobs()[0].active)
+    test.run()
+    assert test.exception.len == 0
+    assert "need the jobs' profiles" in " ".join(item.value for item in test.error).replace("\\", "")
+
+
+@pytest.mark.slow
+def test_profiles_are_found_from_here(app, unclustered, house):
+    test = app("durations")
+    test.button(key="durations_find").click().run()
+    workbench = house().workbench
+    until(lambda: not workbench.jobs()[0].active)
+    test.run()
+    assert problems(test) == []
+    assert len(test.dataframe[-1].value) > 1

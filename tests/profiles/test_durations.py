@@ -1,0 +1,219 @@
+"""Observed curves: exact where they claim to be, bands that cover planted truths, nothing dropped unseen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.profiles.duration_curves import (
+    FEWEST_ROWS,
+    MOST_POINTS,
+    TAIL_POINTS,
+    band_half_width,
+    effective_rows,
+    share_within,
+    value_at,
+)
+from workprof.profiles.durations import GROUPINGS, MOST_GROUPS, DurationSettings, ObservedDurations, observed_durations
+from workprof.records import pack, unpack
+
+ALL = DurationSettings(by="all")
+
+
+def observed(durations, asked=ALL, **columns):
+    return observed_durations({"jobs": pd.DataFrame({asked.target: durations, **columns})}, asked)
+
+
+def naive_share(durations, limit):
+    return sum(1 for value in durations if value <= limit) / len(durations)
+
+
+def naive_value(durations, share):
+    ordered = sorted(durations)
+    return next(value for i, value in enumerate(ordered) if (i + 1) / len(ordered) >= share - 1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=200), st.integers(0, 60), st.floats(0.01, 1))
+def test_a_curve_is_the_obvious_count(durations, limit, share):
+    curve = observed(np.array(durations, dtype=float)).everything
+    assert curve.grid_step == 0
+    assert share_within(curve, limit) == pytest.approx(naive_share(durations, limit))
+    assert value_at(curve, share) == naive_value(durations, share)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_thinned_curve_keeps_its_tails_and_says_how_exact_it_is(seed):
+    durations = np.random.default_rng(seed).lognormal(5, 2, 30_000)
+    curve = observed(durations).everything
+    ordered = np.sort(durations)
+    assert len(curve.points) <= MOST_POINTS
+    assert np.array_equal(curve.points[:TAIL_POINTS], ordered[:TAIL_POINTS])
+    assert np.array_equal(curve.points[-TAIL_POINTS:], ordered[-TAIL_POINTS:])
+    assert curve.shares[-1] == 1
+    assert 0 < curve.grid_step < 2 / 1_000
+    kept = [naive_share(durations, value) for value in curve.points[::97]]
+    assert curve.shares[::97] == pytest.approx(kept)
+    for limit in np.quantile(durations, [0.011, 0.3, 0.77, 0.9]):
+        assert 0 <= np.mean(durations <= limit) - share_within(curve, limit) <= curve.grid_step + 1e-12
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_every_curve_rises_to_one(seed):
+    random = np.random.default_rng(seed)
+    durations = np.ceil(random.lognormal(3, 2, random.integers(1, 5_000)))
+    curve = observed(durations).everything
+    assert (np.diff(curve.points) > 0).all()
+    assert (np.diff(curve.shares) > 0).all()
+    assert curve.shares[-1] == 1
+    assert len(curve.points) <= MOST_POINTS
+
+
+def test_the_order_of_the_rows_changes_nothing():
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame({"duration_s": random.lognormal(4, 1, 900), "user": random.choice(list("abc"), 900)})
+    asked = DurationSettings(by="user")
+    one, two = (observed_durations({"jobs": f}, asked) for f in (frame, frame.sample(frac=1, random_state=1)))
+    assert pack(one).document["groups"][0]["name"] == pack(two).document["groups"][0]["name"]
+    for first, second in zip(one.groups, two.groups, strict=True):
+        assert np.array_equal(first.points, second.points)
+        assert np.allclose(first.shares, second.shares)
+
+
+def misses(truth, draw, asked, draws=300):
+    """Return how often the true curve leaves the band somewhere, over planted draws."""
+    missed = 0
+    for seed in range(draws):
+        frame = draw(np.random.default_rng(seed))
+        curve = observed_durations({"jobs": frame}, asked).everything
+        expected = truth(curve.points)
+        before = np.concatenate([[0.0], curve.shares[:-1]])
+        gap = max(np.abs(curve.shares - expected).max(), np.abs(before - expected).max())
+        missed += gap > curve.band
+    return missed / draws
+
+
+def exponential(values):
+    return 1 - np.exp(-values)
+
+
+def test_the_band_covers_the_planted_curve_of_independent_rows():
+    missed = misses(exponential, lambda random: pd.DataFrame({"duration_s": random.exponential(1, 80)}), ALL)
+    assert missed <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def copies(random, named):
+    sizes = random.integers(1, 12, 40)
+    durations = np.repeat(random.exponential(1, 40), sizes)
+    jobs = np.repeat([f"job{i}" for i in range(40)], sizes)
+    return pd.DataFrame({"duration_s": durations, **({"job_name": jobs} if named else {})})
+
+
+def test_rows_of_one_job_are_no_independent_rows():
+    with_jobs = misses(exponential, lambda random: copies(random, True), ALL)
+    without = misses(exponential, lambda random: copies(random, False), ALL)
+    assert with_jobs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+    assert without > 0.3, "the plain band breaks its promise by far: that is why jobs are counted"
+
+
+def test_effective_rows_between_one_job_and_every_row():
+    assert effective_rows(np.array([1, 1, 1, 1])) == 4
+    assert effective_rows(np.array([4])) == 1
+    assert effective_rows(np.array([3, 1])) == pytest.approx(16 / 10)
+    assert band_half_width(100, 0.95) == pytest.approx(np.sqrt(np.log(40) / 200))
+    assert band_half_width(100, 0.99) > band_half_width(100, 0.9)
+
+
+def test_the_twelve_largest_groups_then_the_others():
+    users = np.repeat([f"u{i:02}" for i in range(20)], np.arange(100, 0, -5))
+    found = observed(np.arange(1.0, len(users) + 1), DurationSettings(by="user"), user=users)
+    assert [group.name for group in found.groups[:MOST_GROUPS]] == [f"u{i:02}" for i in range(MOST_GROUPS)]
+    other = found.groups[MOST_GROUPS]
+    assert (other.name, other.n_merged, other.n_rows) == ("other", 8, sum(range(5, 45, 5)))
+    assert len(found.groups) == MOST_GROUPS + 1
+    assert sum(group.n_rows for group in found.groups) == found.n_rows
+    assert [group.few for group in found.groups[:-1]] == [False] * MOST_GROUPS
+
+
+def test_a_group_that_is_called_other_stays_itself():
+    found = observed([1.0, 2.0, 3.0], DurationSettings(by="user"), user=["other", "other", "a"])
+    assert [(group.name, group.n_merged) for group in found.groups] == [("other", 0), ("a", 0)]
+
+
+def test_few_rows_and_few_jobs_are_flagged():
+    sizes = {"many": 200, "thirty": FEWEST_ROWS, "few": FEWEST_ROWS - 1, "one job": 100}
+    users = np.repeat(list(sizes), list(sizes.values()))
+    jobs = np.where(users == "one job", "same", [f"j{i}" for i in range(len(users))])
+    found = observed(np.ones(len(users)), DurationSettings(by="user"), user=users, job_name=jobs)
+    assert {group.name: group.few for group in found.groups} == {
+        "many": False,
+        "one job": True,
+        "thirty": False,
+        "few": True,
+    }
+
+
+def test_what_is_left_out_is_counted():
+    found = observed([5.0, 0.0, 0.0, -3.0, np.nan, np.inf, 7.0])
+    assert (found.n_rows, found.n_zero, found.n_negative, found.n_missing, found.n_left_out) == (2, 2, 1, 2, 5)
+
+
+def test_a_true_zero_of_another_target_is_a_measurement():
+    asked = DurationSettings(by="all", target="gpu_usage_percent")
+    found = observed([0.0, 0.0, 50.0, -1.0], asked)
+    assert (found.n_rows, found.n_zero, found.n_negative) == (3, 0, 1)
+    assert share_within(found.everything, 0) == pytest.approx(2 / 3)
+
+
+def test_profiles_outliers_and_rows_that_were_not_clustered():
+    profile = [0.0, 0.0, -1.0, np.nan, 12.0]
+    found = observed([1.0, 2.0, 3.0, 4.0, 5.0], DurationSettings(), profile=profile)
+    assert [group.name for group in found.groups] == ["0", "-1", "12"]
+    assert found.n_without_group == 1
+    assert found.everything.n_rows == 5
+
+
+@pytest.mark.parametrize("kind", ["category", "str", "object"])
+def test_text_columns_of_every_kind_and_missing_names(kind):
+    users = pd.Series(["a", None, "b", "a"], dtype=kind)
+    found = observed([1.0, 2.0, 3.0, 4.0], DurationSettings(by="user"), user=users, job_name=users)
+    assert [(group.name, group.n_rows) for group in found.groups] == [("a", 2), ("b", 1)]
+    assert found.n_without_group == 1
+
+
+def test_readouts_beyond_the_ends():
+    curve = observed([10.0, 20.0]).everything
+    assert (share_within(curve, 9.9), share_within(curve, 20), share_within(curve, 1e9)) == (0.0, 1.0, 1.0)
+    assert (value_at(curve, 0.0), value_at(curve, 0.5), value_at(curve, 0.51), value_at(curve, 1.0)) == (10, 10, 20, 20)
+
+
+def test_one_row_and_equal_rows():
+    assert observed([3.0]).everything.points.tolist() == [3.0]
+    curve = observed(np.full(500, 13.0)).everything
+    assert (curve.points.tolist(), curve.shares.tolist()) == ([13.0], [1.0])
+
+
+def test_the_record_survives_the_cache():
+    found = observed([1.0, 2.0, 3.0], DurationSettings(by="user"), user=["a", "a", "b"])
+    again = unpack(ObservedDurations, pack(found))
+    assert again.groups[0].name == "a"
+    assert np.array_equal(again.everything.shares, found.everything.shares)
+
+
+def test_refusals_say_what_to_do():
+    jobs = pd.DataFrame({"duration_s": [0.0, np.nan]})
+    with pytest.raises(NotEnoughData, match="none of 2 rows"):
+        observed_durations({"jobs": jobs}, ALL)
+    with pytest.raises(NotEnoughData, match="none of 0 rows"):
+        observed_durations({"jobs": jobs.iloc[:0]}, ALL)
+    with pytest.raises(ColumnMissing, match="find profiles first"):
+        observed_durations({"jobs": jobs}, DurationSettings())
+    with pytest.raises(ColumnMissing, match="another target"):
+        observed_durations({"jobs": jobs}, DurationSettings(by="all", target="peak_memory_bytes"))
+    for wrong in ({"by": "colour"}, {"target": "mood"}, {"confidence": 1.0}, {"confidence": float("nan")}):
+        with pytest.raises(SettingsError):
+            DurationSettings(**wrong)
+    assert DurationSettings().by in GROUPINGS
