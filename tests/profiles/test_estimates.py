@@ -16,7 +16,7 @@ from workprof.profiles.estimates import (
 )
 from workprof.profiles.estimation.candidates import Answers
 from workprof.profiles.estimation.combination import MIXTURES, choose
-from workprof.profiles.estimation.conformal import calibrate, interval
+from workprof.profiles.estimation.conformal import Strata, calibrate, interval
 from workprof.profiles.estimation.forest import forest_quantiles, grow_forest
 from workprof.profiles.estimation.known import known_jobs
 from workprof.profiles.estimation.target import LogScale, fit_scale
@@ -164,10 +164,31 @@ def test_calibration_covers_in_every_stratum(nominal):
     true = draw.normal(0, np.where(level == 0, 3.0, 0.1))
     low, high = np.full(8000, -1.0), np.full(8000, 1.0)
     half = np.arange(8000) % 2 == 0
-    calibration = calibrate(low[half], high[half], true[half], level[half], 2, nominal)
+    rows = np.arange(4000)
+    calibration = calibrate(low[half], high[half], true[half], Strata(level[half], 2), rows, nominal)
     ends = interval(low[~half], high[~half], level[~half], calibration)
     inside = (ends[0] <= true[~half]) & (true[~half] <= ends[1])
     assert [inside[level[~half] == at].mean() for at in (0, 1)] == pytest.approx([nominal] * 2, abs=0.03)
+
+
+def test_a_new_job_is_covered_on_average_however_few_and_unequal_the_past_ones():
+    """Rows of a job share their error: with 40 jobs of very unequal sizes the published rank covers too little."""
+    found, plain = [], []
+    for seed in range(400):
+        draw = np.random.default_rng(seed)
+        sizes = np.ceil(draw.lognormal(1, 1.2, 80)).astype(int)
+        units = np.repeat(np.arange(80), sizes)
+        true = np.repeat(draw.normal(0, 1, 80), sizes)
+        past, zero = units < 40, np.zeros(len(units))
+        level = np.zeros(int(past.sum()), dtype=np.int64)
+        ends = [
+            calibrate(zero[past], zero[past], true[past], Strata(level, 1), counted, 0.8).margins[0]
+            for counted in (units[past], np.arange(int(past.sum())))
+        ]
+        for covered, margin in zip((found, plain), ends, strict=True):
+            covered.append((np.abs(true[~past]) <= margin).mean())
+    assert np.mean(found) == pytest.approx(0.8, abs=0.02)
+    assert np.mean(plain) < 0.785
 
 
 def test_published_estimators_and_their_flaws():

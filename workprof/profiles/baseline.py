@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Ints
+from workprof.columns import numbers_if_present
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.arrays import Ints
-from workprof.profiles.columns import numbers_if_present
 from workprof.profiles.fit import prepare
 from workprof.profiles.label_silhouettes import MISSING, LabelSilhouette, measure, of_label
 from workprof.profiles.metadata import metadata_fields
 from workprof.profiles.settings import METRICS, ProfileSettings
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 from workprof.units import format_count
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 from workprof.profiles.metadata_encoder import Encoded, MetadataEncoder, to_matrix
 from workprof.profiles.training_rows import TrainingRows
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Bools, Floats, Ints
+from workprof.arrays import Bools, Floats, Ints
 from workprof.profiles.kernels import spanning as kernels
 from workprof.profiles.kernels.compiled import share_out
 from workprof.profiles.neighbours import Neighbours

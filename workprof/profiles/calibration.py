@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Bools, Floats, Ints
+from workprof.arrays import Bools, Floats, Ints
 
 TEMPERATURES = np.geomspace(0.5, 8.0, 49)
 N_BINS = 10

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Ints
+from workprof.arrays import Ints
 from workprof.profiles.predictions import NO_PROFILE
 
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from workprof.arrays import Ints
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
-from workprof.profiles.arrays import Ints
 from workprof.profiles.boosting import PUBLISHED_ROUNDS, freeze, grow, margins, thaw
 from workprof.profiles.calibration import softmax
 from workprof.profiles.classifier_settings import ClassifierSettings, rare_rows_of
 from workprof.profiles.inner_holdout import Tuning, tune
 from workprof.profiles.metadata_encoder import MetadataEncoder, encode, fit_encoder
 from workprof.profiles.predictions import NO_PROFILE, Predictions, Rules, decide, joined, unseen_submitter
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.submit_time import METADATA_FIELDS, usable_fields
 from workprof.profiles.training_rows import training_rows
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 from workprof.units import format_count
 
 if TYPE_CHECKING:

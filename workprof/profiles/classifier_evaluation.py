@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workprof.arrays import Ints
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.arrays import Ints
 from workprof.profiles.classification_scores import ClassScore
 from workprof.profiles.classifier import labelled, predict, train_classifier
 from workprof.profiles.classifier_settings import ClassifierSettings
 from workprof.profiles.predictions import NO_PROFILE
 from workprof.profiles.split_scores import SplitScores, Turn, score_turns
 from workprof.profiles.splits import SPLITS, make_folds
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.submit_time import usable_fields
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workprof.arrays import Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.profiles.arrays import Floats, Ints
 from workprof.profiles.fit import Prepared, prepare
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 from workprof.units import format_count
 
 if TYPE_CHECKING:

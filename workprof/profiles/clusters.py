@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Bools, Floats, Ints
+from workprof.arrays import Bools, Floats, Ints
 from workprof.profiles.spanning_tree import SpanningTree
 
 

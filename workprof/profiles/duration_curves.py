@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 
 FEWEST_ROWS = 30
 """Groups worth fewer independent rows are flagged: their curve is mostly chance."""

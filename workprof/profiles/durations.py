@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.arrays import Bools, Floats, Ints
-from workprof.profiles.columns import numbers_of
 from workprof.profiles.duration_curves import FEWEST_ROWS, DurationCurve, band_half_width, effective_rows, thinned
 from workprof.profiles.estimation.target import check_target
 from workprof.progress import Progress, silent

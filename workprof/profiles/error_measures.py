@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 
 CURVE_POINTS = 201
 """Quantiles per error curve."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats
 from workprof.profiles.estimate_settings import EstimateSettings
 from workprof.profiles.estimation.cells import Past, read_cells
 from workprof.profiles.estimation.combination import choose, mix, point_of
 from workprof.profiles.estimation.known import KnownJobs
 from workprof.profiles.estimation.target import fit_scale
-from workprof.profiles.estimation.validation import FEW_JOBS, VALIDATION_FOLDS, VALIDATION_SHARE, validate
-from workprof.profiles.splits import holdout, make_folds, units_of
+from workprof.profiles.estimation.validation import validate
+from workprof.profiles.splits import units_of
 from workprof.profiles.submit_time import usable_fields
 
 
@@ -47,13 +47,5 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     chosen = choose(validated.answers, validated.true, n_levels)
     point = point_of(mix(validated.answers, chosen.weights, n_levels), chosen.caution)
     errors = np.full(len(logs), np.nan)
-    errors[validation_rows(known, settings)] = validated.true - scale.to_log(scale.from_log(point))
+    errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
     return ErrorsAtFit(scale.floor, logs, errors)
-
-
-def validation_rows(known: KnownJobs, settings: EstimateSettings) -> Ints:
-    """Return the positions of the rows that `validate` answers for, in its order."""
-    if len(known.jobs) > FEW_JOBS or settings.split == "by_time":
-        return holdout(known.jobs, settings.split, VALIDATION_SHARE, settings.seed).test
-    folds = make_folds(known.jobs, settings.split, VALIDATION_FOLDS, settings.seed)
-    return np.concatenate([fold.test for fold in folds])

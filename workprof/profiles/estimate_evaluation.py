@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Floats, Ints
 from workprof.errors import NotEnoughData
-from workprof.profiles.arrays import Floats, Ints
 from workprof.profiles.error_measures import PredictorErrors, ratio_error, summarise_errors
 from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.estimate_turns import COMBINED, PROFILE, Turn, corrected_turn, faithful_turn

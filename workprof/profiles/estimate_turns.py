@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 from workprof.profiles.classifier import labelled, predict, train_classifier
 from workprof.profiles.classifier_settings import ClassifierSettings
 from workprof.profiles.estimate_settings import EstimateSettings

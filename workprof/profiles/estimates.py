@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 from workprof.profiles.estimate_settings import EstimateSettings
 from workprof.profiles.estimation.candidates import (
     CANDIDATES,
@@ -23,14 +23,14 @@ from workprof.profiles.estimation.candidates import (
 )
 from workprof.profiles.estimation.cells import Past, read_cells
 from workprof.profiles.estimation.combination import Combination, choose, mix, point_of
-from workprof.profiles.estimation.conformal import Calibration, calibrate, interval
+from workprof.profiles.estimation.conformal import Calibration, Strata, calibrate, interval
 from workprof.profiles.estimation.known import KnownJobs, known_jobs
 from workprof.profiles.estimation.target import LogScale, fit_scale
 from workprof.profiles.estimation.validation import validate
 from workprof.profiles.splits import units_of
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.submit_time import usable_fields
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,8 +145,8 @@ def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Prog
             mixed[:, 0],
             mixed[:, -1],
             validated.true,
-            validated.answers.level,
-            n_levels,
+            Strata(validated.answers.level, n_levels),
+            validated.units,
             settings.nominal,
         )
     with watch.step("train", "Training on every job"):

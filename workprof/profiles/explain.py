@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Floats
 from workprof.errors import NoRows, SettingsError
-from workprof.profiles.arrays import Floats
 from workprof.profiles.boosting import Booster, ask, margins
 from workprof.profiles.calibration import softmax
 from workprof.profiles.metadata import NOT_GIVEN

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from workprof.arrays import Floats, Ints
 from workprof.errors import NoRows, SettingsError
-from workprof.profiles.arrays import Floats, Ints
 from workprof.profiles.explain import ADDITIVITY_TOLERANCE, Contributions, contributions_of, shown_value
 from workprof.profiles.metadata_encoder import Encoded, MetadataEncoder, encode, sum_by_field
 from workprof.profiles.sampling import draw_rows

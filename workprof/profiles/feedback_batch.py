@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Floats
+from workprof.columns import numbers_if_present
 from workprof.errors import NotEnoughData
-from workprof.profiles.arrays import Floats
-from workprof.profiles.columns import numbers_if_present
 from workprof.profiles.feedback_model import FeedbackModel, scale_of
 from workprof.profiles.feedback_state import FeedbackState
 from workprof.profiles.feedback_windows import Batch

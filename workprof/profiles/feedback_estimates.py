@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 from workprof.profiles.estimates import Estimates
 from workprof.profiles.feedback_advice import Assessment, assess
 from workprof.profiles.feedback_model import FeedbackModel, scale_of

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.arrays import Bools, Floats, Ints
-from workprof.profiles.columns import numbers_of
 from workprof.profiles.errors_at_fit import ErrorsAtFit, errors_at_fit
 from workprof.profiles.estimate_settings import EstimateSettings
 from workprof.profiles.estimation.known import KnownJobs, known_jobs
@@ -23,9 +23,9 @@ from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.sampling import draw_rows
 from workprof.profiles.scores import acquires
 from workprof.profiles.silhouettes import exact_silhouettes
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.weighted_samples import Units, effective_size
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats, Ints
-from workprof.profiles.columns import numbers_of
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_of
 from workprof.profiles.feedback_model import FeedbackModel, build_feedback_model
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.forecaster import Forecaster, ForecasterSettings, train_forecaster

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Bools, Floats, Ints
+from workprof.arrays import Bools, Floats, Ints
 from workprof.profiles.weighted_samples import Units, WeightedSample, decay_weights, weighted_quantiles, weighted_sample
 
 SKETCH_POINTS = 512

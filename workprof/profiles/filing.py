@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_if_present
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.arrays import Bools, Floats, Ints
-from workprof.profiles.columns import numbers_if_present
 from workprof.profiles.fit import Prepared
 from workprof.profiles.sampling import draw_rows
 from workprof.profiles.scalers import FittedTransform, apply_transform

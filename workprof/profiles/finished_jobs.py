@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Floats
+from workprof.columns import numbers_if_present
 from workprof.errors import NoRows
-from workprof.profiles.arrays import Floats
-from workprof.profiles.columns import numbers_if_present
 from workprof.profiles.weighted_samples import Units
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 from workprof.profiles.clusters import Clusters, CondensedTree, cut
 from workprof.profiles.features import FeatureMatrix, read_features
 from workprof.profiles.metadata import CategoryShare, Heatmap
@@ -23,10 +23,10 @@ from workprof.profiles.scoring import score
 from workprof.profiles.settings import ProfileSettings, clustered_rows, resolve
 from workprof.profiles.spanning_tree import SpanningTree, build_spanning_tree
 from workprof.profiles.spread import FeatureSpread, feature_spread
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.summary import ProfileCard, RowResults, summarise
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

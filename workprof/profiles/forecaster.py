@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Ints
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.arrays import Ints
 from workprof.profiles.classifier import ClassifierModel, LoadedClassifier, fit_classifier
 from workprof.profiles.classifier_settings import ClassifierSettings
 from workprof.profiles.estimate_settings import EstimateSettings

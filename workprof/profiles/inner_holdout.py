@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Floats, Ints
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.arrays import Floats, Ints
 from workprof.profiles.boosting import PUBLISHED_ROUNDS, grow, margins
 from workprof.profiles.calibration import best_temperature, best_threshold, log_loss, softmax
 from workprof.profiles.classifier_settings import ClassifierSettings, rare_rows_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from workprof.profiles.arrays import Bools, Ints
+from workprof.arrays import Bools, Ints
 from workprof.profiles.fit import Prepared
 from workprof.profiles.metadata import value_codes
 from workprof.profiles.silhouettes import exact_silhouettes, sampled_silhouettes

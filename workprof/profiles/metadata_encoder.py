@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, TraceError
-from workprof.profiles.arrays import Bools, Floats, Ints
-from workprof.profiles.columns import numbers_of
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.submit_time import METADATA_FIELDS
 

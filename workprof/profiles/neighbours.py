@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workprof.arrays import Floats, Ints, Positions
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.profiles.arrays import Floats, Ints, Positions
 
 ROWS_PER_BLOCK = 128
 LISTED = 32

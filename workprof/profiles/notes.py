@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.arrays import Ints
+from workprof.arrays import Ints
 from workprof.profiles.features import FeatureMatrix
 from workprof.profiles.scalers import FittedTransform
 from workprof.profiles.scores import ProfileScores

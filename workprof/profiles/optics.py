@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 from workprof.profiles.clusters import Clusters
 
 

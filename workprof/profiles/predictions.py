@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Bools, Floats, Ints
+from workprof.arrays import Bools, Floats, Ints
 from workprof.profiles.metadata_encoder import Encoded, MetadataEncoder, is_seen
 
 NO_PROFILE = -1

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 
 FLAWS = {
     "mean": "one long job moves it: a profile of 13 s runs with a 20 h tail gets a mean that no job has",

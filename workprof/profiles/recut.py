@@ -11,10 +11,10 @@ from workprof.profiles.clusters import cut
 from workprof.profiles.fit import STEPS, ProfileFit, describe, fit_profiles, grow_tree, prepare
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.spanning_tree import SpanningTree
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent
 from workprof.records import Made
+from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

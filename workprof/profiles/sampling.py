@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from workprof.arrays import Ints
 from workprof.errors import SettingsError
-from workprof.profiles.arrays import Ints
 
 
 def stratified_sizes(strata: Mapping[str, int], size: int) -> dict[str, int]:

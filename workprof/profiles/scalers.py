@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workprof.arrays import Bools, Floats
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.profiles.arrays import Bools, Floats
 from workprof.profiles.features import FeatureMatrix
 from workprof.profiles.yeo_johnson import best_exponent, log_magnitude_centre, yeo_johnson
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from workprof.profiles.spanning_tree import SpanningTree

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Ints
-from workprof.profiles.columns import numbers_if_present
+from workprof.arrays import Ints
+from workprof.columns import numbers_if_present
 from workprof.profiles.scores import (
     ProfileScores,
     acquires,

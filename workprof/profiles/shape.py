@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 from workprof.units import DAY_S, HOUR_S
 
 SPIKE_SHARE = 0.1

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workprof.arrays import Floats, Ints
 from workprof.errors import SettingsError
-from workprof.profiles.arrays import Floats, Ints
 from workprof.profiles.sampling import draw_per_group
 
 SILHOUETTE_METRICS = ("euclidean", "manhattan", "cosine")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Bools, Ints
+from workprof.arrays import Bools, Ints
 from workprof.profiles.calibration import Reliability, reliability
 from workprof.profiles.classification_scores import (
     ClassScore,

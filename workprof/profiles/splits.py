@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Ints
+from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.arrays import Ints
-from workprof.profiles.columns import numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 
 WHISKER = 1.5
 """Tukey's whiskers: the outermost rows within 1.5 interquartile ranges of the box."""

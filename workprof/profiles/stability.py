@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_if_present
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.profiles.arrays import Floats, Ints
 from workprof.profiles.clusters import cut
-from workprof.profiles.columns import numbers_if_present
 from workprof.profiles.fit import Prepared, grow_tree, prepare
 from workprof.profiles.jaccard import ProfileStability, best_jaccards, summarise_jaccards
 from workprof.profiles.neighbours import find_neighbours
@@ -20,9 +20,9 @@ from workprof.profiles.sampling import draw_rows
 from workprof.profiles.scores import adjusted_rand
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.spanning_tree import build_spanning_tree
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 from workprof.units import format_count, format_share
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
-from workprof.profiles.columns import numbers_if_present
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_if_present
 from workprof.profiles.metadata import (
     CELL,
     CategoryShare,

@@ -18,10 +18,10 @@ from workprof.profiles.scores import ProfileScores
 from workprof.profiles.scoring import score
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.spanning_tree import SpanningTree, build_spanning_tree
-from workprof.profiles.stopwatch import Stopwatch
 from workprof.profiles.sweep_settings import OPTICS_SWEEP_ROWS, SMALLEST_OPTICS_SIZE, GroupSettings
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

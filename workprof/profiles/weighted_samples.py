@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats, Ints
 from workprof.units import DAY_S
 
 Units = NDArray[np.uint64]
@@ -50,7 +50,7 @@ def weighted_sample(values: Floats, weights: Floats, units: Units) -> WeightedSa
     return WeightedSample(kept, counted, effective_size(counted, units[good][order]))
 
 
-def effective_size(weights: Floats, units: Units) -> float:
+def effective_size(weights: Floats, units: Units | Ints) -> float:
     """Return how many independent values a sample is worth; 0 for none.
 
     Source:

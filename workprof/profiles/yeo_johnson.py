@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.arrays import Bools, Floats
+from workprof.arrays import Bools, Floats
 
 EXPONENT_BOUNDS = (-6.0, 6.0)
 """Beyond these the transform is a step function; real columns of usage lie within -2 .. 2."""

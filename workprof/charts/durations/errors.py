@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from workprof.arrays import Floats
 from workprof.charts.chart import Chart
 from workprof.charts.durations.names import flag, is_baseline, label, shown
 from workprof.charts.durations.view import NEUTRAL, number
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, laid_out
-from workprof.profiles.arrays import Floats
 from workprof.profiles.error_measures import curve_levels
 from workprof.profiles.estimate_evaluation import EstimateEvaluation
 from workprof.profiles.published_errors import PublishedErrors, published_errors

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from workprof.arrays import Floats, Ints
 from workprof.charts.durations.groups import Look
 from workprof.charts.durations.view import ObservedView, limit_words, value_axis
 from workprof.charts.fields import formatted
 from workprof.charts.text import plotly_text
-from workprof.profiles.arrays import Floats, Ints
 from workprof.profiles.duration_curves import DurationCurve
 
 MOST_DRAWN = 10_000

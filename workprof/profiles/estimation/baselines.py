@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 from workprof.profiles.estimation.boosting import TREE_THREADS
 from workprof.profiles.estimation.cells import Cells, Past, backoff_medians
 from workprof.profiles.estimation.design import encode, learn_vocabulary

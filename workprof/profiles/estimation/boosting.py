@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 
 if TYPE_CHECKING:
     from xgboost import Booster

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats, Ints, Positions
+from workprof.arrays import Floats, Ints, Positions
 from workprof.profiles.estimation.boosting import as_bytes, boost, boosted_quantiles, from_bytes
 from workprof.profiles.estimation.cells import DEFAULT_BANDWIDTH_S, Cells, Past, recent_quantiles, take_cells
 from workprof.profiles.estimation.design import Vocabulary, encode, history, learn_vocabulary

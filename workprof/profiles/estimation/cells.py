@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats, Ints
-from workprof.profiles.columns import numbers_of
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_of
 from workprof.profiles.submit_time import PLAN_FIELDS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 from workprof.profiles.estimation.candidates import CANDIDATES, MEDIAN, Answers
 
 MIXTURES: tuple[tuple[float, ...], ...] = (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
-from workprof.profiles.columns import numbers_of
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_of
 from workprof.profiles.estimation.cells import DEFAULT_BANDWIDTH_S, Cells, Past, recent_quantiles
 from workprof.profiles.submit_time import METADATA_FIELDS, PLAN_FIELDS
 

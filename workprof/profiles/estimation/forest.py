@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats, Ints, Positions
+from workprof.arrays import Floats, Ints, Positions
 from workprof.profiles.estimation.boosting import TREE_THREADS, as_bytes, from_bytes
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workprof.arrays import Floats
+from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.arrays import Floats
-from workprof.profiles.columns import numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workprof.arrays import Floats
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.profiles.arrays import Floats
 
 TARGETS = {
     "duration_s": "s",

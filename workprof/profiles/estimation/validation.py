@@ -8,27 +8,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats, Ints
 from workprof.profiles.estimate_settings import EstimateSettings
 from workprof.profiles.estimation.candidates import Answers, ask, train_candidates
 from workprof.profiles.estimation.cells import Past, take_cells
 from workprof.profiles.splits import Fold, holdout, make_folds
+from workprof.profiles.weighted_samples import effective_size
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VALIDATION_FOLDS = 5
 VALIDATION_SHARE = 0.25
-FEW_JOBS = 5_000
-"""Up to this many, every past job takes its turn as a validation row; above, a quarter of them is enough."""
+FEW_UNITS = 1_000
+"""Up to so many units (rows, jobs or groups, as the split keeps them together; of equal size, or worth as much), every
+past job takes its turn as a validation row; above, a quarter of them is enough."""
 
 
 @dataclass(frozen=True)
 class Validated:
-    """What candidates say of rows that they were not trained on, and (n_rows,) true log values."""
+    """What candidates say of rows that they were not trained on.
+
+    Attributes:
+        answers: of each candidate.
+        true: (n_rows,) log values.
+        rows: (n_rows,) their positions among the past jobs.
+        units: (n_rows,) what the split keeps together.
+    """
 
     answers: Answers
     true: Floats
+    rows: Ints
+    units: Ints
 
 
 def validate(
@@ -39,23 +50,23 @@ def validate(
     report: Callable[[float], None],
 ) -> Validated:
     """Return what candidates say of rows that they were not trained on."""
-    found, true = [], []
-    folds = _validation_folds(jobs, settings)
+    found = []
+    folds = _validation_folds(jobs, past.units, settings)
     for turn, fold in enumerate(folds):
         report(turn / len(folds))
         known = Past(take_cells(past.cells, fold.train), past.targets[fold.train], past.units[fold.train])
         loaded = train_candidates(jobs.iloc[fold.train], known, fields, settings.seed)
         found.append(ask(loaded, jobs.iloc[fold.test], take_cells(past.cells, fold.test), past.units[fold.test]))
-        true.append(past.targets[fold.test])
     answers = Answers(
         np.concatenate([answer.quantiles for answer in found], axis=1),
         np.concatenate([answer.level for answer in found]),
         np.concatenate([answer.count for answer in found]),
     )
-    return Validated(answers, np.concatenate(true))
+    rows = np.concatenate([fold.test for fold in folds])
+    return Validated(answers, past.targets[rows], rows, past.units[rows])
 
 
-def _validation_folds(jobs: pd.DataFrame, settings: EstimateSettings) -> tuple[Fold, ...]:
-    if len(jobs) > FEW_JOBS or settings.split == "by_time":
+def _validation_folds(jobs: pd.DataFrame, units: Ints, settings: EstimateSettings) -> tuple[Fold, ...]:
+    if settings.split == "by_time" or effective_size(np.ones(len(units)), units) > FEW_UNITS:
         return (holdout(jobs, settings.split, VALIDATION_SHARE, settings.seed),)
     return make_folds(jobs, settings.split, VALIDATION_FOLDS, settings.seed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 from workprof.profiles.kernels.compiled import compiled
 
 Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints, Positions
+from workprof.arrays import Floats, Ints, Positions
 from workprof.profiles.kernels.blocks import Space, box_gaps, count_below, partial_sort, to_block
 from workprof.profiles.kernels.compiled import compiled
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 from workprof.profiles.kernels.compiled import compiled_fast
 
 TILE = 512

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.arrays import Bools, Floats, Ints, Positions
+from workprof.arrays import Bools, Floats, Ints, Positions
 from workprof.profiles.kernels.blocks import Space, box_gaps, to_block
 from workprof.profiles.kernels.compiled import compiled
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats, Ints
+from workprof.arrays import Floats, Ints
 from workprof.profiles.kernels.compiled import compiled
 
 

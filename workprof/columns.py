@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.profiles.arrays import Floats
+from workprof.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,49 @@
+"""Runs of a table: units, what is left out and counted, tasks in their order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.memory.runs import ALL_RUNS, runs_of
+
+
+def table(**columns):
+    given = {
+        "task_name": ["b", "a", "b", None],
+        "peak_memory_bytes": [2e9, 3e9, np.nan, 1e9],
+        "requested_memory_bytes": [4e9, 0.0, 4e9, 2e9],
+        "duration_s": [3600.0, 0.0, 10.0, 7200.0],
+    }
+    return pd.DataFrame(given | columns)
+
+
+def test_arrays_units_and_counts():
+    runs = runs_of(table())
+    assert runs.tasks == ("b", "a", "(no task name)")
+    assert runs.task.tolist() == [0, 1, 2]
+    assert runs.rows.tolist() == [0, 1, 3]
+    assert runs.hours.tolist() == [1.0, 0.0, 2.0]
+    assert np.isnan(runs.requested_bytes[1])  # nothing was requested; that is not a request of zero
+    assert runs.left_out == {"no use of memory": 1, "no run time": 0}
+    assert runs.of("a").used_bytes.tolist() == [3e9]
+
+
+def test_whole_bytes_and_milliseconds_never_overflow():
+    """Integer columns as large as the published traces have: their products do not fit 64 bits, ours are floats."""
+    big = pd.DataFrame({"peak_memory_bytes": [2**45] * 4, "duration_s": [2**31] * 4})
+    runs = runs_of(big)
+    assert runs.tasks == (ALL_RUNS,)
+    total = float((runs.used_bytes * runs.hours).sum())
+    assert total == pytest.approx(4 * float(2**45) * float(2**31) / 3600)
+
+
+def test_clear_refusals():
+    with pytest.raises(SettingsError, match="peak_rss, rss"):
+        runs_of(table(), "vmem")
+    with pytest.raises(ColumnMissing, match="rss"):
+        runs_of(table(), "rss")
+    with pytest.raises(NotEnoughData):
+        runs_of(table(peak_memory_bytes=[0.0] * 4))
+    with pytest.raises(SettingsError, match="no task 'z'"):
+        runs_of(table()).of("z")
