@@ -100,7 +100,6 @@ def _past(view: View, row_id: int) -> None:
     known = [name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]
     given = past[known]
     texts = {name: given[name].iloc[0] for name in known}
-    texts = {name: given[name].iloc[0] for name in known}
     told = [f"{name} {shortened(text, 24)}" for name, text in texts.items() if isinstance(text, str)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Row {row_id}**: {markdown_text(', '.join(told), 300)}", width="stretch")

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _classify_batch, _classify_form, _classify_job, _classify_model, _classify_training, _header, _shell
+from pages import (
+    _classify_batch,
+    _classify_form,
+    _classify_job,
+    _classify_model,
+    _classify_training,
+    _feedback,
+    _header,
+    _shell,
+)
 from pages._classify_view import View
 from workprof.charts.classify import PUBLISHED, Naming
 from workprof.charts.profiles import profile_names
@@ -17,7 +26,12 @@ PAGE = _shell.Page(
     "Classifying needs a dataset with submit-time metadata (job name, user, task, group or workload, or the plan) and "
     "profiles of its jobs.",
 )
-VIEWS = {"One job": _classify_job.one_job, "Batch": _classify_batch.batch, "Model": _classify_model.model}
+VIEWS = {
+    "One job": _classify_job.one_job,
+    "Batch": _classify_batch.batch,
+    "Model": _classify_model.model,
+    "Finished jobs": _feedback.feedback,
+}
 
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:

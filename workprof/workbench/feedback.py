@@ -102,6 +102,15 @@ class FeedbackQuestions(FeedbackLoops):
         loop = self._loop(dataset, settings)
         return self._jobs.start(self._refit_request(loop), self._all_jobs(loop))
 
+    def refit_answer(self, dataset: str, settings: FeedbackSettings) -> Answer[Refit]:
+        """Return the refit with everything observed so far and the job that makes it, without computing anything.
+
+        Raises:
+            NotEnoughData: before the first observation.
+        """
+        key = self._refit_request(self._loop(dataset, settings)).key
+        return Answer(key, self._cache.get(key, Refit), self._jobs.view(key))
+
     def adopt_refit(self, dataset: str, key: str, settings: FeedbackSettings | None = None) -> FeedbackState:
         """Return the state that goes on from a finished refit.
 
