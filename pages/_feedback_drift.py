@@ -8,6 +8,7 @@ from pages import _figures
 from pages._classify_view import View
 from workprof.charts.feedback import drift_bars, drift_table, quantile_table
 from workprof.charts.fields import label
+from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.feedback_estimates import FeedbackNow
 
 
@@ -21,6 +22,6 @@ def drift(view: View, now: FeedbackNow) -> None:
     with st.expander("Every profile and target", icon=":material/table:"):
         table = drift_table(now.assessment.drift, names)
         _figures.table(table, "drift", key="feedback_drift_table", alt=f"Drift of {len(table)} pairs")
-    st.markdown("**What jobs need now**, beside the fit")
+    st.markdown(f"**What jobs need now**, beside the fit ({chosen}, {TARGETS[target]})")
     quantiles = quantile_table(now, target, names)
     _figures.table(quantiles, f"needs-{target}", key="feedback_needs", alt=f"Needs of {len(quantiles)} profiles")

@@ -32,8 +32,10 @@ def show(chart: Chart, *, key: str, on_select: Callable[[], None] | None = None)
     )
     if chart.note:
         st.caption(markdown_text(chart.note, LONGEST_SENTENCE))
-    with st.expander("Show data", icon=":material/table:"):
-        table(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
+    data = st.expander("Show data", icon=":material/table:", key=f"{key}_shown", on_change="rerun")
+    if data.open:
+        with data:
+            table(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
 
 
 def small(chart: Chart, *, key: str) -> None:

@@ -43,15 +43,23 @@ def mark(profile: int) -> Mark:
 
 
 def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
-    """Return a copy whose words stand out on the page's background (at least 4.5:1)."""
-    copy = go.Figure(figure)
+    """Return a copy whose words stand out on the page's background (at least 4.5:1).
+
+    It is made as one specification: Plotly checks every update of a figure anew, which costs more than the figure.
+    """
     colour = "#d5dae2" if dark else "#3d4654"
     grid = "#2c3442" if dark else "#e3e7ed"
-    copy.update_layout(font={"color": colour}, legend={"font": {"color": colour}})
-    for update in (copy.update_xaxes, copy.update_yaxes):
-        update(tickfont={"color": colour}, title={"font": {"color": colour}}, gridcolor=grid)
-    copy.for_each_annotation(lambda note: note.update(font={"color": note.font.color or colour}))
-    return copy
+    spec = figure.to_dict()
+    layout = spec["layout"]
+    axes = [axis for name, axis in layout.items() if name.startswith(("xaxis", "yaxis"))]
+    for words in (layout, layout.setdefault("legend", {}), *(axis.setdefault("title", {}) for axis in axes)):
+        words.setdefault("font", {})["color"] = colour
+    for axis in axes:
+        axis["gridcolor"] = grid
+        axis.setdefault("tickfont", {})["color"] = colour
+    for note in layout.get("annotations", ()):
+        note.setdefault("font", {}).setdefault("color", colour)
+    return go.Figure(spec)
 
 
 def rows_height(rows: int) -> int:

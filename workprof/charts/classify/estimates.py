@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
@@ -19,6 +19,9 @@ from workprof.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S
 
 LINE_PX = 96
 AROUND_PX = 40
+ROW_SHARE = 0.55
+"""Of a row's height: the marks and their words; below stand the ticks."""
+
 ZERO_SHARE = 0.1
 """Of the smallest positive value: where a true zero stands on a logarithmic axis."""
 
@@ -49,24 +52,7 @@ def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, namin
         naming: for the flag of the published definitions.
     """
     table = _table(said, row)
-    figure = make_subplots(rows=max(1, len(table)), cols=1, vertical_spacing=0.5 / max(1, len(table)))
-    for place, (_, line) in enumerate(table.iterrows(), start=1):
-        for trace in _marks(line):
-            figure.add_trace(trace, row=place, col=1)
-        low, high = _ends(line)
-        ticks = _ticks(str(line["target"]), low, high)
-        figure.update_xaxes(
-            type="log",
-            range=[float(np.log10(low)), float(np.log10(high))],
-            tickvals=ticks,
-            ticktext=[_tick_text(str(line["target"]), tick) for tick in ticks],
-            row=place,
-            col=1,
-        )
-        figure.update_yaxes(visible=False, range=[-1, 1.6], fixedrange=True, row=place, col=1)
-        figure.add_annotation(
-            text=_words(line), x=0, y=1.25, xref="x domain", showarrow=False, xanchor="left", row=place, col=1
-        )
+    figure = _figure([line for _, line in table.iterrows()])
     laid_out(figure, x="", y="", height=AROUND_PX + LINE_PX * max(1, len(table)))
     return Chart(
         name="estimates",
@@ -77,6 +63,42 @@ def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, namin
         note=f"Dot: best guess; thick line: middle half; thin line: interval meant to hold {nominal:.0%} of jobs, "
         "calibrated on jobs kept apart. Logarithmic axes. The estimates do not depend on the mode.",
     )
+
+
+def _figure(lines: Sequence[pd.Series]) -> go.Figure:
+    """Return one row of marks per target, each on an axis of its own; one specification, since every answer has it."""
+    data: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"annotations": []}
+    share = 1 / max(1, len(lines))
+    for place, line in enumerate(lines):
+        axis = str(place + 1) if place else ""
+        data += [mark | {"xaxis": f"x{axis}", "yaxis": f"y{axis}"} for mark in _marks(line)]
+        top = 1 - place * share
+        layout[f"xaxis{axis}"] = _axis(line) | {"anchor": f"y{axis}"}
+        layout[f"yaxis{axis}"] = {
+            "visible": False,
+            "range": [-1, 1.6],
+            "fixedrange": True,
+            "anchor": f"x{axis}",
+            "domain": [top - share * ROW_SHARE, top],
+        }
+        layout["annotations"].append(
+            {"text": _words(line), "x": 0, "y": 1.25, "xref": f"x{axis} domain", "yref": f"y{axis}", "xanchor": "left"}
+            | {"showarrow": False}
+        )
+    return go.Figure({"data": data, "layout": layout})
+
+
+def _axis(line: pd.Series) -> dict[str, Any]:
+    low, high = _ends(line)
+    target = str(line["target"])
+    ticks = _ticks(target, low, high)
+    return {
+        "type": "log",
+        "range": [float(np.log10(low)), float(np.log10(high))],
+        "tickvals": ticks,
+        "ticktext": [_tick_text(target, tick) for tick in ticks],
+    }
 
 
 def _table(said: Mapping[str, Estimates], row: int) -> pd.DataFrame:
@@ -103,21 +125,17 @@ def _table(said: Mapping[str, Estimates], row: int) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _marks(line: pd.Series) -> list[go.Scatter]:
+def _marks(line: pd.Series) -> list[dict[str, Any]]:
     lowest = _ends(line)[0]
     thin = [max(line["low"], lowest), max(line["high"], lowest)]
     thick = [max(line["p25"], lowest), max(line["p75"], lowest)]
-    hover = f"{plotly_text(_sentence(line), 300)}<extra></extra>"
+    drawn = {"type": "scatter", "y": [0, 0], "hovertemplate": f"{plotly_text(_sentence(line), 300)}<extra></extra>"}
     return [
-        go.Scatter(x=thin, y=[0, 0], mode="lines", line={"color": COLOURS[0], "width": 2}, hovertemplate=hover),
-        go.Scatter(x=thick, y=[0, 0], mode="lines", line={"color": COLOURS[0], "width": 8}, hovertemplate=hover),
-        go.Scatter(
-            x=[max(line["point"], lowest)],
-            y=[0],
-            mode="markers",
-            marker={"color": COLOURS[1], "size": 14, "symbol": "diamond"},
-            hovertemplate=hover,
-        ),
+        drawn | {"x": thin, "mode": "lines", "line": {"color": COLOURS[0], "width": 2}},
+        drawn | {"x": thick, "mode": "lines", "line": {"color": COLOURS[0], "width": 8}},
+        drawn
+        | {"x": [max(line["point"], lowest)], "y": [0], "mode": "markers"}
+        | {"marker": {"color": COLOURS[1], "size": 14, "symbol": "diamond"}},
     ]
 
 

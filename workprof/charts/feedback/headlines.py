@@ -21,24 +21,24 @@ def feedback_headlines(state: FeedbackState, stands: Assessment) -> tuple[Headli
     return (
         Headline("Finished jobs", f"{state.n_observed:,}", "Rows observed so far.", counted(state.refits, "refit")),
         Headline(
-            "Above the interval",
+            "Needed more",
             format_share(under / known if known else math.nan),
             "Estimates whose job needed more than the upper end: under-provisioned.",
         ),
         Headline(
-            "Below the interval",
+            "Needed less",
             format_share(over / known if known else math.nan),
             "Estimates whose job needed less than the lower end: over-provisioned.",
         ),
         Headline(
-            "Filed as predicted",
+            "As predicted",
             format_share(agreed),
-            "Of the jobs with a predicted profile: nearest to that profile by what they measured.",
+            "Of the jobs with a predicted profile: filed under it by what they measured.",
         ),
         Headline(
-            "Far from every profile",
+            "In no profile",
             format_share(stands.outlier_share),
-            "Of the recent jobs.",
+            "Of the recent jobs: far from every profile.",
             f"{format_share(stands.outlier_share_at_fit)} at the fit",
         ),
     )

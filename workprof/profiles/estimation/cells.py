@@ -8,6 +8,7 @@ by how near in time they were submitted: users run the same thing in bursts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +66,25 @@ class Past:
     targets: Floats
     units: Ints
 
+    @cached_property
+    def in_order(self) -> tuple[Ordered, ...]:
+        """The jobs by cell and time, for each level; made once for all questions."""
+        return tuple(self._ordered(keys) for keys in self.cells.keys)
+
+    def _ordered(self, keys: NDArray[np.uint64]) -> Ordered:
+        order = np.lexsort((self.cells.times, keys))
+        return Ordered(keys[order], self.cells.times[order], self.targets[order], self.units[order])
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Past jobs by cell and time, (n_past,) each."""
+
+    keys: NDArray[np.uint64]
+    times: Floats
+    targets: Floats
+    units: Ints
+
 
 @dataclass(frozen=True)
 class Recent:
@@ -91,6 +111,7 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
     """
     from pandas.util import hash_pandas_object  # noqa: PLC0415  `import workprof` stays light
 
+    texts = jobs[list(fields)].astype("object").where(jobs[list(fields)].notna(), "").astype(str)
     keys: list[Any] = []
     fewest: list[int] = []
     seen: set[tuple[str, ...]] = set()
@@ -100,8 +121,7 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
         if not used or used in seen or without_group:
             continue
         seen.add(used)
-        texts = jobs[list(used)].astype("object").where(jobs[list(used)].notna(), "").astype(str)
-        keys.append(hash_pandas_object(texts, index=False).to_numpy(dtype=np.uint64))
+        keys.append(hash_pandas_object(texts[list(used)], index=False).to_numpy(dtype=np.uint64))
         fewest.append(least)
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
     return Cells(table, _times(jobs, known), np.array(fewest, dtype=np.int64))
@@ -157,6 +177,8 @@ def recent_quantiles(past: Past, asked: Cells, asked_units: Ints, levels: Floats
         rows = open_rows[enough]
         found[rows], level_of[rows], count_of[rows] = here[enough], level, counts[enough]
         open_rows = open_rows[~enough]
+        if not len(open_rows):
+            break
     return Recent(level_of.astype(np.int64), count_of.astype(np.int64), found)
 
 
@@ -172,15 +194,14 @@ def _fill(  # noqa: PLR0913, PLR0917  fills two arrays in place
 ) -> None:
     from workprof.profiles.kernels.windows import window_quantiles  # noqa: PLC0415  numba
 
-    order = np.lexsort((past.cells.times, past.cells.keys[level]))
-    keys, times = past.cells.keys[level][order], past.cells.times[order]
-    first, last = (np.searchsorted(keys, asked.keys[level], side) for side in ("left", "right"))
-    span = np.column_stack([first, last, _positions(times, asked.times, first, last)]).astype(np.int64)
+    known = past.in_order[level]
+    first, last = (np.searchsorted(known.keys, asked.keys[level], side) for side in ("left", "right"))
+    span = np.column_stack([first, last, _positions(known.times, asked.times, first, last)]).astype(np.int64)
     window_quantiles(
         span,
-        times,
-        past.targets[order],
-        past.units[order],
+        known.times,
+        known.targets,
+        known.units,
         asked.times,
         asked_units,
         bandwidth_s,
