@@ -1,0 +1,138 @@
+"""The Classify page in every state: nothing, no profiles, not trained, a job, own fields, a batch, the model, the loop."""
+
+import shutil
+import time
+
+import pytest
+
+from tests.pages.conftest import SAMPLE, problems
+from workprof.profiles.forecaster import ForecasterSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+ROWS = 500
+HOSTILE = "<script>alert(1)</script>"
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def settle(test, met, patience_s=120):
+    """Run the page until a background job has made a difference."""
+    end = time.monotonic() + patience_s
+    while not met(test):
+        assert time.monotonic() < end, words(test)
+        time.sleep(0.2)
+        test.run()
+    return test
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with a part of the sample, its profiles, a trained forecaster, and the four splits."""
+    folder = tmp_path_factory.mktemp("classify") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder))
+        with Workbench(from_environment()) as workbench:
+            whole = workbench.ingest([SAMPLE])
+            part = workbench.sample(whole.hash, "workload", ROWS, "part").dataset
+            part = workbench.dataset(part).hash
+            workbench.sample(whole.hash, "workload", 200, "finished", seed=3)
+            workbench.remove(whole.hash)
+            workbench.forecaster(part, ForecasterSettings())
+            workbench.classifier_evaluation(part)
+            workbench.observe(part, "finished")
+    return folder, part
+
+
+@pytest.fixture
+def part(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1]
+
+
+def test_an_empty_home_offers_the_sample(app):
+    test = app("classify")
+    assert not problems(test)
+    assert any("sample" in label.lower() for label in labels(test))
+
+
+def test_profiles_first_then_training_then_an_answer(app, home, kept):
+    shutil.copytree(kept[0], home)
+    shutil.rmtree(home / "cache")
+    test = app("classify", ds=kept[1][:8])
+    assert "Find profiles" in labels(test)
+    next(button for button in test.button if button.label == "Find profiles").click().run()
+    settle(test, lambda page: "Train on current profiles" in labels(page))
+    next(button for button in test.button if button.label == "Train on current profiles").click().run()
+    assert "Cancel" in labels(test)
+    settle(test, lambda page: "Random job" in labels(page))
+    assert not problems(test)
+
+
+def test_a_past_job_has_its_profile_needs_reasons_and_neighbours(app, part, house):
+    test = app("classify", ds=part[:8], classify_job="5")
+    assert not problems(test)
+    assert "What really happened" in words(test)
+    assert "Answered in" in words(test)
+    workbench = house().workbench
+    loaded = workbench.loaded_forecaster(part, ForecasterSettings())
+    said = loaded.forecast(workbench.past_jobs(part, [5]))
+    assert f"{said.profiles.top_probability[0, 0]:.0%}" in words(test)
+
+
+def test_search_and_random_draw_give_a_row(app, part):
+    test = app("classify", ds=part[:8])
+    test.text_input(key="classify_search").set_value("ps").run()
+    assert len(test.dataframe) >= 1
+    test.text_input(key="classify_search").set_value(HOSTILE).run()
+    assert not problems(test)
+    assert "No job has" in words(test)
+    test.button(key="classify_random").click().run()
+    assert test.number_input(key="classify_job").value is not None
+    assert "What really happened" in words(test)
+
+
+def test_own_fields_answer_and_unseen_values_are_named(app, part):
+    test = app("classify", ds=part[:8], classify_from="own fields")
+    assert not problems(test)
+    for box in test.selectbox:
+        unseen = [option for option in box.options if "unseen" in option.lower()]
+        if unseen:
+            box.set_value(unseen[0])
+    test.run()
+    assert not problems(test)
+    assert "No profile" in words(test) or "no profile" in words(test)
+
+
+def test_the_model_tab_has_every_split(app, part):
+    test = app("classify", ds=part[:8], classify_tab="Model")
+    assert not problems(test)
+    assert "split" in words(test)
+    explain = next(button for button in test.button if button.label.startswith("Explain"))
+    explain.click().run()
+    assert not problems(test)
+    assert len(test.get("plotly_chart")) >= 7
+
+
+def test_the_loop_shows_what_was_observed_and_takes_more(app, part):
+    test = app("classify", ds=part[:8], classify_tab="Finished jobs")
+    assert not problems(test)
+    assert "ACQUIRES" in words(test)
+    test.segmented_control(key="feedback_from").set_value("dataset").run()
+    test.selectbox(key="feedback_dataset").set_value("finished").run()
+    next(button for button in test.button if button.label == "Observe").click().run()
+    assert not problems(test)
+    assert "observed before" in words(test)
+
+
+def test_faithful_mode_is_flagged(app, part):
+    test = app("classify", ds=part[:8], classify_mode="faithful")
+    assert not problems(test)
+    assert "Published definitions" in words(test)
