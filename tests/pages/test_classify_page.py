@@ -1,4 +1,4 @@
-"""The Classify page in every state: nothing, no profiles, not trained, a job, own fields, a batch, the model, the loop."""
+"""The Classify page in every state: nothing, no profiles, not trained, a job, own fields, a batch, a model, a loop."""
 
 import shutil
 import time
