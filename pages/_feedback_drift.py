@@ -18,7 +18,11 @@ def drift(view: View, now: FeedbackNow) -> None:
     chosen = st.selectbox("Drift of", list(targets), key="feedback_target", bind="query-params", width=300)
     target = targets[chosen]
     names = view.naming.names
-    _figures.show(drift_bars(now.assessment.drift, target, names), key=f"feedback_drift_{target}")
+    chart = drift_bars(now.assessment.drift, target, names)
+    if len(chart.data):
+        _figures.show(chart, key=f"feedback_drift_{target}")
+    else:
+        st.caption(chart.takeaway)
     with st.expander("Every profile and target", icon=":material/table:"):
         table = drift_table(now.assessment.drift, names)
         _figures.table(table, "drift", key="feedback_drift_table", alt=f"Drift of {len(table)} pairs")
