@@ -7,6 +7,7 @@ jobs held out of an inner fit, and a job may be left without an answer. Faithful
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.profiles.boosting import PUBLISHED_ROUNDS, freeze, grow, margins, thaw
 from workprof.profiles.calibration import softmax
 from workprof.profiles.classifier_settings import ClassifierSettings, rare_rows_of
-from workprof.profiles.inner_holdout import Tuning, tune
+from workprof.profiles.inner_holdout import Tuning, most_rounds, tune
 from workprof.profiles.metadata_encoder import MetadataEncoder, encode, fit_encoder
 from workprof.profiles.predictions import NO_PROFILE, Predictions, Rules, decide, joined, unseen_submitter
 from workprof.profiles.submit_time import METADATA_FIELDS, usable_fields
@@ -35,7 +36,7 @@ LABEL = "profile"
 
 FEWEST_ROWS = 20
 CHUNK_ROWS = 20_000
-STEPS = {"encode": 0.1, "hold-out": 0.5, "grow": 0.98, "keep": 1.0}
+STEPS = {"encode": 0.2, "grow": 0.98, "keep": 1.0}
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,11 @@ def train_classifier(
     with watch.step("encode", "Encoding the metadata"):
         encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
         training = training_rows(encoder, encode(encoder, used), targets)
-    with watch.step("hold-out", "Choosing rounds and threshold on held-out jobs"):
+    words = "Growing the trees, and choosing rounds and threshold on held-out jobs"
+    with watch.step("grow", words), ThreadPoolExecutor(max_workers=1) as beside:  # XGBoost frees Python while it grows
+        growing = beside.submit(grow, encoder, training, len(classes), most_rounds(settings))
         tuning = tune(used, targets, classes, fields, settings)
-    with watch.step("grow", "Growing the trees"):
-        booster = grow(encoder, training, len(classes), tuning.n_rounds)
+        booster = growing.result()[: tuning.n_rounds]
     with watch.step("keep", "Keeping the trees"):
         frozen = freeze(booster)
     return ClassifierModel(
