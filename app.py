@@ -30,6 +30,13 @@ PAGES = {
             url_path="durations",
             help="How long, and how sure.",
         ),
+        st.Page(
+            "pages/memory.py",
+            title="Memory",
+            icon=":material/memory:",
+            url_path="memory",
+            help="What sizes save and break.",
+        ),
     ],
 }
 

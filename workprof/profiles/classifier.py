@@ -36,6 +36,9 @@ LABEL = "profile"
 
 FEWEST_ROWS = 20
 CHUNK_ROWS = 20_000
+UNIT_COLUMNS = ("job_name", "group")
+"""What the hold-out keeps together."""
+
 STEPS = {"encode": 0.2, "grow": 0.98, "keep": 1.0}
 
 
@@ -130,6 +133,7 @@ def train_classifier(
     """
     used, targets, classes = _used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
     fields = usable_fields(used, settings.fields, settings.mode)
+    used = used[[name for name in used.columns if name in {*fields, *UNIT_COLUMNS}]]
     watch = Stopwatch(progress, STEPS)
     with watch.step("encode", "Encoding the metadata"):
         encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from workprof.store import feedback_state
+from workprof.store import feedback_state, scenarios
 
 STATEMENTS = (
     """
@@ -33,6 +33,7 @@ STATEMENTS = (
     )
     """,
     *feedback_state.STATEMENTS,
+    *scenarios.STATEMENTS,
 )
 
 STAGE = "stage_"

@@ -21,6 +21,7 @@ from workprof.store import (
     notes,
     proposal,
     sample,
+    scenarios,
     schema,
     schema_document,
 )
@@ -37,9 +38,10 @@ from workprof.store.reports import (
     Suggestion,
     TimeCoverage,
 )
+from workprof.store.scenarios import ScenarioTables
 
 
-class TraceStore(FeedbackTables):
+class TraceStore(FeedbackTables, ScenarioTables):
     """One home folder's database. One per process; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
@@ -120,6 +122,7 @@ class TraceStore(FeedbackTables):
                 entry = catalogue.entry(cursor, dataset)
                 cursor.execute("DELETE FROM catalogue WHERE hash = ?", [entry.dataset.hash])
                 feedback_state.forget(cursor, entry.dataset.hash)
+                scenarios.forget(cursor, entry.dataset.hash)
                 for table in (entry.table, entry.rejects):
                     cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
             self._sweep_rejects()

@@ -8,10 +8,13 @@ from workprof.workbench.durations import DurationQuestions
 from workprof.workbench.explanations import ExplanationQuestions
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.job_search import JobSearchQuestions
+from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.new_jobs import NewJobQuestions
 
 __all__ = ["Answer", "Workbench"]
 
 
-class Workbench(FeedbackQuestions, NewJobQuestions, JobSearchQuestions, ExplanationQuestions, DurationQuestions):
+class Workbench(
+    FeedbackQuestions, NewJobQuestions, JobSearchQuestions, ExplanationQuestions, DurationQuestions, MemoryQuestions
+):
     """One home folder, opened: its datasets, its results, its running steps."""
