@@ -21,6 +21,8 @@ NAMES = (
     "silhouette",
     "classifier_train",
     "shap_one_job",
+    "bins_search",
+    "replay",
 )
 
 

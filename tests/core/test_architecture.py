@@ -24,7 +24,21 @@ MAY_IMPORT = {
     "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench"},
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
-HEAVY = ["jax", "xgboost", "shap", "hdbscan", "tslearn", "sklearn", "numba", "scipy", "streamlit", "plotly", "duckdb"]
+HEAVY = [
+    "jax",
+    "xgboost",
+    "shap",
+    "hdbscan",
+    "tslearn",
+    "sklearn",
+    "numba",
+    "scipy",
+    "streamlit",
+    "plotly",
+    "duckdb",
+    "optuna",
+    "imblearn",
+]
 
 
 def sources(folder=PACKAGE):

@@ -47,3 +47,10 @@ def test_clear_refusals():
         runs_of(table(peak_memory_bytes=[0.0] * 4))
     with pytest.raises(SettingsError, match="no task 'z'"):
         runs_of(table()).of("z")
+
+
+def test_the_last_part_of_a_name_will_do_where_it_is_the_only_one():
+    runs = runs_of(table(task_name=["A:B:sort", "A:C:sort", "A:B:index", "A:B:index"]))
+    assert len(runs.of("index")) == len(runs.of("A:B:index")) == 1
+    with pytest.raises(SettingsError, match="short for 2 tasks"):
+        runs.of("sort")

@@ -15,6 +15,7 @@ import pytest
 from workprof.errors import HomeBusy, SettingsError
 from workprof.settings import Settings
 from workprof.store.reports import IngestOptions
+from workprof.store.schema import STATEMENTS
 from workprof.store.trace_store import TraceStore
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +95,7 @@ def test_a_killed_ingest_leaves_nothing(settings, tmp_path, moment):
             assert list((settings.home / folder).iterdir()) == []
         with store._database.cursor() as cursor:
             tables = {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-        assert len(tables) == 2 + 2 * len(names)
+        assert len(tables) == len(STATEMENTS) + 2 * len(names)
         assert store.ingest([killed], IngestOptions(format="generic")).rows == ROWS
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import workprof
-from workprof.cli import classify, datasets, estimate, estimates_observe, profiles, serve, synth
+from workprof.cli import classify, datasets, estimate, estimates_observe, memory, memory_plans, profiles, serve, synth
 from workprof.cli.console import choose_home, warn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 
@@ -29,6 +29,8 @@ serve.register(app)
 app.add_typer(synth.app, name="synth")
 app.add_typer(profiles.app, name="profiles")
 estimates_observe.register(estimate.app)
+memory_plans.register(memory.app)
+app.add_typer(memory.app, name="memory")
 app.add_typer(classify.app, name="classify")
 app.add_typer(estimate.app, name="estimate")
 

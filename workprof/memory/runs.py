@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,11 +54,9 @@ class Runs:
         """Return the runs of one task; codes and names stay.
 
         Raises:
-            SettingsError: when there is no such task.
+            SettingsError: as `task_named`.
         """
-        if name not in self.tasks:
-            raise SettingsError(f"there is no task {name!r}; choose one of {', '.join(self.tasks[:8])}")
-        return self.take(self.task == self.tasks.index(name))
+        return self.take(self.task == self.tasks.index(task_named(self.tasks, name)))
 
     def take(self, chosen: Bools | Ints) -> Runs:
         """Return some of the runs; codes and names stay."""
@@ -72,6 +70,22 @@ class Runs:
             self.submit_s[chosen],
             self.left_out,
         )
+
+
+def task_named(tasks: Sequence[str], name: str) -> str:
+    """Return the task of a name; the last part of a ':'-separated one will do where it is the only such task.
+
+    Raises:
+        SettingsError: when there is no such task, or more than one.
+    """
+    if name in tasks:
+        return name
+    found = [task for task in tasks if name and task.endswith(f":{name}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SettingsError(f"task {name!r} is short for {len(found)} tasks; choose one of {', '.join(found[:8])}")
+    raise SettingsError(f"there is no task {name!r}; choose one of {', '.join(tasks[:8])}")
 
 
 def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:

@@ -1,0 +1,143 @@
+"""`workprof memory`: the contract's keys on a small trace, defaults and modes, exports, input that cannot be used."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+TASK_KEYS = {"task", "n", "requested_gb", "peak_gb", "utilisation", "utilisation_by_time", "wasted_gb_h", "class"}
+MODEL_KEYS = {
+    "model", "sampling", "accuracy", "u_score", "u_rate", "confusion", "estimated_improvement", "replayed_improvement",
+    "n_test", "u_rate_interval",
+}  # fmt: skip
+MAPPING = {
+    "task_name": {"from": "task"},
+    "duration_s": {"from": "seconds", "unit": "s"},
+    "peak_memory_bytes": {"from": "peak", "unit": "MB"},
+    "requested_memory_bytes": {"from": "asked", "unit": "GB"},
+    "submit_time_s": {"from": "at", "unit": "s"},
+    "requested_cpu_percent": {"from": "cores", "unit": "cores"},
+    "workload": {"from": "flow"},
+    "input_bytes": {"from": "input", "unit": "MB"},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(run_workprof, home):
+    """A generic trace of two tasks: what 'sort' needs grows with its input, what 'scan' needs does not."""
+    draw = np.random.default_rng(0)
+    n = 240
+    task = np.where(np.arange(n) % 2 == 0, "flow:sort", "flow:scan")
+    size = draw.choice([100.0, 1000.0, 8000.0], n)
+    peak = np.where(task == "flow:sort", size * 1.5, 900.0) * draw.lognormal(0, 0.02, n)
+    table = pd.DataFrame({"task": task, "seconds": draw.uniform(50, 500, n), "peak": peak, "asked": 20, "input": size})
+    table["at"], table["cores"], table["flow"] = np.arange(n) * 60.0, 2, "nightly"
+    table.to_csv(home / "runs.csv", index=False)
+    (home / "map.json").write_text(json.dumps(MAPPING))
+    made = run_workprof(
+        "ingest", home / "runs.csv", "--format", "generic", "--map", home / "map.json", "--name", "runs", home=home
+    )
+    assert made.status == 0, made.err
+
+
+def test_assess(workprof, runs):
+    found = workprof("memory", "assess", "runs", "--json").json
+    assert {"tasks", "features"} <= set(found)
+    assert all(set(task) >= TASK_KEYS and set(task["peak_gb"]) == {"p50", "p95", "max"} for task in found["tasks"])
+    assert {task["task"]: task["class"] for task in found["tasks"]} == {"flow:sort": "moderate", "flow:scan": "light"}
+    strongest = next(fact for fact in found["features"] if fact["task"] == "flow:sort")
+    assert strongest["column"] == "input_bytes"
+
+
+def test_bins_have_the_defaults_of_each_mode(workprof, runs):
+    found = workprof("memory", "bins", "runs", "--task", "sort", "-k", 3, "--json").json
+    assert set(found) >= {"edges_gb", "optimal_improvement", "time_based_optimal_improvement", "search", "seconds"}
+    assert found["search"] == "exact"
+    assert found["edges_gb"][-1] < 20
+    given = workprof("memory", "bins", "runs", "--task", "sort", "--edges", "0.5,2GiB,20", "--json").json
+    assert given["edges_gb"] == [0.5, pytest.approx(2.147483648), 20.0]
+    published = workprof("memory", "bins", "runs", "--task", "sort", "--mode", "faithful", "--json").json
+    assert (published["search"], published["edges_gb"][-1]) == ("stride", 20.0)
+    stepped = workprof("memory", "bins", "runs", "--task", "sort", "--step", "500MB", "--json").json
+    assert all(abs(edge * 2 - round(edge * 2)) < 1e-9 for edge in stepped["edges_gb"])
+
+
+def test_models_tell_the_bin_from_the_input(workprof, runs):
+    found = workprof("memory", "train", "runs", "--task", "sort", "-k", 3, "--trials", 2, "--json").json
+    assert all(set(model) >= MODEL_KEYS for model in found["models"])
+    assert {(model["model"], model["sampling"]) for model in found["models"]} == {
+        (model, sampling) for model in ("xgboost", "svm") for sampling in ("none", "random", "smote", "weighted")
+    }
+    assert max(model["accuracy"] for model in found["models"]) > 0.95
+    low, high = found["models"][0]["u_rate_interval"]
+    assert low <= found["models"][0]["u_rate"] <= high
+
+
+def test_replay(workprof, runs):
+    found = workprof("memory", "replay", "runs", "--policies", "all", "--json").json
+    assert {"protocol", "seed", "n_tasks", "n_test", "policies", "tasks", "frontier"} <= set(found)
+    names = {"preset", "p95", "krr", "vpa", "tovar", "linear_offset", "thesis_bins", "min_waste", "local_min_waste"}
+    assert names | {"workprof", "workprof_cautious"} <= set(found["policies"])
+    assert all(
+        set(policy) >= {"wasted_gb_h", "charged_gb_h", "failures", "seconds"} for policy in found["policies"].values()
+    )
+    assert found["policies"]["preset"]["failures"] == 0
+    assert found["policies"]["workprof"]["wasted_gb_h"] < found["policies"]["preset"]["wasted_gb_h"]
+    assert found["protocol"] == "submit-time"
+    informed = workprof("memory", "replay", "runs", "--input", "input_bytes", "--policies", "workprof", "--json").json
+    assert informed["policies"]["workprof"]["wasted_gb_h"] < found["policies"]["workprof"]["wasted_gb_h"]
+
+
+def test_rollup_never_saves_more_than_is_spent(workprof, runs):
+    found = workprof("memory", "rollup", "runs", "--by", "workflow", "--json").json
+    assert [row["name"] for row in found["rows"]] == ["nightly"]
+    assert set(found["rows"][0]["memory_gb"]) == {"before", "after"}
+    assert set(found["rows"][0]["cores"]) == {"before", "after"}
+    assert 0 < found["total"]["memory_gb"]["after"] < found["total"]["memory_gb"]["before"]
+    assert found["total"]["money"]["saved"] <= found["total"]["money"]["before"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "nextflow", "kubernetes"])
+def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
+    path = tmp_path / "plan"
+    answer = workprof("memory", "export", "runs", "--to", kind, "-o", path, "--json").json
+    assert (answer["file"], answer["rows"]) == (str(path), 2)
+    text = path.read_text()
+    assert "runs" in text
+    assert "max_seen" in text
+    assert "odds" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("assess", "nothing"), "nothing"),
+        (("assess", "runs", "--target", "vmem"), "target is 'vmem'"),
+        (("bins", "runs", "--task", "mow"), "there is no task 'mow'"),
+        (("bins", "runs", "--task", "sort", "-k", 9), "k is 9"),
+        (("bins", "runs", "--task", "sort", "--edges", "2,huge"), "huge"),
+        (("bins", "runs", "--task", "sort", "-k", 2, "--edges", "3"), "either -k or --edges"),
+        (("bins", "runs", "--task", "sort", "--mode", "fair"), "mode is 'fair'"),
+        (("train", "runs", "--task", "sort", "--models", "oracle"), "models: oracle"),
+        (("replay", "runs", "--policies", "magic"), "policies are magic"),
+        (("replay", "runs", "--protocol", "weekly"), "protocol is 'weekly'"),
+        (("replay", "runs", "--seeds", "1,x"), "--seeds is '1,x'"),
+        (("replay", "runs", "--input", "colour"), "colour"),
+        (("rollup", "runs", "--by", "colour"), "by is 'colour'"),
+        (("rollup", "runs", "--price", -1), "price is -1"),
+        (("export", "runs", "--to", "xml", "-o", "plan"), "--to is 'xml'"),
+        (("export", "runs", "--to", "csv", "-o", "absent/plan"), "no folder absent"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_line(workprof, runs, arguments, words):
+    ended = workprof("memory", *arguments)
+    assert ended.status == 2, ended.err
+    assert words in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_text_for_people(workprof, runs):
+    assert "wasted GB·h" in workprof("memory", "assess", "runs").out
+    assert "edges" in workprof("memory", "bins", "runs", "--task", "sort").out
+    assert "workprof_cautious" in workprof("memory", "replay", "runs").out

@@ -1,0 +1,293 @@
+"""Bins: the search equals brute force under every option, the published tables come out, edited edges are put right."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.memory.traces import task_called, trace
+from tests.shared_data import needs_shared_data
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.memory.bin_effect import SizedRuns, effect_of_edges
+from workprof.memory.bin_search import best_edges, needs_of
+from workprof.memory.bin_settings import BinSettings, faithful_bins
+from workprof.memory.bins import bins_of
+from workprof.memory.improvement import improvement_curve
+from workprof.memory.stride_search import exhaustive_trials, stride_edges
+from workprof.memory.usage_curve import usage_curve
+from workprof.records import pack, unpack
+
+GB = 1e9
+
+
+def table(used_gb, requested_gb=64.0, hours=1.0, **columns):
+    n = len(used_gb)
+    return pd.DataFrame(
+        {
+            "peak_memory_bytes": np.asarray(used_gb) * GB,
+            "requested_memory_bytes": np.broadcast_to(requested_gb, n) * GB,
+            "duration_s": np.broadcast_to(hours, n) * 3600.0,
+        }
+        | columns
+    )
+
+
+def cost_of(edges, needed, weights):
+    """Return the cost of edges by looking at every run; infinite where one fits into none."""
+    total = 0.0
+    for size, weight in zip(needed, weights, strict=True):
+        fitting = [edge for edge in edges if edge >= size]
+        total += weight * min(fitting) if fitting else np.inf
+    return total
+
+
+def brute_force(needed, weights, top, k):
+    """Return the least cost over every choice of at most k edges on needed sizes, the top as given."""
+    inner = sorted({size for size in needed if size < top})
+    choices = (chosen for size in range(min(k, len(inner) + 1)) for chosen in itertools.combinations(inner, size))
+    return min(cost_of((*chosen, top), needed, weights) for chosen in choices)
+
+
+def random_case(rng):
+    n = int(rng.integers(1, 10))
+    jobs = table(
+        rng.integers(1, 15, n) + rng.choice([0.0, 0.37]),
+        requested_gb=float(rng.integers(5, 25)),
+        hours=rng.choice([0.0, 0.5, 1.0, 7.3], n) + rng.choice([0.0, 0.01]),
+        price=rng.choice([0.0, 1.0, 2.5], n),
+    )
+    settings = BinSettings(
+        k=int(rng.integers(1, 6)),
+        weight=str(rng.choice(["count", "time", "cost"])),
+        top=str(rng.choice(["pinned", "free"])),
+        step_bytes=float(rng.choice([0.0, GB, 2.5 * GB])),
+        headroom=float(rng.choice([0.0, 0.05, 0.3])),
+        price_column=str(rng.choice(["", "price"])),
+    )
+    return jobs, settings
+
+
+def weights_of(jobs, settings):
+    weights = np.ones(len(jobs))
+    if settings.weight != "count":
+        weights = jobs["duration_s"].to_numpy() / 3600
+    if settings.weight == "cost" and settings.price_column:
+        weights = weights * jobs["price"].to_numpy()
+    return weights if weights.sum() > 0 else np.ones(len(jobs))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_search_equals_brute_force_under_every_option(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(250):
+        jobs, settings = random_case(rng)
+        used = jobs["peak_memory_bytes"].to_numpy()
+        needed = used * (1 + settings.headroom)
+        if settings.step_bytes:
+            needed = np.ceil(needed / settings.step_bytes) * settings.step_bytes
+        top = needed.max()
+        if settings.top == "pinned":
+            top = max(jobs["requested_memory_bytes"].max(), used.max())
+            needed = np.minimum(needed, top)
+        weights = weights_of(jobs, settings)
+        edges = bins_of({"jobs": jobs}, settings).edges_bytes
+        assert len(edges) <= settings.k
+        assert edges[-1] == top
+        best = brute_force(needed.tolist(), weights, top, settings.k)
+        assert cost_of(edges, needed, weights) == pytest.approx(best, rel=1e-9)
+
+
+def test_every_smaller_number_comes_with_the_largest():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        sizes, weights = rng.integers(1, 12, 9).astype(float), rng.choice([0.0, 1.0, 3.0], 9)
+        top = None if rng.random() < 0.5 else 14.0
+        for k, choice in enumerate(best_edges(needs_of(sizes, weights, top), 6), start=1):
+            assert choice.cost == pytest.approx(brute_force(sizes.tolist(), weights, top or sizes.max(), k))
+            assert cost_of(choice.edges_bytes, sizes, weights) == pytest.approx(choice.cost)
+
+
+def test_stride_search_equals_trying_every_combination():
+    rng = np.random.default_rng(6)
+    for _ in range(1000):
+        n, k, top, stride = int(rng.integers(1, 9)), int(rng.integers(1, 5)), 16.0, float(rng.choice([1.0, 2.0, 3.0]))
+        used, weights = rng.uniform(0.5, 15, n), rng.choice([0.0, 1.0, 2.0], n)
+        inner = np.arange(stride, top, stride)
+        trials = [(*chosen, top) for chosen in itertools.combinations(inner, min(k - 1, len(inner)))]
+        if len(inner) >= k - 1:
+            assert len(trials) == exhaustive_trials(stride, top, k)
+        best = min(cost_of(edges, used, weights) for edges in trials)
+        found = stride_edges(used, weights, stride, top, k)[-1]
+        assert cost_of(found.edges_bytes, used, weights) == pytest.approx(best)
+        assert all(edge % stride == 0 for edge in found.edges_bytes[:-1])
+
+
+@pytest.mark.parametrize(
+    ("k", "edges", "cost", "saved"),
+    [(2, [10, 64], 134, 73.8), (3, [3, 10, 64], 99, 80.7), (4, [3, 10, 30, 64], 65, 87.3)],
+)
+def test_the_worked_example(k, edges, cost, saved):
+    """memory.md 4.2: the top above every use is an edge of its own and forbids none on the largest use."""
+    jobs = table([1, 1, 2, 2, 3, 9, 10, 30])
+    found = bins_of({"jobs": jobs}, BinSettings(k=k, weight="count", top="pinned", headroom=0.0))
+    assert np.array(found.edges_bytes) / GB == pytest.approx(edges)
+    assert found.optimal_improvement == pytest.approx(1 - cost / (8 * 64))
+    assert round(found.optimal_improvement * 100, 1) == saved
+
+
+PUBLISHED = [
+    ("methylseq", "BISMARK_DEDUPLICATE", 2, (67.1, 50.0), (68.7, 51.4), (82.0, 59.0)),
+    ("methylseq", "BISMARK_DEDUPLICATE", 3, (80.8, 57.4), (82.0, 59.0), (83.8, 60.9)),
+    ("methylseq", "BISMARK_DEDUPLICATE", 4, (82.5, 59.3), (83.8, 60.9), (84.7, 62.0)),
+    ("methylseq", "BISMARK_METHYLATIONEXTRACTOR", 2, (93.8, 93.8), (95.3, 94.9), (98.2, 96.1)),
+    ("methylseq", "BISMARK_METHYLATIONEXTRACTOR", 4, (96.4, 95.2), (98.5, 96.7), (98.7, 96.9)),
+    ("eager", "markduplicates", 3, (63.7, 63.8), (64.5, 64.7), (65.4, 65.3)),
+    ("eager", "damageprofiler", 2, (19.7, 13.0), (20.4, 14.9), (21.4, 15.9)),
+]
+
+
+@needs_shared_data
+@pytest.mark.parametrize(("workflow", "last_part", "k", "stride", "pinned", "free"), PUBLISHED)
+def test_the_measured_table(workflow, last_part, k, stride, pinned, free):
+    """memory.md 4.2: improvement in per cent by count (by time), peak_rss."""
+    jobs = trace(workflow)
+    task = task_called(jobs, last_part)
+    for search, top, expected in (("stride", "pinned", stride), ("exact", "pinned", pinned), ("exact", "free", free)):
+        settings = BinSettings(task=task, k=k, weight="count", top=top, headroom=0.0, search=search)
+        by_count = bins_of({"jobs": jobs}, settings)
+        by_time = bins_of({"jobs": jobs}, BinSettings(task=task, k=k, top=top, headroom=0.0, search=search))
+        found = by_count.optimal_improvement, by_time.time_based_optimal_improvement
+        assert tuple(round(share * 100, 1) for share in found) == expected
+
+
+@needs_shared_data
+def test_count_and_time_choose_different_edges():
+    jobs = trace("methylseq")
+    task = task_called(jobs, "BISMARK_DEDUPLICATE")
+    settings = [BinSettings(task=task, k=2, top="pinned", headroom=0.0, weight=weight) for weight in ("count", "time")]
+    lower = [bins_of({"jobs": jobs}, chosen).edges_bytes[0] / GB for chosen in settings]
+    assert [round(edge, 1) for edge in lower] == [5.6, 37.6]
+
+
+def test_faithful_settings_are_the_published_way():
+    jobs = table([12, 31, 33, 95], requested_gb=100.0)
+    found = bins_of({"jobs": jobs}, BinSettings(**(vars(faithful_bins(k=3)) | {"stride_bytes": 10 * GB})))
+    assert np.array(found.edges_bytes) / GB == pytest.approx([20, 40, 100])
+    assert (found.search, found.n_trials) == ("stride", 36.0)
+    assert bins_of({"jobs": jobs}, faithful_bins(k=3)).stride_bytes == 100 * GB / 32
+
+
+def test_edited_edges_are_put_right_and_runs_above_the_top_keep_their_request():
+    runs = SizedRuns(np.array([1.0, 2.0, 5.0, 9.0]) * GB, np.full(4, 10.0) * GB, np.array([1.0, 1.0, 2.0, 4.0]))
+    effect = effect_of_edges(runs, (6 * GB, 2 * GB, 2 * GB))
+    assert effect.edges_bytes == (2 * GB, 6 * GB)
+    assert len(effect.messages) == 2
+    assert effect.bin_runs.tolist() == [2, 1]
+    assert (effect.n_above, effect.above_share, effect.above_hours_share) == (1, 0.25, 0.5)
+    assert effect.optimal_improvement == pytest.approx(1 - (2 + 2 + 6 + 10) / 40)
+    assert effect.time_based_optimal_improvement == pytest.approx(1 - (2 + 2 + 12 + 40) / 80)
+    assert effect.saved_gb_h == pytest.approx(80 - 56)
+    assert effect.bin_used_share == pytest.approx([3 / 4, 5 / 6])
+
+
+def test_two_baselines_where_requests_differ():
+    """One static request for all flatters: the shares of what was requested say what is really saved."""
+    effect = effect_of_edges(SizedRuns(np.array([4.0, 4.0]) * GB, np.array([5.0, 15.0]) * GB, np.ones(2)), (4 * GB,))
+    assert effect.optimal_improvement == pytest.approx(1 - 8 / 30)
+    assert effect.saved_share == pytest.approx(1 - 8 / 20)
+
+
+def test_requests_below_the_use_are_counted_and_the_baseline_covers_them():
+    found = bins_of({"jobs": table([8, 4], requested_gb=5.0)}, BinSettings(top="pinned"))
+    assert found.static_bytes == 8 * GB
+    assert found.edges_bytes[-1] == 8 * GB
+    assert found.effect.n_over_request == 1
+
+
+def test_runs_without_a_request_are_left_out_or_get_a_flat_one():
+    jobs = table([1, 2, 3], requested_gb=np.array([4.0, np.nan, 8.0]))
+    assert bins_of({"jobs": jobs}, BinSettings()).left_out["no request"] == 1
+    assert bins_of({"jobs": jobs}, BinSettings(request_bytes=8 * GB)).effect.n_runs == 3
+    with pytest.raises(NotEnoughData, match="give one size"):
+        bins_of({"jobs": jobs.drop(columns="requested_memory_bytes")}, BinSettings())
+
+
+def test_runs_of_no_time_fall_back_to_counting_and_say_so():
+    found = bins_of({"jobs": table([1, 2], hours=0.0)}, BinSettings(k=1))
+    assert "every run counts as one" in found.messages[0]
+    assert np.isnan(found.time_based_optimal_improvement)
+    assert found.optimal_improvement == pytest.approx(1 - 2.1 / 64)
+
+
+def test_more_bins_save_more_and_no_bins_at_all_save_most():
+    rng = np.random.default_rng(8)
+    jobs = table(rng.lognormal(1, 1, 300).clip(0.1, 60), hours=rng.exponential(1, 300))
+    for weight, name in (("count", "optimal_improvement"), ("time", "time_based_optimal_improvement")):
+        curve = improvement_curve({"jobs": jobs}, BinSettings(weight=weight, headroom=0.0))
+        saved = getattr(curve, name)
+        assert (np.diff(saved) >= 0).all()
+        assert saved[-1] <= getattr(curve.continuous, name) <= getattr(curve.oracle, name)
+        alone = bins_of({"jobs": jobs}, BinSettings(k=4, weight=weight, headroom=0.0))
+        assert alone.edges_bytes == curve.edges_bytes[3]
+    with_headroom = improvement_curve({"jobs": jobs}, BinSettings(headroom=0.2))
+    assert with_headroom.continuous.saved_share < with_headroom.oracle.saved_share
+
+
+def test_headroom_scales_free_edges_and_leaves_a_pinned_top():
+    jobs = table([1, 2, 9, 30])
+    bare = bins_of({"jobs": jobs}, BinSettings(headroom=0.0)).edges_bytes
+    assert bins_of({"jobs": jobs}, BinSettings(headroom=0.1)).edges_bytes == pytest.approx(np.array(bare) * 1.1)
+    assert bins_of({"jobs": jobs}, BinSettings(headroom=0.1, top="pinned")).edges_bytes[-1] == 64 * GB
+
+
+def test_records_come_back_from_their_stored_form():
+    found = bins_of({"jobs": table([1, 2, 9, 30])}, BinSettings(step_bytes=GB))
+    again = unpack(type(found), pack(found))
+    assert again.edges_bytes == found.edges_bytes
+    assert again.effect.bin_runs.tolist() == found.effect.bin_runs.tolist()
+    assert again.settings == found.settings
+
+
+def test_the_usage_curve_keeps_the_tail():
+    used = np.random.default_rng(0).permutation(np.arange(1.0, 50_001.0))
+    curve = usage_curve(used, np.ones(50_000))
+    assert len(curve.used_bytes) <= 2_000
+    assert curve.used_bytes[-250:].tolist() == list(np.arange(49_751.0, 50_001.0))
+    assert curve.share[-1] == curve.hours_share[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"k": 0},
+        {"k": 9},
+        {"weight": "size"},
+        {"top": "open"},
+        {"search": "fast"},
+        {"headroom": -0.1},
+        {"step_bytes": -1},
+    ],
+)
+def test_settings_out_of_bounds_are_refused(wrong):
+    with pytest.raises(SettingsError):
+        BinSettings(**wrong)
+
+
+@pytest.mark.parametrize("edges", [(0.0, 1e9), (float("nan"),), (float("inf"),), (-1.0,)])
+def test_edges_that_are_no_sizes_are_refused(edges):
+    with pytest.raises(SettingsError, match="above 0"):
+        bins_of({"jobs": table([1.0])}, BinSettings(edges_bytes=edges))
+
+
+def test_a_stride_far_too_small_is_refused():
+    with pytest.raises(SettingsError, match="take a larger stride"):
+        bins_of({"jobs": table([1.0])}, BinSettings(search="stride", stride_bytes=1.0))
+
+
+def test_one_run_and_one_size():
+    assert bins_of({"jobs": table([7.0])}, BinSettings(k=8, headroom=0.0)).edges_bytes == (7 * GB,)
+    assert bins_of({"jobs": table([7.0] * 50)}, BinSettings(k=8, headroom=0.0, top="pinned")).edges_bytes == (
+        7 * GB,
+        64 * GB,
+    )

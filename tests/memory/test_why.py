@@ -1,0 +1,65 @@
+"""Why this number: the parts fit together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.memory.sizing_settings import SizingSettings
+from workprof.memory.why import Why, WhySettings, why
+from workprof.records import pack, unpack
+
+
+def jobs(n=80):
+    rng = np.random.default_rng(0)
+    size = rng.lognormal(3, 1, n)
+    return pd.DataFrame(
+        {
+            "task_name": ["a"] * (n - 2) + ["b"] * 2,
+            "peak_memory_bytes": 1e9 * (0.5 + size / 10) * rng.lognormal(0, 0.05, n),
+            "requested_memory_bytes": 64e9,
+            "duration_s": rng.lognormal(5, 1, n),
+            "submit_time_s": np.arange(n, dtype=float),
+            "input_bytes": size * 1e6,
+        }
+    )
+
+
+def test_parts_of_the_answer():
+    found = why({"jobs": jobs()}, WhySettings("a"))
+    assert (found.n_known, found.too_few, found.requested_bytes) == (78, False, 64e9)
+    assert found.chosen.sum() == 1
+    assert found.candidate_bytes[found.chosen][0] == found.size_bytes
+    assert found.n_above == (jobs()["peak_memory_bytes"][:78] > found.size_bytes).sum()
+    assert found.size_bytes <= found.last_bytes
+    assert found.margin_share >= 0
+    assert found.n_tried == 75
+    assert found.odds_of_retry.low <= found.retried / found.n_tried <= found.odds_of_retry.high
+    back = unpack(Why, pack(found))
+    assert back.size_bytes == found.size_bytes
+
+
+def test_a_larger_input_asks_for_more():
+    sizes = [why({"jobs": jobs()}, WhySettings("a", "input_bytes", value)).size_bytes for value in (10e6, 30e6, 90e6)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > 2 * sizes[0]
+
+
+def test_a_higher_price_lowers_the_odds():
+    cheap, dear = (
+        why({"jobs": jobs()}, WhySettings("a", sizing=SizingSettings(price_runs=price, by_input=False)))
+        for price in (0.0, 100.0)
+    )
+    assert dear.size_bytes > cheap.size_bytes
+    assert dear.retried < cheap.retried
+
+
+def test_refusals():
+    with pytest.raises(NotEnoughData, match="2 runs"):
+        why({"jobs": jobs()}, WhySettings("b"))
+    with pytest.raises(SettingsError, match="no task"):
+        why({"jobs": jobs()}, WhySettings("c"))
+    with pytest.raises(ColumnMissing, match="rchar"):
+        why({"jobs": jobs()}, WhySettings("a", "rchar"))
+    with pytest.raises(SettingsError):
+        WhySettings("a", "input_bytes", -1.0)

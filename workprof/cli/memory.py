@@ -1,0 +1,235 @@
+"""Commands on memory: what is asked for and used, bins, and models that tell the bin before a run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.errors import SettingsError
+from workprof.memory.assessment import Assessment, AssessmentSettings
+from workprof.memory.bin_settings import BinSettings, faithful_bins
+from workprof.memory.bins import Bins
+from workprof.memory.predictor_results import ModelResult, PredictorResult
+from workprof.memory.predictor_settings import PredictorSettings, faithful_predictor
+from workprof.units import GB, format_share, parse_size
+
+app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)
+
+Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
+Task = Annotated[str, typer.Option("--task", help="Name of the task.", show_default=False)]
+Target = Annotated[str, typer.Option("--target", help="What is sized for: peak_rss or rss.")]
+Mode = Annotated[str, typer.Option("--mode", help="corrected or faithful (as published).")]
+MODES = ("corrected", "faithful")
+SHOWN_TASKS = 30
+
+
+@app.callback()
+def memory() -> None:
+    """What sizes would save, and what they would break."""
+
+
+@app.command()
+def assess(dataset: Dataset, target: Target = "peak_rss", home: Home = None, as_json: Json = False) -> None:
+    """Show what tasks ask for and use, the ones that waste most first."""
+    with opened(home) as workbench:
+        found = workbench.assessment(dataset, AssessmentSettings(target=target), progress_line())
+    emit(assessment_answer(found), as_json, lambda: _assessment_text(found))
+
+
+@app.command()
+def bins(
+    dataset: Dataset,
+    task: Task,
+    k: Annotated[int | None, typer.Option("-k", help="Number of bins, 1 to 8; default 3.")] = None,
+    edges: Annotated[str | None, typer.Option("--edges", help="Sizes A,B,... instead; bare numbers are GB.")] = None,
+    weight: Annotated[str | None, typer.Option("--weight", help="time, count or cost.")] = None,
+    top: Annotated[str | None, typer.Option("--top", help="Largest bin: free or pinned (the request).")] = None,
+    step: Annotated[str | None, typer.Option("--step", help="Edges are multiples of this size.")] = None,
+    headroom: Annotated[float | None, typer.Option("--headroom", help="Share added to what runs used.")] = None,
+    search: Annotated[str | None, typer.Option("--search", help="exact or stride (as published).")] = None,
+    target: Target = "peak_rss",
+    mode: Mode = "corrected",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Find the bin edges of a task that save most, or tell what given edges would save."""
+    if k is not None and edges:
+        raise SettingsError("give either -k or --edges")
+    base = faithful_bins(task) if _faithful(mode) else BinSettings(task=task)
+    given: dict[str, Any] = {"k": k, "weight": weight, "top": top, "headroom": headroom, "search": search}
+    settings = replace(base, target=target, **{name: value for name, value in given.items() if value is not None})
+    if edges:
+        settings = replace(settings, edges_bytes=tuple(float(parse_size(edge, bare="GB")) for edge in names(edges)))
+    if step:
+        settings = replace(settings, step_bytes=float(parse_size(step, bare="GB")))
+    with opened(home) as workbench:
+        found = workbench.bins(dataset, settings, progress_line())
+    for message in found.messages:
+        warn(f"note: {message}")
+    emit(bins_answer(found), as_json, lambda: _bins_text(found))
+
+
+@app.command()
+def train(
+    dataset: Dataset,
+    task: Task,
+    k: Annotated[int, typer.Option("-k", help="Number of bins, 2 to 8.")] = 3,
+    models: Annotated[str, typer.Option("--models", help="xgboost, svm.")] = "xgboost,svm",
+    sampling: Annotated[
+        str, typer.Option("--sampling", help="none, random, smote, weighted.")
+    ] = "none,random,smote,weighted",
+    penalty: Annotated[float, typer.Option("--penalty", help="Weight of an under-estimate in the u-score.")] = 10.0,
+    trials: Annotated[int, typer.Option("--trials", help="Of the search for parameters; 0 = defaults.")] = 20,
+    before: Annotated[str | None, typer.Option("--before", help="Further columns known before a run A,B.")] = None,
+    after: Annotated[
+        str | None, typer.Option("--after", help="Columns known only after a run that are used all the same.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of every draw.")] = 0,
+    mode: Mode = "corrected",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Train models that tell a run's bin before it runs; the published estimate and a replay side by side."""
+    base = faithful_predictor(task, k) if _faithful(mode) else PredictorSettings(bins=BinSettings(task=task, k=k))
+    settings = replace(
+        base,
+        models=names(models),
+        sampling=names(sampling),
+        penalty=penalty,
+        trials=trials,
+        before_the_run=names(before) if before else (),
+        after_the_run=names(after) if after else (),
+        seed=seed,
+    )
+    with opened(home) as workbench:
+        found = workbench.bin_models(dataset, settings, progress_line())
+    for note in found.notes:
+        warn(f"note: {note}")
+    emit(models_answer(found), as_json, lambda: _models_text(found))
+
+
+def assessment_answer(found: Assessment) -> dict[str, Any]:
+    """Return the JSON document of an assessment."""
+    kept = (
+        *("task", "n", "requested_gb", "utilisation", "utilisation_by_time", "cpu_utilisation"),
+        *("cpu_utilisation_by_time", "requested_gb_h", "wasted_gb_h", "too_few", "n_without_request", "n_over_request"),
+    )
+    return {
+        "n_runs": found.n_runs,
+        "memory": asdict(found.memory),
+        "cpu": asdict(found.cpu),
+        "tasks": [
+            {name: getattr(one, name) for name in kept} | {"peak_gb": asdict(one.peak_gb), "class": one.size_class}
+            for one in found.tasks
+        ],
+        "groups": [asdict(one) for one in found.groups],
+        "features": [asdict(one) for one in found.features.facts],
+        "features_left_out": [asdict(one) for one in found.features.left_out],
+        "left_out": found.left_out,
+        "seconds": found.seconds,
+    }
+
+
+def bins_answer(found: Bins) -> dict[str, Any]:
+    """Return the JSON document of bins."""
+    effect = found.effect
+    return {
+        "edges_gb": [edge / GB for edge in found.edges_bytes],
+        "optimal_improvement": found.optimal_improvement,
+        "time_based_optimal_improvement": found.time_based_optimal_improvement,
+        "search": found.search,
+        "static_gb": found.static_bytes / GB,
+        "saved_share": effect.saved_share,
+        "time_based_saved_share": effect.time_based_saved_share,
+        "saved_gb_h": effect.saved_gb_h,
+        "bin_runs": effect.bin_runs.tolist(),
+        "n_runs": effect.n_runs,
+        "n_above": effect.n_above,
+        "n_trials": found.n_trials,
+        "left_out": found.left_out,
+        "messages": list(found.messages),
+        "seconds": found.seconds,
+    }
+
+
+def models_answer(found: PredictorResult) -> dict[str, Any]:
+    """Return the JSON document of trained models."""
+    return {
+        "task": found.task,
+        "edges_gb": (found.edges_bytes / GB).tolist(),
+        "optimal_improvement": found.optimal_improvement,
+        "models": [_model(one) for one in found.models],
+        "cheapest": [_model(one) for one in found.cheapest],
+        "constant": _model(found.constant),
+        "ranks_differ": found.ranks_differ,
+        "ranking": asdict(found.ranking),
+        "inputs": [asdict(one) for one in found.inputs],
+        "uses_after_the_run": found.uses_after_the_run,
+        "unused": list(found.unused),
+        "notes": list(found.notes),
+        "seconds": found.seconds,
+    }
+
+
+def _model(one: ModelResult) -> dict[str, Any]:
+    told = {name: value for name, value in vars(one).items() if name not in ("predicted", "u_rate_interval")}
+    interval = [one.u_rate_interval.low, one.u_rate_interval.high]
+    return told | {"confusion": one.confusion.tolist(), "u_rate_interval": interval}
+
+
+def _faithful(mode: str) -> bool:
+    if mode not in MODES:
+        raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
+    return mode == "faithful"
+
+
+def _assessment_text(found: Assessment) -> str:
+    whole = found.memory
+    rows: list[dict[str, object]] = [
+        {
+            "task": one.task if len(one.task) <= 48 else f"...{one.task[-45:]}",
+            "runs": f"{one.n:,}{' (few)' if one.too_few else ''}",
+            "request GB": f"{one.requested_gb:.2f}",
+            "peak p50 / max GB": f"{one.peak_gb.p50:.2f} / {one.peak_gb.max:.2f}",
+            "used": format_share(one.utilisation),
+            "used, by time": format_share(one.utilisation_by_time),
+            "wasted GB·h": f"{one.wasted_gb_h:,.1f}",
+            "class": one.size_class,
+        }
+        for one in found.tasks[:SHOWN_TASKS]
+    ]
+    head = (
+        f"{found.n_runs:,} runs use {format_share(whole.utilisation)} of the memory that they ask for, "
+        f"{format_share(whole.utilisation_by_time)} by time"
+    )
+    rest = len(found.tasks) - len(rows)
+    return f"{head}\n\n{table(rows)}" + (f"\n... and {rest} more tasks: --json has all" if rest else "")
+
+
+def _bins_text(found: Bins) -> str:
+    edges = ", ".join(f"{edge / GB:.2f}" for edge in found.edges_bytes)
+    saved, by_time = map(format_share, (found.optimal_improvement, found.time_based_optimal_improvement))
+    return (
+        f"edges {edges} GB ({found.search}); if every run came into its right bin: {saved} less than "
+        f"{found.static_bytes / GB:.1f} GB for all, {by_time} by time"
+    )
+
+
+def _models_text(found: PredictorResult) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "model": one.name,
+            "accuracy": format_share(one.accuracy),
+            "u-score": f"{one.u_score:.1f}",
+            "under-estimated": format_share(one.u_rate),
+            "95 % interval": f"{one.u_rate_interval.low:.1%} to {one.u_rate_interval.high:.1%}",
+            "estimated": format_share(one.estimated_improvement),
+            "replayed": format_share(one.replayed_improvement),
+        }
+        for one in (*found.models, *found.cheapest, found.constant)
+    ]
+    warning = "\nestimate and replay rank these models differently: trust the replay" if found.ranks_differ else ""
+    return table(rows) + warning

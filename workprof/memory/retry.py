@@ -1,0 +1,191 @@
+"""What a size costs when it is tried: attempts, failures and GB·h of every run. The one simulator of every policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import SettingsError
+from workprof.units import GB, MIB
+
+RULES = ("published", "next_edge", "double", "max_seen", "more", "request_x_attempt")
+"""How a failed run is lifted; 'published' = as each policy's source says."""
+
+BEYOND = ("double", "more", "node", "request_x_attempt")
+"""What comes after the last step that a policy names."""
+
+MORE_FACTOR, MORE_BYTES = 1.2, 100.0 * MIB
+"""VPA's bump after an out-of-memory kill: the greater of the two (memory.md 5)."""
+
+NODE_BYTES = 128.0 * GB
+"""Size of a node in the published harness (memory.md 2.2, Tovar)."""
+
+
+@dataclass(frozen=True)
+class RetrySettings:
+    """How failed attempts are lifted and charged.
+
+    Attributes:
+        rule: one of `RULES`.
+        time_to_failure: share of the run time after which a too small attempt dies, 0-1; the published harness has 1.
+        cap_bytes: largest size there is (a node); None = no limit.
+        max_retries: attempts after the first; a run that fails them all is given up.
+        node_bytes: where a rule asks for a whole node.
+        floor_bytes: the smallest size asked for: a straight line can go below zero, and doubling zero never ends.
+    """
+
+    rule: str = "published"
+    time_to_failure: float = 1.0
+    cap_bytes: float | None = None
+    max_retries: int = 50
+    node_bytes: float = NODE_BYTES
+    floor_bytes: float = float(MIB)
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise SettingsError(f"retry rule is {self.rule!r}; choose from {', '.join(RULES)}")
+        if not 0 <= self.time_to_failure <= 1:
+            raise SettingsError(f"time to failure is {self.time_to_failure}; give a share of the run time, 0 to 1")
+        if self.cap_bytes is not None and not self.cap_bytes >= self.floor_bytes:
+            raise SettingsError(f"cap is {self.cap_bytes} bytes; give at least {self.floor_bytes:.0f}")
+        if not 0 <= self.max_retries <= 1000:
+            raise SettingsError(f"max retries is {self.max_retries}; give 0 to 1000")
+        if not (self.node_bytes > 0 and self.floor_bytes > 0):
+            raise SettingsError("node and floor must be above 0 bytes")
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What the runs need.
+
+    Attributes:
+        used_bytes: (n,) above 0.
+        hours: (n,) full run times.
+    """
+
+    used_bytes: Floats
+    hours: Floats
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a policy asks for.
+
+    Attributes:
+        first_bytes: (n,) first allocations.
+        steps_bytes: (n, n_steps) sizes to lift to; the smallest above the failed size is next; NaN = none.
+        beyond: what follows where no step is left, one of `BEYOND`.
+    """
+
+    first_bytes: Floats
+    steps_bytes: Floats
+    beyond: str = "double"
+
+    def __post_init__(self) -> None:
+        if self.beyond not in BEYOND:
+            raise SettingsError(f"beyond is {self.beyond!r}; choose from {', '.join(BEYOND)}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What every run cost.
+
+    Attributes:
+        failures: (n,) failed attempts.
+        charged_gb_h: (n,) all attempts.
+        wasted_gb_h: (n,) charged and not used; all of it where the run never finished.
+        final_bytes: (n,) size of the attempt that finished, NaN where none did.
+        n_never_fit: runs that failed at the cap.
+        n_given_up: runs that failed the last retry below it.
+    """
+
+    failures: Ints
+    charged_gb_h: Floats
+    wasted_gb_h: Floats
+    final_bytes: Floats
+    n_never_fit: int
+    n_given_up: int
+
+
+def only(first_bytes: Floats, beyond: str = "double") -> Sizes:
+    """Return sizes without steps of their own."""
+    return Sizes(first_bytes, np.empty((len(first_bytes), 0)), beyond)
+
+
+def lifted_by(rule: str, own: Sizes, max_seen_bytes: Floats) -> Sizes:
+    """Return a policy's first sizes with the steps of a rule.
+
+    Args:
+        rule: one of `RULES`; 'next_edge' keeps the policy's steps, which are edges where it has bins.
+        own: as the policy asks.
+        max_seen_bytes: (n,) largest use known before each run, NaN where none was.
+    """
+    if rule == "published":
+        return own
+    if rule == "next_edge":
+        return Sizes(own.first_bytes, own.steps_bytes, "double")
+    if rule == "max_seen":
+        return Sizes(own.first_bytes, max_seen_bytes[:, None], "double")
+    return only(own.first_bytes, rule)
+
+
+def try_sizes(demand: Demand, sizes: Sizes, settings: RetrySettings) -> Outcome:
+    """Return what the runs cost when they are started at these sizes and lifted after each failure.
+
+    A failed attempt is charged its size x hours x time to failure, the last one its size x hours. All sums are float64:
+    bytes x milliseconds do not fit 64-bit integers.
+
+    Source: memory.md 2.1 (the published harness: time to failure 1) and 4.5. Ours adds the cap, the last retry and the
+    floor.
+    """
+    cap = np.inf if settings.cap_bytes is None else settings.cap_bytes
+    used, hours = demand.used_bytes.astype(np.float64), demand.hours.astype(np.float64)
+    first = np.clip(sizes.first_bytes.astype(np.float64), settings.floor_bytes, cap)
+    size, running = first.copy(), np.ones(len(used), dtype=bool)
+    charged, final = np.zeros(len(used)), np.full(len(used), np.nan)
+    failures, n_never_fit = np.zeros(len(used), dtype=np.int64), 0
+    for attempt in range(1, settings.max_retries + 2):
+        done = running & (size >= used)
+        charged[done] += size[done] * hours[done]
+        final[done] = size[done]
+        running &= ~done
+        failures[running] += 1
+        charged[running] += size[running] * hours[running] * settings.time_to_failure
+        stuck = running & (size >= cap)
+        n_never_fit += int(stuck.sum())
+        running &= ~stuck
+        if not running.any():
+            break
+        size[running] = np.minimum(_next(sizes, settings, _Failed(running, size, first, attempt)), cap)
+    needed = np.where(np.isnan(final), 0.0, used * hours)
+    return Outcome(failures, charged / GB, (charged - needed) / GB, final, n_never_fit, int(running.sum()))
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """The runs that failed their `attempt`-th try: a mask, and sizes of all runs."""
+
+    who: Bools
+    size: Floats
+    first: Floats
+    attempt: int
+
+
+def _next(sizes: Sizes, settings: RetrySettings, failed: _Failed) -> Floats:
+    """Return the next sizes of the failed runs."""
+    size = failed.size[failed.who]
+    if sizes.beyond == "more":
+        beyond = np.maximum(MORE_FACTOR * size, size + MORE_BYTES)
+    elif sizes.beyond == "request_x_attempt":
+        beyond = failed.first[failed.who] * (failed.attempt + 1)
+    elif sizes.beyond == "node":
+        beyond = np.where(size < settings.node_bytes, settings.node_bytes, 2 * size)
+    else:
+        beyond = 2 * size
+    if not sizes.steps_bytes.shape[1]:
+        return beyond
+    steps = sizes.steps_bytes[failed.who]
+    above = np.where(steps > size[:, None], steps, np.inf).min(axis=1)
+    return np.where(np.isfinite(above), above, beyond)

@@ -1,0 +1,125 @@
+"""Scenarios: what was decided, under which settings, with which figures; up to four side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workprof.errors import SettingsError
+
+MOST_COMPARED = 4
+MOST_NAME = 80
+
+Value = str | float | int | bool | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One scenario, as it is kept and compared.
+
+    Attributes:
+        name: given by the user, not empty.
+        dataset: name of the dataset.
+        dataset_hash: of its content: figures of other content do not compare.
+        task: what it is about, '' = all tasks.
+        policy: name of the policy or rule.
+        settings: name -> value, plain values only.
+        saved_share: share of the requested GB·h saved, failures charged; NaN = not computed.
+        optimal_share: if every run came into its right bin; NaN = not computed.
+        estimated_share: the thesis' estimate; NaN = not computed.
+        charged_gb_h, wasted_gb_h: by the replay; NaN = not computed.
+        n_runs: replayed.
+        n_failures: failed attempts; -1 = not computed.
+        money_saved: in `currency`; NaN = no price.
+        currency: of it.
+        created: time in ISO form, '' = not kept.
+    """
+
+    name: str
+    dataset: str
+    dataset_hash: str
+    task: str
+    policy: str
+    settings: dict[str, Value]
+    saved_share: float
+    optimal_share: float
+    estimated_share: float
+    charged_gb_h: float
+    wasted_gb_h: float
+    n_runs: int
+    n_failures: int
+    money_saved: float
+    currency: str
+    created: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or len(self.name) > MOST_NAME:
+            raise SettingsError(
+                f"the scenario is called {self.name[:20]!r}; give a name of 1 to {MOST_NAME} characters"
+            )
+        if self.saved_share > 1:
+            raise SettingsError(f"scenario {self.name!r} saves {self.saved_share:.0%}; no more than all can be saved")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A setting on which scenarios differ; a value of None stands where a scenario has no such setting."""
+
+    setting: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Scenarios side by side.
+
+    Attributes:
+        scenarios: in the order given.
+        differences: settings that are not the same in all, in alphabetical order.
+        best_saving, fewest_failures: positions of the scenarios; -1 where no scenario has the figure.
+        warnings: what makes the figures hard to compare.
+    """
+
+    scenarios: tuple[Scenario, ...]
+    differences: tuple[Difference, ...]
+    best_saving: int
+    fewest_failures: int
+    warnings: tuple[str, ...]
+
+
+def compare(scenarios: tuple[Scenario, ...]) -> Comparison:
+    """Return up to four scenarios side by side.
+
+    Raises:
+        SettingsError: for none, or for more than four.
+    """
+    if not 1 <= len(scenarios) <= MOST_COMPARED:
+        raise SettingsError(f"{len(scenarios)} scenarios were chosen; choose 1 to {MOST_COMPARED}")
+    saved = {at: one.saved_share for at, one in enumerate(scenarios) if one.saved_share <= 1}
+    failed = {at: one.n_failures for at, one in enumerate(scenarios) if one.n_failures >= 0}
+    return Comparison(
+        scenarios=scenarios,
+        differences=_differences(scenarios),
+        best_saving=max(saved, key=lambda at: saved[at], default=-1),
+        fewest_failures=min(failed, key=lambda at: failed[at], default=-1),
+        warnings=_warnings(scenarios),
+    )
+
+
+def _differences(scenarios: tuple[Scenario, ...]) -> tuple[Difference, ...]:
+    told = [{"policy": one.policy, "task": one.task, **one.settings} for one in scenarios]
+    names = sorted({name for settings in told for name in settings})
+    rows = (Difference(name, tuple(settings.get(name) for settings in told)) for name in names)
+    return tuple(row for row in rows if any(value != row.values[0] for value in row.values))
+
+
+def _warnings(scenarios: tuple[Scenario, ...]) -> tuple[str, ...]:
+    found = []
+    if len({one.dataset_hash for one in scenarios}) > 1:
+        found.append("the scenarios are of different datasets: their GB·h do not compare")
+    if len({one.task for one in scenarios}) > 1:
+        found.append("the scenarios are of different tasks")
+    if len({one.n_runs for one in scenarios}) > 1:
+        found.append("the scenarios replayed different numbers of runs")
+    if len({one.currency for one in scenarios if one.money_saved == one.money_saved}) > 1:
+        found.append("the scenarios have different currencies")
+    return tuple(found)

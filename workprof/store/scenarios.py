@@ -1,0 +1,62 @@
+"""Scenarios that users keep, in the database: one row per dataset and name."""
+
+from __future__ import annotations
+
+import json
+from typing import TypeVar
+
+import duckdb
+
+from workprof.records import Packed, pack, unpack
+from workprof.store.connection import Database
+
+Record = TypeVar("Record")
+
+STATEMENTS = (
+    """
+    CREATE TABLE IF NOT EXISTS scenarios (
+        dataset VARCHAR NOT NULL,   -- hash
+        name VARCHAR NOT NULL,
+        created VARCHAR NOT NULL,   -- ISO 8601, UTC
+        document VARCHAR NOT NULL   -- JSON
+    )
+    """,
+)
+
+
+class ScenarioTables:
+    """Methods of the store for scenarios."""
+
+    _database: Database
+
+    def save_scenario(self, dataset: str, name: str, created: str, scenario: object) -> None:
+        """Keep a scenario in place of one of the same name."""
+        row = [dataset, name, created, json.dumps(pack(scenario).document)]
+        with self._database.writing(), self._database.transaction() as cursor:
+            cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
+            cursor.execute("INSERT INTO scenarios VALUES (?, ?, ?, ?)", row)
+
+    def scenarios(self, dataset: str, cls: type[Record]) -> tuple[Record, ...]:
+        """Return the scenarios of a dataset, the newest first."""
+        with self._database.cursor() as cursor:
+            if not _has_table(cursor):
+                return ()
+            query = "SELECT document FROM scenarios WHERE dataset = ? ORDER BY created DESC, name"
+            rows = cursor.execute(query, [dataset]).fetchall()
+        return tuple(unpack(cls, Packed(json.loads(document), {})) for (document,) in rows)
+
+    def remove_scenario(self, dataset: str, name: str) -> None:
+        """Forget a scenario."""
+        with self._database.writing(), self._database.transaction() as cursor:
+            cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
+
+
+def forget(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
+    """Forget the scenarios of a dataset, inside a transaction of the caller."""
+    cursor.execute("DELETE FROM scenarios WHERE dataset = ?", [dataset])
+
+
+def _has_table(cursor: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether the table is there: a read-only home of an earlier version has none."""
+    found = cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'scenarios'").fetchone()
+    return found is not None
