@@ -10,7 +10,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "workprof"
 
-GROUND = {"arrays", "columns", "errors", "units", "settings", "records", "progress", "spreadsheets", "stopwatch"}
+GROUND = {
+    "arrays",
+    "columns",
+    "compiled",
+    "errors",
+    "units",
+    "settings",
+    "records",
+    "progress",
+    "spreadsheets",
+    "stopwatch",
+}
 MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
 METHODS = {"profiles", "memory", "nodes", "phases"}
 TOP = {"workbench", "cli"}

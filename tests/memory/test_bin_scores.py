@@ -12,8 +12,8 @@ from workprof.memory.bin_scores import (
     run_costs,
     u_rate_of,
     u_score_of,
-    wilson,
 )
+from workprof.memory.intervals import wilson
 from workprof.memory.published_memory import TABLES_6_TO_11
 
 N_TEST = 440

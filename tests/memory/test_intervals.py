@@ -21,7 +21,7 @@ def test_wilson_covers():
 
 
 def test_wilson_of_nothing():
-    assert np.isnan(wilson(0, 0).low)
+    assert (wilson(0, 0).low, wilson(0, 0).high) == (0.0, 1.0)
     with pytest.raises(SettingsError):
         wilson(1, 2, 1.5)
 

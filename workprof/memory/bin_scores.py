@@ -5,26 +5,16 @@ Bins are numbered from 0, the smallest, upwards; shares are 0-1, the u-score is 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.errors import NotEnoughData
+from workprof.memory.intervals import Interval, wilson
 
 PENALTY = 10.0
 """What an under-estimate weighs in the thesis' u-score when an over-estimate weighs 1."""
-
-Z_95 = 1.959963984540054
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A 95 % interval of a share."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -108,14 +98,3 @@ def estimated_improvement(optimal_time_based: float, accuracy: float, u_rate: fl
     It knows neither how far off a prediction is nor what a failed attempt costs; the replay does.
     """
     return optimal_time_based * accuracy - u_rate
-
-
-def wilson(events: int, n: int) -> Interval:
-    """Return the 95 % Wilson interval of a share; 0 to 1 without a trial."""
-    if not n:
-        return Interval(0.0, 1.0)
-    share, z2 = events / n, Z_95**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z_95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n**2))
-    low = 0.0 if not events else centre - half
-    return Interval(max(0.0, low), 1.0 if events == n else min(1.0, centre + half))

@@ -21,7 +21,7 @@ MOST_BLOCKS = 2000
 
 @dataclass(frozen=True)
 class Interval:
-    """Ends of an interval at a confidence (0-1); NaN where there is nothing to go by."""
+    """Ends of an interval at a confidence (0-1)."""
 
     low: float
     high: float
@@ -34,7 +34,7 @@ def too_few(n_runs: int) -> bool:
 
 
 def wilson(events: float, n: float, confidence: float = 0.95) -> Interval:
-    """Return Wilson's score interval of a share.
+    """Return Wilson's score interval of a share; 0 to 1 without a trial.
 
     Args:
         events: how often it happened; a mean over seeds need not be whole.
@@ -46,12 +46,14 @@ def wilson(events: float, n: float, confidence: float = 0.95) -> Interval:
     if not 0 < confidence < 1:
         raise SettingsError(f"confidence is {confidence}; give a share between 0 and 1")
     if n <= 0:
-        return Interval(math.nan, math.nan, confidence)
+        return Interval(0.0, 1.0, confidence)
     z, share = NormalDist().inv_cdf(0.5 + confidence / 2), events / n
     centre = share + z * z / (2 * n)
     reach = z * math.sqrt(max(share * (1 - share), 0.0) / n + z * z / (4 * n * n))
     base = 1 + z * z / n
-    return Interval(max(0.0, (centre - reach) / base), min(1.0, (centre + reach) / base), confidence)
+    low = (centre - reach) / base if events else 0.0  # exact at both ends, whatever the rounding
+    high = (centre + reach) / base if events != n else 1.0
+    return Interval(max(0.0, low), min(1.0, high), confidence)
 
 
 def saving_interval(charged: Floats, before: Floats, seed: int = 0, confidence: float = 0.95) -> Interval:
@@ -62,6 +64,8 @@ def saving_interval(charged: Floats, before: Floats, seed: int = 0, confidence: 
         before: (n,) GB·h of the same runs today.
         seed: of the resamples.
         confidence: 0-1.
+
+    Returns NaN at both ends where nothing was charged before.
     """
     if not len(charged) or not before.sum() > 0:
         return Interval(math.nan, math.nan, confidence)

@@ -18,7 +18,7 @@ from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_if_present
 from workprof.errors import SettingsError
 from workprof.memory.assessment import FEWEST_RUNS, most_common
-from workprof.memory.bin_scores import wilson
+from workprof.memory.intervals import wilson
 from workprof.memory.plan_sizes import (
     CLASS_SIZES,
     LEAST_WASTE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workprof.arrays import Floats, Ints
-from workprof.memory.bin_scores import Interval
+from workprof.memory.intervals import Interval
 from workprof.memory.predictor_facts import InputFact
 from workprof.memory.predictor_settings import PredictorSettings
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from workprof.errors import SettingsError
-from workprof.memory.bin_scores import Interval
 from workprof.memory.bin_settings import MOST_BINS
+from workprof.memory.intervals import Interval
 from workprof.memory.predictor import train_predictors
 from workprof.memory.predictor_results import ModelResult, PredictorResult
 from workprof.memory.predictor_settings import PredictorSettings

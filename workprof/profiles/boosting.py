@@ -92,6 +92,6 @@ def margins(booster: Booster, encoder: MetadataEncoder, rows: Encoded, n_rounds:
 
 
 def _threads(n_rows: int, alone: int) -> int:
-    from workprof.profiles.kernels.compiled import worker_threads  # noqa: PLC0415  heavy
+    from workprof.compiled import worker_threads  # noqa: PLC0415  heavy
 
     return 1 if n_rows <= alone else worker_threads()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.compiled import share_out
 from workprof.profiles.kernels import spanning as kernels
-from workprof.profiles.kernels.compiled import share_out
 from workprof.profiles.neighbours import Neighbours
 
 BLOCKS_PER_CHUNK = 16

@@ -93,7 +93,7 @@ def find_neighbours(
     Raises:
         NotEnoughData: with fewer than two rows.
     """
-    from workprof.profiles.kernels.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.compiled import share_out  # noqa: PLC0415  numba
     from workprof.profiles.kernels.neighbours import nearest_rows  # noqa: PLC0415
 
     n = len(points)

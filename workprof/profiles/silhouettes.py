@@ -148,8 +148,8 @@ def _compute(
     points: Floats, metric: str, rows: Ints, parts: _Parts, dtype: type, report: Callable[[float], None] | None
 ) -> Floats:
     """Write the silhouettes of `rows` into `parts`; return (n_rows,) rounding step of each row's distances."""
+    from workprof.compiled import share_out  # noqa: PLC0415  numba
     from workprof.profiles.distance_sums import group_points  # noqa: PLC0415
-    from workprof.profiles.kernels.compiled import share_out  # noqa: PLC0415  numba
 
     grouped = group_points(points, parts.codes, metric, dtype)
 

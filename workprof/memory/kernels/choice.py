@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.memory.kernels.compiled import compiled
+from workprof.compiled import compiled
 
 BEYOND = np.concatenate((np.zeros(1), np.geomspace(5e-4, 3.0, 60)))
 """How far above the largest candidate sizes are tried, as logarithms of a factor."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.memory.kernels.compiled import compiled
+from workprof.compiled import compiled
 
 AS_IT_WAS, LINE_RATIO, LINE_SHIFT, POWER = 0, 1, 2, 3
 """The size itself; times or plus its distance from a straight line through the inputs; the same on log scales."""

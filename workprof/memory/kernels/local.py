@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.memory.kernels.compiled import compiled
+from workprof.compiled import compiled
 from workprof.memory.kernels.forecasts import nearness
 
 WINDOW = 400

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.arrays import Bools, Floats
+from workprof.compiled import compiled
 from workprof.memory.kernels.choice import Belief, after_failure, cheapest
-from workprof.memory.kernels.compiled import compiled
 from workprof.memory.kernels.forecasts import carried, nearness
 
 Ways = tuple[Floats, Floats, Floats]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.profiles.kernels.compiled import compiled
+from workprof.compiled import compiled
 
 Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]
 """Rows in blocks, as compiled loops take them: points (n, d), lanes (d, n), starts (n_blocks + 1,), lower and upper

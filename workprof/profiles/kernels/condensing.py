@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.profiles.kernels.compiled import compiled
+from workprof.compiled import compiled
 
 
 @compiled

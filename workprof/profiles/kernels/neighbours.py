@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.arrays import Floats, Ints, Positions
+from workprof.compiled import compiled
 from workprof.profiles.kernels.blocks import Space, box_gaps, count_below, partial_sort, to_block
-from workprof.profiles.kernels.compiled import compiled
 
 Candidates = tuple[Floats, Ints, Ints, Floats]
 """Of each row of a block: distances, positions, how many of them are filled, and the limit that others must beat."""

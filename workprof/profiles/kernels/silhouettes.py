@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Floats, Ints
-from workprof.profiles.kernels.compiled import compiled_fast
+from workprof.compiled import compiled_fast
 
 TILE = 512
 """Points per tile: 512 points x 12 numbers x 4 bytes are half of a 48 KB first-level cache."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints, Positions
+from workprof.compiled import compiled
 from workprof.profiles.kernels.blocks import Space, box_gaps, to_block
-from workprof.profiles.kernels.compiled import compiled
 
 Rows = tuple[Floats, Floats, Ints, Ints]
 Bounds = tuple[Floats, Floats]

@@ -1,4 +1,4 @@
-"""Numba as this package uses it: compiled once and kept, outside the interpreter lock, split over threads.
+"""Numba as every kernel here uses it: compiled once and kept, outside the interpreter lock, split over threads.
 
 The kernels release the lock and Python threads share them out. That is what numba's own parallel loops would do,
 without their threading layer, which ends the process when two viewers start a computation at the same time.
