@@ -1,0 +1,146 @@
+"""Models that tell the bin of a run before it runs: trained in the background, replayed on runs they never saw."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _earlier, _figures, _header, _memory_asked, _memory_keep, _memory_model_form, _progress
+from pages._memory_asked import Asked
+from pages._sweep_runs import csv
+from workprof.charts.memory import (
+    bin_confusion,
+    estimated_and_replayed,
+    importance_table,
+    input_words,
+    model_headlines,
+    model_sentence,
+    model_table,
+    models_scenario,
+    ranking_warning,
+)
+from workprof.charts.text import markdown_text
+from workprof.inputs import safe_name
+from workprof.memory.predictor_results import PredictorResult
+from workprof.memory.predictor_settings import FAITHFUL, PredictorSettings
+from workprof.units import format_duration
+from workprof.workbench.memory import TRAIN
+
+SHOWN = "memory_models_last"
+WHAT = "Training the models"
+
+
+def models(asked: Asked) -> None:
+    """Show the settings, the running job, and the newest models there are."""
+    if _memory_asked.needs_requests(asked):
+        return
+    settings = _memory_model_form.settings(asked)
+    answer = asked.workbench.bin_models_answer(asked.dataset.hash, settings)
+    if answer.result is not None:
+        st.session_state[SHOWN] = (asked.dataset.hash, settings)
+        _result(asked, answer.result)
+        return
+    running = answer.job is not None and answer.job.active
+    if not running:
+        _ask(asked, settings)
+    _progress.job_panel(asked.visit.house, answer.job, WHAT)
+    _previous(asked, running=running)
+
+
+def _ask(asked: Asked, settings: PredictorSettings) -> None:
+    with st.container(border=True):
+        earlier = _earlier.runs(asked.visit, TRAIN.name)
+        took = "About a minute on two cores for a task of some hundred runs."
+        if earlier:
+            took = f"The last training here took {format_duration(earlier[0].seconds)}."
+        pairs = len(settings.models) * len(settings.sampling)
+        st.markdown(f"No models with these settings yet: {pairs} to train, {settings.trials} trials each. {took}")
+        if st.button("Train the models", type="primary", icon=":material/model_training:", key="memory_train"):
+            asked.workbench.start_bin_models(asked.dataset.hash, settings)
+            st.rerun()
+
+
+def _result(asked: Asked, found: PredictorResult) -> None:
+    if found.settings.mode == FAITHFUL:
+        _header.published_flag()
+    if found.uses_after_the_run:
+        st.warning(
+            "The models see facts that are known only after the run: no such model can be used beforehand.",
+            icon=":material/history_toggle_off:",
+        )
+    _figures.headline_row(model_headlines(found))
+    st.markdown(f"**{markdown_text(model_sentence(found), 400)}**")
+    if found.ranks_differ:
+        st.warning(markdown_text(ranking_warning(found), 500), icon=":material/swap_vert:")
+    for note in found.notes:
+        st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
+    _table(asked, found)
+    _figures.show(estimated_and_replayed(found), key="memory_models")
+    st.subheader("Bins told and true")
+    st.caption("Outlined: told too small, so the first attempt fails.")
+    _matrices(found)
+    _inputs(found)
+    _memory_keep.keep(asked, "memory_keep_models", lambda name: models_scenario(found, asked.dataset, name))
+    st.caption(
+        f"{found.n_train + found.n_validation + found.n_test:,} runs, seed {found.settings.seed}, computed in "
+        f"{format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
+    )
+
+
+def _table(asked: Asked, found: PredictorResult) -> None:
+    table = model_table(found)
+    number, percent = st.column_config.NumberColumn, "%.1f %%"
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="memory_model_table",
+        alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
+        column_config={
+            "model": st.column_config.TextColumn("model", pinned=True),
+            "over_sampling": "over-sampling",
+            "u_score": number("u-score", format=percent, help="Lower is better."),
+            "accuracy": number("accuracy", format=percent),
+            "u_rate": number("under-estimates", format=percent),
+            "u_rate_low": number("from", format=percent, help="95 % Wilson interval of the under-estimates."),
+            "u_rate_high": number("to", format=percent),
+            "estimated": number("estimated", format=percent, help="The thesis' formula."),
+            "replayed": number("replayed", format=percent, help="Every test run replayed, failures charged."),
+            "saved_of_requested": number("saved of requests", format=percent),
+            "failures": number("failed attempts"),
+            "never_finished": number("never finished"),
+            "charged_gb_h": number("charged (GB·h)", format="%,.2f"),
+        },
+    )
+    csv(table, f"{safe_name(asked.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
+
+
+def _matrices(found: PredictorResult) -> None:
+    with st.grid(min_column_width=300, gap="small"):
+        for place, model in enumerate(found.models):
+            with st.container(border=True):
+                st.markdown(f"**{markdown_text(model.name)}**")
+                _figures.small(bin_confusion(found, model), key=f"memory_confusion_{place}")
+
+
+def _inputs(found: PredictorResult) -> None:
+    st.subheader("What the models go by")
+    st.markdown(markdown_text(input_words(found), 900))
+    table = importance_table(found)
+    if len(table):
+        st.dataframe(table, hide_index=True, key="memory_importance", alt=f"Importance of {len(table)} inputs")
+
+
+def _previous(asked: Asked, *, running: bool) -> None:
+    """Show the result of the previous settings under a banner, where this session has one."""
+    of_dataset, settings = st.session_state.get(SHOWN, ("", None))
+    if of_dataset != asked.dataset.hash or settings is None:
+        return
+    kept = asked.workbench.bin_models_answer(of_dataset, settings).result
+    if kept is None:
+        return
+    todo = "the new ones are being trained" if running else "press **Train the models** to renew it"
+    st.warning(
+        f"What follows is based on previous settings ({markdown_text(kept.task or 'all tasks', 80)}, "
+        f"{len(kept.edges_bytes)} bins); {todo}.",
+        icon=":material/history:",
+    )
+    _result(asked, kept)

@@ -1,0 +1,158 @@
+"""Every policy on the same runs: waste and failures, what a price per failure picks, and why a task gets its size."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _earlier, _figures, _header, _memory_keep, _memory_replay_form, _memory_why, _progress
+from pages._errors import guard
+from pages._memory_asked import Asked
+from pages._sweep_runs import csv
+from workprof.charts.memory import (
+    choice_table,
+    frontier_chart,
+    learning_curve,
+    policy_headlines,
+    policy_scenario,
+    policy_table,
+)
+from workprof.charts.text import markdown_text
+from workprof.inputs import safe_name
+from workprof.memory.protocols import SIZEY
+from workprof.memory.replay_records import ReplayResult
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.units import format_duration
+from workprof.workbench.memory import REPLAY
+
+SHOWN = "memory_policies_last"
+WHAT = "Replaying the policies"
+
+
+def policies(asked: Asked) -> None:
+    """Show the settings, the running replay or the newest one, and the reason for one task's size."""
+    with st.expander("Replay", icon=":material/tune:", key="memory_replay_settings", on_change="rerun"):
+        settings = _memory_replay_form.settings(asked)
+    answer = asked.workbench.replay_answer(asked.dataset.hash, settings)
+    if answer.result is not None:
+        st.session_state[SHOWN] = (asked.dataset.hash, settings)
+        _result(asked, answer.result)
+    else:
+        running = answer.job is not None and answer.job.active
+        if not running:
+            _ask(asked, settings)
+        _progress.job_panel(asked.visit.house, answer.job, WHAT)
+        _previous(asked, running=running)
+    st.subheader("Why this number")
+    with guard():
+        _memory_why.reason(asked, settings)
+
+
+def _ask(asked: Asked, settings: ReplaySettings) -> None:
+    with st.container(border=True):
+        earlier = _earlier.runs(asked.visit, REPLAY.name)
+        took = "Some seconds for a thousand runs."
+        if earlier:
+            took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."
+        st.markdown(
+            f"Not replayed with these settings yet: {len(settings.policies)} policies on "
+            f"{asked.dataset.finished_rows:,} finished rows, and the settings of ours. {took}"
+        )
+        if st.button("Replay the policies", type="primary", icon=":material/play_arrow:", key="memory_replay"):
+            asked.workbench.start_replay(asked.dataset.hash, settings)
+            st.rerun()
+
+
+def _result(asked: Asked, found: ReplayResult) -> None:
+    if found.protocol == SIZEY:
+        _header.published_flag()
+    for note in found.notes:
+        st.warning(f"{markdown_text(note[:1].upper() + note[1:], 400)}.", icon=":material/warning:")
+    price = float(
+        st.number_input(
+            "Price of a failure (GB·h)",
+            min_value=0.0,
+            value=0.0,
+            format="%g",
+            key="memory_pick",
+            bind="query-params",
+            width=260,
+            help=f"On top of what its attempts are charged; the mean run uses {found.mean_run_gb_h:.3g} GB·h. 0 = "
+            "waste alone.",
+        )
+    )
+    _figures.headline_row(policy_headlines(found, price))
+    _figures.show(frontier_chart(found, price), key="memory_frontier")
+    _table(asked, found, price)
+    _memory_keep.keep(asked, "memory_keep_policy", lambda name: policy_scenario(found, price, asked.dataset, name))
+    st.subheader("While the policies learn")
+    _figures.show(learning_curve(found), key="memory_learning")
+    left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
+    st.caption(
+        f"{markdown_text('Left out: ' + ', '.join(left_out) if left_out else 'No run is left out', 300)}. Sized for "
+        f"{found.target}, computed in {format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
+    )
+
+
+def _table(asked: Asked, found: ReplayResult, price: float) -> None:
+    table = policy_table(found, price)
+    number, percent, hours = st.column_config.NumberColumn, "%.1f %%", "%,.4g"
+    st.caption("Least waste with the price of the failures first; intervals of 95 %.")
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="memory_policy_table",
+        alt=f"{len(table)} policies with waste, failures and their intervals",
+        height="content",
+        column_config={
+            "policy": st.column_config.TextColumn("policy", pinned=True),
+            "wasted_gb_h": number("wasted (GB·h)", format=hours, help="Charged and not used."),
+            "failures": number("failed attempts", format="%,.4g"),
+            "failed_low": number("runs failing, from", format=percent, help="Wilson interval of runs with a failure."),
+            "failed_high": number("to", format=percent),
+            "saved_percent": number("saved", format=percent, help="Of what the requests of now are charged."),
+            "saved_low": number("saved, from", format=percent, help="Bootstrap over the runs."),
+            "saved_high": number("saved, to", format=percent),
+            "total_gb_h": number("waste + price (GB·h)", format=hours),
+            "charged_gb_h": number("charged (GB·h)", format=hours),
+            "never_fit": number("never finished", format="%,.4g"),
+            "seconds": number("time (s)", format="%.3g"),
+        },
+    )
+    csv(table, f"{safe_name(asked.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
+    _prices(found)
+
+
+def _prices(found: ReplayResult) -> None:
+    number, amount = st.column_config.NumberColumn, "%,.4g"
+    prices = st.expander("What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun")
+    if prices.open and found.choices:
+        with prices:
+            choices = choice_table(found)
+            st.dataframe(
+                choices,
+                hide_index=True,
+                key="memory_choices",
+                alt=f"The best policy at {len(choices)} prices of a failure",
+                column_config={
+                    "price_gb_h": number("price of a failure (GB·h)", format=amount),
+                    "wasted_gb_h": number("wasted (GB·h)", format=amount),
+                    "failures": number("failed attempts", format=amount),
+                },
+            )
+
+
+def _previous(asked: Asked, *, running: bool) -> None:
+    """Show the result of the previous settings under a banner, where this session has one."""
+    of_dataset, settings = st.session_state.get(SHOWN, ("", None))
+    if of_dataset != asked.dataset.hash or settings is None:
+        return
+    kept = asked.workbench.replay_answer(of_dataset, settings).result
+    if kept is None:
+        return
+    todo = "the new one runs" if running else "press **Replay the policies** to renew it"
+    st.warning(
+        f"What follows is based on previous settings ({kept.protocol}, input {markdown_text(kept.input_column, 40)}); "
+        f"{todo}.",
+        icon=":material/history:",
+    )
+    _result(asked, kept)

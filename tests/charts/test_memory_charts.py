@@ -1,0 +1,297 @@
+"""Figures and tables of memory: they say what the records hold, with units, risk beside saving, and names made safe."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from tests.charts import records_for_memory as given
+from tests.charts.records_for_tests import HOSTILE
+from workprof.charts import memory as charts
+from workprof.charts.memory.confusion import under_outline
+from workprof.charts.memory.frontier import frontier_chart
+from workprof.charts.memory.learning import learning_curve
+from workprof.charts.memory.policies import picked, policy_headlines, policy_table
+from workprof.charts.memory.reasons import why_costs, why_headlines, why_history
+from workprof.charts.memory.words import row_labels, saved
+from workprof.charts.theme import readable
+from workprof.memory.assessment import AssessmentSettings, assessment_of
+from workprof.memory.bin_scores import u_score_of
+from workprof.memory.scenarios import compare
+from workprof.memory.task_classes import ClassSettings
+from workprof.store.reports import Dataset
+from workprof.units import GB
+
+DATASET = Dataset("a table", "abc", "jobs", "generic", 185, 185, "2024-01-01T00:00:00", "corrected", "a.csv")
+
+EVERY = {
+    "boxes": lambda: charts.task_boxes(given.assessment()),
+    "close up": lambda: charts.task_boxes(given.assessment(), 2.0),
+    "classes": lambda: charts.classes_chart(given.assessment()),
+    "facts": lambda: charts.fact_bars(given.assessment().features, "", after=True),
+    "usage": lambda: charts.usage_ecdf(given.bins()),
+    "usage by count": lambda: charts.usage_ecdf(given.bins(weight="count", search="stride", top="pinned")),
+    "improvement": lambda: charts.improvement_chart(given.curve(), 3),
+    "confusion": lambda: charts.bin_confusion(given.models(), given.models().models[0]),
+    "models": lambda: charts.estimated_and_replayed(given.models()),
+    "rollup": lambda: charts.rollup_bars(given.rollup()),
+    "frontier": lambda: frontier_chart(given.replayed(), 1.0),
+    "learning": lambda: learning_curve(given.replayed()),
+    "history": lambda: why_history(given.reason()),
+    "costs": lambda: why_costs(given.reason()),
+}
+
+
+def points(trace, axis):
+    return np.asarray(trace[axis], dtype=float)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_chart_has_its_words_units_and_numbers(name):
+    chart = EVERY[name]()
+    assert chart.takeaway.endswith(".")
+    assert chart.takeaway in chart.alt or chart.alt
+    assert len(chart.data)
+    assert "nan" not in f"{chart.takeaway} {chart.alt} {chart.note}".lower()
+    layout = chart.figure.layout
+    titles = f"{layout.xaxis.title.text} {layout.yaxis.title.text}"
+    assert any(unit in titles for unit in ("GB", "Strength", "Number of bins", "Runs so far", "Saved", "Past runs"))
+    drawn = json.dumps(readable(chart.figure, dark=True).to_plotly_json(), default=str)
+    assert "<img" not in drawn
+
+
+def test_shown_names_lead_back_to_their_tasks():
+    tasks = ["A:B:SORT", "A:C:SORT", "A:C:INDEX", "plain", "C:SORT", "INDEX:"]
+    labels = charts.task_labels(tasks)
+    assert sorted(labels.values()) == sorted(tasks)
+    assert labels["INDEX"] == "A:C:INDEX"
+    assert labels["plain"] == "plain"
+    assert charts.task_labels(["X", "A:X"]) == {"X": "X", "A:X": "A:X"}
+
+
+def test_rows_of_a_figure_have_names_of_their_own():
+    tasks = [f"A{n}:{'x' * 40}:{end}" for n in range(3) for end in ("SORT_OF_A_VERY_LONG_NAME_THAT_ENDS", "B")]
+    rows = row_labels(tasks)
+    assert len(set(rows)) == len(tasks)
+    assert all(len(row) <= 30 for row in rows)
+    assert rows[0].startswith("…")
+    assert rows[0].endswith("THAT_ENDS (1)")
+
+
+def test_the_headlines_are_sums_of_the_tasks():
+    found = given.assessment()
+    table = charts.task_table(found)
+    assert table["wasted_gb_h"].is_monotonic_decreasing
+    requested = table["requested_gb_h"].sum()
+    jobs = given.jobs()
+    hours = jobs["duration_s"] / 3600
+    assert requested == pytest.approx((jobs["requested_memory_bytes"] / GB * hours).sum())
+    used = (jobs["peak_memory_bytes"] / GB * hours).sum()
+    assert requested - table["wasted_gb_h"].sum() == pytest.approx(used)
+    shown = {line.label: line.value for line in charts.assessment_headlines(found)}
+    assert shown["Used"] == f"{used:,.0f} GB·h"
+    assert list(table["evidence"] == "enough runs") == [task.n >= 34 for task in found.tasks]
+
+
+def test_a_table_without_requests_says_that_nothing_can_be_called_wasted():
+    found = assessment_of(
+        {"jobs": given.jobs().drop(columns=["requested_memory_bytes", "cpu_usage_percent"])}, AssessmentSettings()
+    )
+    assert "has a request" in charts.assessment_sentence(found)
+    shown = {line.label: line.value for line in charts.assessment_headlines(found)}
+    assert shown["Memory used"] == shown["CPU used"] == "no data"
+    assert len(charts.group_table(found)) == 1
+    assert charts.task_boxes(found).takeaway
+
+
+def test_classes_are_told_by_symbol_and_word_and_add_up():
+    found = given.assessment()
+    chart = charts.classes_chart(found)
+    marked = {trace.name: [x for x in trace.x if x is not None] for trace in chart.figure.data}
+    assert {name: len(values) for name, values in marked.items()} == found.classes.counts
+    assert len({trace.marker.symbol for trace in chart.figure.data}) == 3
+    assert [shape.x0 for shape in chart.figure.layout.shapes] == [5.0, 20.0]
+
+
+@pytest.mark.parametrize("limits", [(1.0, 2.0), (1.4, 30.0), (5.0, 20.0)])
+def test_other_limits_give_the_classes_of_a_whole_assessment(limits):
+    settings = ClassSettings("fixed", *limits)
+    whole = assessment_of(given.frames(), AssessmentSettings(classes=settings))
+    quick = charts.with_limits(given.assessment(), settings)
+    assert quick.classes == whole.classes
+    assert quick.settings == whole.settings
+    assert [task.size_class for task in quick.tasks] == [task.size_class for task in whole.tasks]
+
+
+def test_facts_of_after_the_run_are_hatched_and_can_be_left_out():
+    facts = given.assessment().features
+    chart = charts.fact_bars(facts, given.HEAVY, after=True)
+    after = next(trace for trace in chart.figure.data if trace.name == "after the run")
+    assert "rchar" in after.y
+    assert after.marker.pattern.shape == "/"
+    assert chart.takeaway.startswith("The strongest fact known before the run, of HEAVY, is group")
+    assert not any(fact.after_the_run for fact in charts.facts_of_task(facts, given.HEAVY, after=False))
+    assert charts.fact_bars(facts, given.THIN, after=True) is None
+
+
+def test_the_shaded_area_is_the_memory_that_stays_unused():
+    found = given.bins()
+    unused = charts.usage_ecdf(found).figure.data[0]
+    x, y = points(unused, "x"), points(unused, "y")
+    area = abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
+    jobs = given.jobs()[given.jobs()["task_name"] == given.HEAVY]
+    used, hours = jobs["peak_memory_bytes"] / GB, jobs["duration_s"]
+    edges = np.array(found.edges_bytes) / GB
+    given_gb = edges[np.searchsorted(edges, used)]
+    assert area == pytest.approx(np.average(given_gb - used, weights=hours), rel=1e-6)
+
+
+def test_edges_stand_at_their_sizes_and_the_risk_beside_the_saving():
+    own = given.bins(edges_bytes=(10.0 * GB, 5.0 * GB))
+    chart = charts.usage_ecdf(own)
+    assert [shape.x0 for shape in chart.figure.layout.shapes] == [5.0, 10.0, 64.0]
+    above = own.effect.n_above
+    assert above > 0
+    assert f"{above} runs ({above / 120:.1%}".replace("%", " %") in chart.takeaway
+    shown = {line.label: line.value for line in charts.bin_headlines(own)}
+    assert shown["Over the top"] == f"{above} runs"
+    table = charts.bin_table(own)
+    assert table["runs"].sum() + above == 120
+
+
+def test_a_size_that_costs_more_is_not_called_a_saving():
+    assert saved(0.313) == "31.3 % less"
+    assert saved(-0.12) == "12.0 % more"
+    assert "unknown" in saved(math.nan)
+    dear = given.bins(edges_bytes=(1000.0 * GB,))
+    assert "% more GB·h than requested" in charts.bins_sentence(dear)
+
+
+@pytest.mark.parametrize("weight", ["time", "count"])
+def test_the_improvement_is_marked_at_the_chosen_number_under_the_bound(weight):
+    found = given.curve(weight=weight)
+    chart = charts.improvement_chart(found, 2)
+    oracle, continuous, curve, mark = chart.figure.data
+    assert list(mark.x) == [2]
+    assert mark.y[0] == points(curve, "y")[1]
+    assert (
+        max(points(curve, "y"))
+        <= oracle.y[0]
+        == (found.oracle.saved_share if weight == "count" else found.oracle.time_based_saved_share)
+    )
+    assert continuous.y[0] < oracle.y[0]
+    assert "chosen" in mark.name
+
+
+@pytest.mark.parametrize("bins", [2, 3, 5])
+def test_the_outline_holds_the_under_estimates_and_nothing_else(bins):
+    path = under_outline(bins)["path"].replace("Z", "").split()
+    corners = [tuple(float(value) for value in word.split(",")) for word in path if "," in word]
+
+    def inside(x, y):
+        crossings = 0
+        for (x0, y0), (x1, y1) in zip(corners, corners[1:] + corners[:1], strict=True):
+            if (y0 > y) != (y1 > y) and x < x0 + (y - y0) / (y1 - y0) * (x1 - x0):
+                crossings += 1
+        return crossings % 2 == 1
+
+    for true in range(bins):
+        for predicted in range(bins):
+            assert inside(predicted, true) is (predicted < true)
+
+
+def test_the_models_are_ordered_by_the_replay_and_failures_stand_beside():
+    found = given.models()
+    table = charts.model_table(found)
+    assert table["replayed"].is_monotonic_decreasing
+    assert len(table) == 2 * len(found.models) + 2
+    best = charts.every_model(found)[0]
+    shown = {line.label: line.value for line in charts.model_headlines(found)}
+    assert shown["Failed attempts"] == f"{best.failures:,}"
+    assert f"{best.failures} attempt" in charts.model_sentence(found)
+    for model in found.models:
+        assert model.u_score == pytest.approx(u_score_of(model.accuracy, model.u_rate))
+        under = int(np.tril(model.confusion, -1).sum())
+        assert f"{under:,} test run" in charts.bin_confusion(found, model).takeaway
+
+
+def test_a_turned_ranking_is_told():
+    found = given.models()
+    assert bool(charts.ranking_warning(found)) is found.ranks_differ
+    turned = dataclasses.replace(
+        found,
+        ranks_differ=True,
+        ranking=dataclasses.replace(found.ranking, best_by_estimate="a", best_by_replay="b", n_pairs=3, n_turned=2),
+    )
+    assert "2 of 3 pairs" in charts.ranking_warning(turned)
+    assert "by the estimate a is best, by the replay b" in charts.ranking_warning(turned)
+    assert charts.ranking_warning(turned) == charts.estimated_and_replayed(turned).takeaway
+
+
+@pytest.mark.parametrize("measure", ["mean", "peak", "one_each"])
+def test_the_rollup_shows_its_record_and_never_saves_more_than_is_spent(measure):
+    found = given.rollup(measure=measure)
+    table = charts.rollup_table(found)
+    total = table.iloc[-1]
+    assert total["name"] == "total"
+    assert table["saved_gb_h"].iloc[:-1].sum() == pytest.approx(total["saved_gb_h"])
+    assert (table["money_saved"] <= table["money_before"]).all()
+    labels = [line.label for line in charts.rollup_headlines(found)]
+    assert labels.index("Failed attempts") == labels.index("GB·h") + 1
+    tested = sum(task.risk.n_tested for task in found.plan.tasks)
+    assert f"of {tested:,} tested runs fail" in charts.rollup_sentence(found)
+    assert len(charts.plan_table(found.plan)) == 3
+
+
+def test_scenarios_keep_the_figures_of_their_records():
+    bins, models, plan = given.bins(), given.models(), given.rollup()
+    made = (
+        charts.bins_scenario(bins, DATASET, "bins"),
+        charts.models_scenario(models, DATASET, "models"),
+        charts.rollup_scenario(plan, DATASET, "plan"),
+    )
+    assert made[0].optimal_share == bins.effect.time_based_saved_share
+    assert made[0].n_failures == -1
+    assert made[1].n_failures == charts.every_model(models)[0].failures
+    hours = plan.total.memory_gb_h
+    assert made[2].saved_share == pytest.approx(1 - hours.after / hours.before)
+    table = charts.comparison_table(compare(made))
+    assert list(table.columns[1:]) == ["bins", "models", "plan"]
+    lines = table.set_index("")
+    assert lines.loc["failed attempts", "bins"] == "not replayed"
+    assert "★" in " ".join(lines.loc["saved, failures charged"])
+    assert len(charts.scenario_table(made)) == 3
+
+
+@pytest.mark.parametrize("price", [0.0, 0.1, 10.0, 1e6])
+def test_the_price_picks_the_cheapest_of_all(price):
+    found = given.replayed()
+    best = picked(found, price)
+    every = [(one.wasted_gb_h, one.failures) for one in (*found.policies.values(), *found.frontier)]
+    assert best.total_gb_h(price) == pytest.approx(min(waste + price * failed for waste, failed in every))
+    assert best.name in frontier_chart(found, price).takeaway
+    assert [line.label for line in policy_headlines(found, price)][:2] == ["Wasted", "Failed attempts"]
+    assert policy_table(found, price)["total_gb_h"].is_monotonic_increasing
+
+
+def test_every_point_of_the_plane_is_in_the_table():
+    found = given.replayed()
+    assert len(frontier_chart(found, 0.0).data) == len(found.policies) + len(found.frontier)
+
+
+def test_the_reason_shows_every_run_above_the_size():
+    found = given.reason()
+    fits, above, *lines = why_history(found).figure.data
+    assert len(above.x) == found.n_above
+    assert len(fits.x) + len(above.x) == found.n_known
+    assert lines[0].y[0] == found.size_bytes / GB
+    shown = {line.label: line for line in why_headlines(found)}
+    assert shown["Odds of a retry"].detail.endswith("%")
+
+
+def test_hostile_names_are_in_the_tables_as_they_are_and_in_figures_escaped():
+    chart = charts.task_boxes(given.assessment())
+    assert any(HOSTILE in name for name in chart.data["task"])
+    assert not any("<" in str(trace.name) for trace in chart.figure.data)

@@ -1,0 +1,280 @@
+"""The Memory page in every state: no data, wrong data, no requests, every view, training, replay, scenarios."""
+
+import shutil
+import time
+
+import pytest
+
+from pages._memory_bin_form import PUBLISHED
+from tests.charts import records_for_memory as given
+from tests.pages.conftest import problems
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.bin_settings import BinSettings
+from workprof.memory.predictor_settings import PredictorSettings
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.rollup_settings import RollupSettings
+from workprof.settings import from_environment
+from workprof.units import GB, format_share
+from workprof.workbench import Workbench
+
+VIEWS = ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Scenarios")
+MODELS = {"memory_trials": "0", "memory_sampling": "none", "memory_k": "2"}
+POLICIES = {"memory_policies": ["workprof", "preset", "p95"]}
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def until(met, patience_s=60):
+    end = time.monotonic() + patience_s
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with a table of three tasks, the same one without requests, and kept models and a kept replay."""
+    folder = tmp_path_factory.mktemp("memory")
+    whole, bare, other = (folder / f"{name}.parquet" for name in ("runs", "bare", "other"))
+    given.jobs().to_parquet(whole)
+    given.jobs().drop(columns=["requested_memory_bytes"]).to_parquet(bare)
+    given.jobs()[["task_name", "group", "duration_s"]].to_parquet(other)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            hashes = [workbench.ingest([path]).hash for path in (whole, bare, other)]
+            bins = BinSettings(task=given.HEAVY, k=2)
+            workbench.bin_models(hashes[0], PredictorSettings(bins=bins, sampling=("none",), trials=0))
+            workbench.replay(hashes[0], ReplaySettings(policies=("workprof", "preset", "p95")))
+    return folder / "home", hashes
+
+
+@pytest.fixture
+def runs(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1][0]
+
+
+@pytest.fixture
+def bare(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1][1]
+
+
+@pytest.fixture
+def other(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1][2]
+
+
+@pytest.fixture
+def page(app, runs):
+    return lambda tab="Tasks", **more: app("memory", ds=runs, memory_tab=tab, **more)
+
+
+def test_an_empty_home_offers_the_sample(app):
+    test = app("memory")
+    assert problems(test) == []
+    assert "Load sample" in labels(test)
+    assert "peak_memory_bytes" in words(test)
+
+
+def test_a_table_without_memory_names_what_is_missing(app, other):
+    test = app("memory", ds=other)
+    assert problems(test) == []
+    assert "no column peak_memory_bytes (or rss)" in words(test)
+    assert "Upload" in labels(test)
+
+
+@pytest.mark.parametrize("tab", VIEWS)
+def test_every_view_opens_and_every_chart_has_its_words(page, tab):
+    test = page(tab)
+    assert problems(test) == []
+    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
+
+
+def test_the_tasks_are_those_of_the_library(page, runs, house):
+    test = page()
+    found = house().workbench.assessment(runs, AssessmentSettings())
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["Memory used"] == format_share(found.memory.utilisation)
+    table = test.dataframe[0].value
+    assert list(table["full_name"]) == [task.task for task in found.tasks]
+    assert table["wasted_gb_h"].iloc[0] == found.tasks[0].wasted_gb_h
+    assert "too few runs" in " ".join(table["evidence"])
+
+
+def test_the_limits_of_the_classes_can_be_set_and_found(page):
+    test = page(memory_light="1", memory_moderate="2")
+    assert problems(test) == []
+    assert "fit 1 GB, 2 more fit 2 GB, 1 is heavy" in words(test)
+    test.segmented_control(key="memory_limits").set_value("auto").run()
+    assert problems(test) == []
+    assert "limits found" in words(test)
+
+
+def test_without_requests_a_flat_one_is_asked_for(app, bare):
+    for tab in VIEWS[:-1]:
+        test = app("memory", ds=bare, memory_tab=tab)
+        assert problems(test) == []
+        assert "Flat request (GB)" in words(test)
+    test = app("memory", ds=bare, memory_tab="Bins")
+    test.number_input(key="memory_request").set_value(64.0).run()
+    assert problems(test) == []
+    assert "less GB·h than requested" in words(test)
+
+
+def test_the_bins_are_those_of_the_library_with_the_risk_beside(page, runs, house):
+    test = page("Bins", memory_k="2", memory_headroom="0", memory_weight="count")
+    assert problems(test) == []
+    found = house().workbench.bins(runs, BinSettings(task=given.HEAVY, k=2, headroom=0.0, weight="count"))
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["Over the top"] == f"{found.effect.n_above} runs"
+    assert f"({', '.join(f'{edge / GB:.3g} GB' for edge in found.edges_bytes)})" in words(test)
+
+
+def test_edges_of_ones_own_stand_in_the_address_and_take_effect(page):
+    test = page("Bins", memory_edges="30, 5")
+    assert problems(test) == []
+    assert "put in increasing order" in words(test)
+    above = int((given.jobs()["peak_memory_bytes"] > 30 * GB).sum())
+    assert f"{above} runs" in {metric.value for metric in test.metric}
+    test.button(key="memory_edges_clear").click().run()
+    assert problems(test) == []
+    assert test.text_input(key="memory_edges").value == ""
+    test.text_input(key="memory_edges").set_value("5, many").run()
+    assert "'many' is no edge" in " ".join(item.value for item in test.error).replace("\\", "")
+    assert len(test.get("plotly_chart")) == 2
+
+
+def test_the_stride_search_is_flagged_and_can_be_made_as_published(page):
+    test = page("Bins", memory_search="stride")
+    assert problems(test) == []
+    assert "published definitions" in words(test)
+    test.button(key="memory_published").click().run()
+    assert problems(test) == []
+    assert {key: test.session_state[key] for key in PUBLISHED} == PUBLISHED
+    assert "as published" in words(test)
+
+
+def test_a_task_of_an_old_link_that_is_not_there_is_told(page):
+    test = page("Bins", memory_task="nothing like it")
+    assert problems(test) == []
+    assert "which this dataset does not have" in words(test)
+
+
+def test_kept_models_are_shown_with_estimate_replay_and_failures(page):
+    test = page("Models", **MODELS)
+    assert problems(test) == []
+    shown = {metric.label for metric in test.metric}
+    assert {"Replayed", "Estimated", "Failed attempts", "u-score"} <= shown
+    assert len(test.get("plotly_chart")) == 3
+    assert "Save scenario" in labels(test)
+
+
+def test_facts_of_after_the_run_have_to_be_ticked(page):
+    test = page("Models")
+    offered = test.multiselect(key="memory_after").options
+    assert "duration_s" in offered
+    assert "group" not in offered
+    assert not test.multiselect(key="memory_after").value
+    assert "Train the models" in labels(test)
+
+
+def test_a_price_per_failure_picks_the_policy(page):
+    test = page("Policies", **POLICIES)
+    assert problems(test) == []
+    assert len(test.get("plotly_chart")) == 4
+    test.number_input(key="memory_pick").set_value(1e9).run()
+    assert problems(test) == []
+    assert {metric.label: metric.value for metric in test.metric}["Failed attempts"] == "0"
+    assert "failed when sized in turn" in words(test)
+
+
+@pytest.mark.parametrize("by", ["task", "workflow", "namespace"])
+def test_the_rollup_is_that_of_the_library(page, runs, house, by):
+    test = page("Roll-up", memory_by=by, memory_price="0.02")
+    assert problems(test) == []
+    found = house().workbench.rollup(runs, RollupSettings(by=by)).total
+    table = test.dataframe[0].value
+    assert table["after_gb_h"].iloc[-1] == pytest.approx(found.memory_gb_h.after)
+    assert table["money_saved"].iloc[-1] == pytest.approx(0.02 * (found.memory_gb_h.before - found.memory_gb_h.after))
+    assert "0.02 USD per GB·h is an assumption" in words(test)
+    assert len(test.get("download_button")) >= 5
+
+
+@pytest.mark.parametrize("rule", ["percentile", "least_waste", "class_sizes"])
+def test_every_rule_of_a_plan(page, rule):
+    test = page("Roll-up", memory_rule=rule)
+    assert problems(test) == []
+    assert set(test.dataframe[1].value["rule"]) <= {rule, "kept"}
+
+
+def test_scenarios_are_kept_compared_and_removed(page, runs, house):
+    test = page("Bins")
+    test.text_input(key="memory_keep_bins_name").set_value("three *bins*")
+    next(button for button in test.button if button.label == "Save scenario").click().run()
+    assert problems(test) == []
+    assert "Kept as three *bins*" in words(test)
+    test = page("Roll-up")
+    test.text_input(key="memory_keep_rollup_name").set_value("one size")
+    next(button for button in test.button if button.label == "Save scenario").click().run()
+    test = page("Scenarios")
+    assert problems(test) == []
+    assert list(test.dataframe[1].value.columns[1:]) == ["one size", "three *bins*"]
+    assert "different tasks" in words(test)
+    test.selectbox(key="memory_doomed").set_value("one size").run()
+    test.button(key="memory_remove").click().run()
+    assert problems(test) == []
+    assert [one.name for one in house().workbench.scenarios(runs)] == ["three *bins*"]
+
+
+def test_a_scenario_needs_a_name(page):
+    test = page("Bins")
+    next(button for button in test.button if button.label == "Save scenario").click().run()
+    assert test.exception.len == 0
+    assert "give a name" in " ".join(item.value for item in test.error)
+
+
+def test_a_read_only_server_keeps_nothing(app, runs, monkeypatch):
+    monkeypatch.setenv("WORKPROF_READONLY", "1")
+    test = app("memory", ds=runs, memory_tab="Bins")
+    assert problems(test) == []
+    assert next(button for button in test.button if button.label == "Save scenario").disabled
+
+
+@pytest.mark.slow
+def test_models_are_trained_in_the_background_and_cancelled(page, house):
+    test = page("Models", memory_k="3", memory_trials="1000")
+    test.button(key="memory_train").click().run()
+    assert problems(test) == []
+    assert "Cancel" in labels(test)
+    workbench = house().workbench
+    key = workbench.jobs()[0].key
+    before = time.monotonic()
+    next(button for button in test.button if button.label == "Cancel").click().run()
+    until(lambda: not workbench.job(key).active)
+    assert time.monotonic() - before < 5
+    test.run()
+    assert problems(test) == []
+    assert "was cancelled" in words(test)
+
+
+@pytest.mark.slow
+def test_a_replay_runs_in_the_background_and_the_old_one_stays(page, house):
+    test = page("Policies", **POLICIES)
+    test.multiselect(key="memory_policies").set_value(["workprof", "preset"]).run()
+    assert "based on previous settings" in words(test)
+    test.button(key="memory_replay").click().run()
+    workbench = house().workbench
+    until(lambda: not workbench.jobs()[0].active)
+    test.run()
+    assert problems(test) == []
+    assert len(next(one.value for one in test.dataframe if "total_gb_h" in one.value.columns)) == 2
