@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -61,15 +62,23 @@ def table(found: Bins) -> None:
 
 def _edited(key: str, edges: tuple[float, ...]) -> None:
     """Take the edges of the edited table over into the field above it (a callback)."""
-    changes: dict[str, Any] = st.session_state[key]
-    found = dict(enumerate(edges))
+    st.session_state[EDGES] = after_edits(edges, st.session_state[key])
+
+
+def after_edits(edges_gb: tuple[float, ...], changes: dict[str, Any]) -> str:
+    """Return the field's text once the changes of the table's editor are made."""
+    found = dict(enumerate(edges_gb))
     for row, cells in changes["edited_rows"].items():
         found[int(row)] = cells.get("edge_gb", found.get(int(row)))
     for row in changes["deleted_rows"]:
         found.pop(int(row), None)
     added = [cells.get("edge_gb") for cells in changes["added_rows"]]
-    kept = [value for value in (*found.values(), *added) if value]
-    st.session_state[EDGES] = ", ".join(f"{value:.6g}" for value in kept)
+    return ", ".join(_written(value) for value in (*found.values(), *added) if value)
+
+
+def _written(value_gb: float) -> str:
+    """Return an edge as text, rounded up to the kB: rounded down, it might leave out the run that it was made for."""
+    return f"{math.ceil(round(value_gb * 1e6, 3)) / 1e6:.12g}"
 
 
 def _clear() -> None:

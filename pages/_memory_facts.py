@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _figures
+from pages._controls import choice
 from pages._memory_asked import Asked
-from workprof.charts.memory import fact_bars
+from workprof.charts.memory import fact_bars, fact_scatter, facts_of_task
 from workprof.memory.assessment import Assessment
+from workprof.memory.fact_points import FactPointsSettings
 
 
 def facts(asked: Asked, found: Assessment) -> None:
@@ -26,8 +28,17 @@ def facts(asked: Asked, found: Assessment) -> None:
             bind="query-params",
             help="They explain, but no prediction may use them.",
         )
-    chart = fact_bars(found.features, "" if every else asked.task, after=after)
+    task = "" if every else asked.task
+    chart = fact_bars(found.features, task, after=after)
     if chart is None:
         st.info("This task has too few runs, or no column that varies, to test any fact.", icon=":material/info:")
     else:
         _figures.show(chart, key="memory_facts")
+        names = tuple(fact.column for fact in facts_of_task(found.features, task, after=after))
+        _one(asked, task, choice("One fact", "memory_fact", names, "Against the memory used; the strongest first."))
+
+
+def _one(asked: Asked, task: str, column: str) -> None:
+    """Show one fact: points of a number, boxes of a category."""
+    found = asked.workbench.fact_points(asked.dataset.hash, FactPointsSettings(column, task, asked.target))
+    _figures.show(fact_scatter(found), key=f"memory_fact_{found.kind}")

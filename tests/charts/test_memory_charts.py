@@ -19,6 +19,7 @@ from workprof.charts.memory.words import row_labels, saved
 from workprof.charts.theme import readable
 from workprof.memory.assessment import AssessmentSettings, assessment_of
 from workprof.memory.bin_scores import u_score_of
+from workprof.memory.fact_points import FactPointsSettings, fact_points_of
 from workprof.memory.scenarios import compare
 from workprof.memory.task_classes import ClassSettings
 from workprof.store.reports import Dataset
@@ -134,6 +135,17 @@ def test_facts_of_after_the_run_are_hatched_and_can_be_left_out():
     assert chart.takeaway.startswith("The strongest fact known before the run, of HEAVY, is group")
     assert not any(fact.after_the_run for fact in charts.facts_of_task(facts, given.HEAVY, after=False))
     assert charts.fact_bars(facts, given.THIN, after=True) is None
+
+
+@pytest.mark.parametrize(("column", "marks"), [("rchar", 120), ("group", 2)])
+def test_one_fact_is_drawn_with_when_it_is_known(column, marks):
+    found = fact_points_of(given.frames(), FactPointsSettings(column, task=given.HEAVY))
+    chart = charts.fact_scatter(found)
+    drawn = chart.figure.data
+    assert (len(drawn[0].x) if found.kind == "number" else len(drawn)) == marks
+    assert found.known in chart.takeaway
+    assert ("nothing may be predicted from it" in chart.takeaway) is (column == "rchar")
+    assert "Memory used (GB)" in f"{chart.figure.layout.xaxis.title.text} {chart.figure.layout.yaxis.title.text}"
 
 
 def test_the_shaded_area_is_the_memory_that_stays_unused():
@@ -274,6 +286,17 @@ def test_the_price_picks_the_cheapest_of_all(price):
     assert best.name in frontier_chart(found, price).takeaway
     assert [line.label for line in policy_headlines(found, price)][:2] == ["Wasted", "Failed attempts"]
     assert policy_table(found, price)["total_gb_h"].is_monotonic_increasing
+
+
+def test_the_pick_of_a_price_becomes_a_scenario():
+    found = given.replayed()
+    kept = charts.policy_scenario(found, 1e6, DATASET, "no failures")
+    best = picked(found, 1e6)
+    assert (kept.policy, kept.n_failures) == (best.name, round(best.failures))
+    now = found.policies["preset"]
+    assert kept.saved_share == pytest.approx(1 - (found.used_gb_h + best.wasted_gb_h) / now.charged_gb_h)
+    for one in found.policies.values():
+        assert found.used_gb_h + one.wasted_gb_h == pytest.approx(one.charged_gb_h)
 
 
 def test_every_point_of_the_plane_is_in_the_table():

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from pages._memory_bin_form import PUBLISHED
+from pages._memory_edges import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import problems
 from workprof.memory.assessment import AssessmentSettings
@@ -154,6 +155,14 @@ def test_edges_of_ones_own_stand_in_the_address_and_take_effect(page):
     assert len(test.get("plotly_chart")) == 2
 
 
+def test_an_edited_edge_goes_into_the_field_and_no_edge_is_rounded_down():
+    edges = (1.2345678901, 1.1, 64.0)
+    changed = {"edited_rows": {2: {"edge_gb": 70.0}}, "deleted_rows": [], "added_rows": [{}]}
+    assert after_edits(edges, changed) == "1.234568, 1.1, 70"
+    changed = {"edited_rows": {}, "deleted_rows": [0], "added_rows": [{"edge_gb": 3.0}, {"edge_gb": None}]}
+    assert after_edits(edges, changed) == "1.1, 64, 3"
+
+
 def test_the_stride_search_is_flagged_and_can_be_made_as_published(page):
     test = page("Bins", memory_search="stride")
     assert problems(test) == []
@@ -177,6 +186,15 @@ def test_kept_models_are_shown_with_estimate_replay_and_failures(page):
     assert {"Replayed", "Estimated", "Failed attempts", "u-score"} <= shown
     assert len(test.get("plotly_chart")) == 3
     assert "Save scenario" in labels(test)
+
+
+def test_one_fact_is_shown_and_can_be_chosen(page):
+    test = page(memory_fact="group")
+    assert problems(test) == []
+    assert "group against the memory of 120 runs; it is known before the run" in words(test)
+    test.selectbox(key="memory_fact").set_value("duration_s").run()
+    assert problems(test) == []
+    assert "nothing may be predicted from it" in words(test)
 
 
 def test_facts_of_after_the_run_have_to_be_ticked(page):

@@ -13,6 +13,7 @@ from workprof.jobs import JobView
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.bin_settings import BinSettings
 from workprof.memory.bins import Bins
+from workprof.memory.fact_points import FactPoints, FactPointsSettings
 from workprof.memory.improvement import ImprovementCurve
 from workprof.memory.plans import Plan, PlanSettings
 from workprof.memory.predictor_results import PredictorResult
@@ -30,6 +31,7 @@ from workprof.workbench.asking import Answer, Frames
 from workprof.workbench.datasets import DatasetQuestions
 
 ASSESS = Step("memory.assess", 1, "workprof.memory.assessment:assessment_of")
+FACT = Step("memory.fact", 1, "workprof.memory.fact_points:fact_points_of")
 BINS = Step("memory.bins", 1, "workprof.memory.bins:bins_of")
 CURVE = Step("memory.improvement", 1, "workprof.memory.improvement:improvement_curve")
 TRAIN = Step("memory.train", 1, "workprof.memory.predictor:train_predictors")
@@ -60,6 +62,12 @@ class MemoryQuestions(DatasetQuestions):
         """Return what tasks ask for and use."""
         entry, asked = self.dataset(dataset), settings or AssessmentSettings()
         return self._blocking(self._request(ASSESS, entry, asked), Assessment, self._all_columns(entry), progress)
+
+    def fact_points(self, dataset: str, settings: FactPointsSettings, progress: Progress = silent) -> FactPoints:
+        """Return one fact against the use of memory: points of a number, boxes of a category."""
+        entry = self.dataset(dataset)
+        frames = self._sizing(entry, (settings.column,))
+        return self._blocking(self._request(FACT, entry, settings), FactPoints, frames, progress)
 
     def bins(self, dataset: str, settings: BinSettings | None = None, progress: Progress = silent) -> Bins:
         """Return bins of a task, searched or given."""

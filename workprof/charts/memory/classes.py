@@ -44,7 +44,7 @@ def classes_chart(found: Assessment) -> Chart:
     limits = (found.classes.light_bytes / GB, found.classes.moderate_bytes / GB)
     figure = figure_of(
         [_marks(name, tasks, rows) for name in CLASSES],
-        x={"title": "Largest use (GB, logarithmic)", "type": "log", "dtick": 1},
+        x={"title": "Largest use (GB, log)", "type": "log", "dtick": 1, "range": _range(tasks, limits)},
         y=rows_axis(rows, grid=True),
         height=rows_height(len(rows)) + 30,
         margin={"l": 8, "r": 8, "t": 56, "b": 8},
@@ -68,6 +68,11 @@ def classes_chart(found: Assessment) -> Chart:
         note=f"A task is light when its largest use and {found.settings.classes.headroom * 100:g} % fit the light size."
         + ("" if len(tasks) == len(found.tasks) else f" The {MOST_TASKS} largest of {len(found.tasks):,} tasks."),
     )
+
+
+def _range(tasks: list[TaskAssessment], limits: tuple[float, float]) -> list[float]:
+    sizes = [*limits, *(task.peak_gb.max for task in tasks)]
+    return [math.log10(min(sizes)) - 0.2, math.log10(max(sizes)) + 0.2]
 
 
 def _marks(name: str, tasks: list[TaskAssessment], rows: list[str]) -> dict[str, Any]:

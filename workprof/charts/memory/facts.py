@@ -35,7 +35,7 @@ def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
     rows = [plotly_text(fact.column, LONGEST_NAME) for fact in drawn]
     figure = figure_of(
         [_bars(known, drawn, rows) for known in LOOKS],
-        x={"title": "Strength (0 = none, 1 = decides all)", "range": [0, 1.02]},
+        x={"title": "Strength (0 to 1)", "range": [0, 1.02]},
         y=rows_axis(rows),
         height=rows_height(len(rows)) + 30,
         margin={"l": 8, "r": 8, "t": 56, "b": 8},
@@ -102,7 +102,7 @@ def fact_scatter(found: FactPoints) -> Chart:
         figure = figure_of(
             [boxes_axis_box(box, row, LOOKS[found.known][0]) for box, row in zip(found.boxes, rows, strict=True)],
             x={"title": "Memory used (GB)", "rangemode": "tozero"},
-            y={"type": "category", "dtick": 1, "autorange": "reversed", "showgrid": False},
+            y=rows_axis(rows),
             height=rows_height(len(rows)),
         )
         data = pd.DataFrame(

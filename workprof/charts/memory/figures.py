@@ -46,7 +46,7 @@ def rows_axis(rows: Sequence[str], *, grid: bool = False) -> dict[str, Any]:
     return {
         "type": "category",
         "dtick": 1,
-        "autorange": "reversed",
+        "range": [len(rows) - 0.5, -0.5],
         "categoryorder": "array",
         "categoryarray": list(rows),
         "showgrid": grid,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
-from workprof.charts.memory.words import gb_h, number
+from workprof.charts.memory.words import gb_h, number, shown
 from workprof.memory.bins import Bins
 from workprof.memory.predictor_results import PredictorResult
 from workprof.memory.replay_records import ReplayResult
@@ -155,7 +155,7 @@ def scenario_table(scenarios: tuple[Scenario, ...]) -> pd.DataFrame:
             {
                 "scenario": one.name,
                 "policy": one.policy,
-                "task": one.task or "all tasks",
+                "task": shown(one.task) or "all tasks",
                 "saved": format_share(one.saved_share) if math.isfinite(one.saved_share) else "not replayed",
                 "failed attempts": _failures(one),
                 "kept": one.created.replace("T", " ")[:16],
@@ -169,7 +169,7 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
     """Return figures and differing settings, a line each, a column per scenario; the best are named in words."""
     lines = {
         "policy": [one.policy for one in found.scenarios],
-        "task": [one.task or "all tasks" for one in found.scenarios],
+        "task": [shown(one.task) or "all tasks" for one in found.scenarios],
         "saved, failures charged": [_saved(found, place) for place in range(len(found.scenarios))],
         "failed attempts": [_failed(found, place) for place in range(len(found.scenarios))],
         "at best": [format_share(one.optimal_share) for one in found.scenarios],

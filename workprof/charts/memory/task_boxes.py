@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import CLASS_LOOKS, NEUTRAL, figure_of
+from workprof.charts.memory.figures import CLASS_LOOKS, NEUTRAL, figure_of, rows_axis
 from workprof.charts.memory.words import gb, row_labels, shown
 from workprof.charts.text import counted
 from workprof.charts.theme import rows_height
@@ -44,7 +44,7 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
     figure = figure_of(
         traces,
         x=axis,
-        y={"autorange": "reversed", "showgrid": False, "type": "category", "dtick": 1},
+        y=rows_axis(rows),
         height=rows_height(len(rows)),
     )
     widest = max(tasks, key=lambda task: task.peak_gb.max)
