@@ -5,8 +5,9 @@ import time
 
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.conftest import SAMPLE, running_server
+from tests.browser.conftest import PATIENCE_MS, SAMPLE, running_server
 
 SIZES = {1440: 900, 390: 844}
 ROWS = {(1440, False): 3000, (1440, True): 3050, (390, False): 3100, (390, True): 3150}
@@ -151,18 +152,19 @@ def test_a_lasso_is_in_the_copied_link(server, visitors):
     choose_tab(first, "Map")
     draw_lasso(first)
     first.page.get_by_text(SELECTED).filter(has_not_text=re.compile("^0 ")).first.wait_for()
+    first.page.wait_for_url(re.compile("profiles_selected=l"), timeout=PATIENCE_MS)
     first.settle()
-    assert "profiles_selected=l" in first.page.url
     first.page.get_by_text("Copy link").click()
     link = first.page.locator("[data-testid=stCode]").first.inner_text().strip()
     second = visitors(server)
     second.page.goto(link)
     second.settle()
     assert selected_rows(second) == selected_rows(first)
-    assert second.page.locator("[data-testid=stPlotlyChart] .shapelayer path").count() == 1
+    drawn = second.page.locator("[data-testid=stPlotlyChart] .shapelayer path")
+    expect(drawn).to_have_count(1, timeout=PATIENCE_MS)
     second.button("Clear the selection").click()
+    expect(second.page.get_by_text(SELECTED).first).to_have_text(re.compile("^0 "), timeout=PATIENCE_MS)
     second.settle()
-    assert selected_rows(second).startswith("0 ")
     assert "profiles_selected" not in second.page.url
 
 

@@ -10,7 +10,18 @@ from typing import Annotated
 import typer
 
 import workprof
-from workprof.cli import classify, datasets, estimate, estimates_observe, memory, memory_plans, profiles, serve, synth
+from workprof.cli import (
+    classify,
+    datasets,
+    estimate,
+    estimates_observe,
+    memory,
+    memory_plans,
+    nodes,
+    profiles,
+    serve,
+    synth,
+)
 from workprof.cli.console import choose_home, warn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 
@@ -33,6 +44,7 @@ memory_plans.register(memory.app)
 app.add_typer(memory.app, name="memory")
 app.add_typer(classify.app, name="classify")
 app.add_typer(estimate.app, name="estimate")
+app.add_typer(nodes.app, name="nodes")
 
 
 @app.callback(invoke_without_command=True)
