@@ -1,0 +1,87 @@
+"""`workprof nodes transfer`: the contract's keys, the published figures, one factor, scores from a file, refusals."""
+
+import pytest
+
+from tests.nodes.transfer_reports import LOTARU
+from tests.shared_data import needs_shared_data
+
+PUBLISHED = {
+    "naive": [0.6692, 13.9303, 47.2588],
+    "online_m": [0.1955, 0.5967, 0.8010],
+    "lotaru": [0.1237, 0.4741, 0.7935],
+}
+HEADER = "Label,Machine,Workflow,NumberSequences,Task,Realtime,%cpu,TaskInputSizeUncompressed"
+
+
+def figures(one):
+    return [round(one[name], 4) for name in ("median", "p90", "p95")]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Two machines, one twice as fast, and a file with their scores."""
+    folder = tmp_path_factory.mktemp("reports")
+    for machine, slow in (("old", 2), ("new", 1)):
+        path = folder / machine / "results_flow" / f"execution_report_{machine}.csv"
+        path.parent.mkdir(parents=True)
+        rows = [
+            f"{label},{machine},flow,{size},sort,{size * slow * 10},100,{size}"
+            for label in ("train-1", "train-2")
+            for size in (100, 200, 300, 800)
+        ]
+        path.write_text("\n".join((HEADER, *rows)) + "\n")
+    (folder / "scores.csv").write_text("machine,cpu,linpack,memory,io\nold,100,,,50\nnew,200,,,50\n")
+    return folder
+
+
+@needs_shared_data
+def test_published_figures(workprof):
+    ran = workprof("nodes", "transfer", "--reports", LOTARU, "--local", "n2", "--targets", "n1,c2", "--json")
+    found = ran.json
+    assert {name: figures(found["methods"][name]) for name in PUBLISHED} == PUBLISHED
+    assert {one["n"] for one in found["methods"].values()} == {424}
+    assert set(found["methods"]) >= {"online_p", "none", "cpu-ratio", found["default"]}
+    median, p90, p95 = figures(found["methods"][found["default"]])
+    assert median <= 0.088
+    assert p90 <= 0.468
+    assert p95 <= 0.785
+    assert found["interval"]["share"] == pytest.approx(0.9, abs=0.05)
+    assert ran.err == ""
+
+
+def test_scores_from_a_file_and_what_they_lack(workprof, small):
+    asked = ("nodes", "transfer", "--reports", small, "--local", "old", "--targets", "new")
+    ran = workprof(*asked, "--scores", small / "scores.csv", "--json")
+    assert ran.status == 0, ran.err
+    assert ran.json["methods"]["task-mix"] == {"median": 0, "p90": 0, "p95": 0, "n": 4}
+    assert set(ran.json["left_out"]) == {"lotaru", "cpu-memory", "cpu-memory-all"}
+    assert "note: lotaru is left out: machine old has no linpack score" in ran.err
+    assert ran.json["interval"]["share"] is None
+    text = workprof(*asked, "--scores", small / "scores.csv")
+    assert "task-mix (default)" in text.out
+
+
+def test_one_factor(workprof, small):
+    asked = ("nodes", "transfer", "--reports", small, "--local", "old", "--targets", "new")
+    ran = workprof(*asked, "--scores", small / "scores.csv", "--factor", "cpu-ratio", "--json")
+    assert set(ran.json["methods"]) == {"naive", "online_m", "online_p", "cpu-ratio"}
+    assert ran.json["interval"] is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"--factor": "magic"}, "factor is 'magic'; choose from none, lotaru"),
+        ({"--local": "moon"}, "has no folder 'moon'; machines there: new, old"),
+        ({"--targets": ","}, "at least one target"),
+        ({"--scores": "absent.csv"}, "absent.csv is no file"),
+        ({"--confidence": "1.5"}, "confidence is 1.5"),
+        ({"--scores": None}, "no scores of machine 'old'"),
+    ],
+)
+def test_refusals_are_the_callers(workprof, small, changed, said):
+    options = {"--reports": small, "--local": "old", "--targets": "new", "--scores": small / "scores.csv"} | changed
+    ran = workprof("nodes", "transfer", *(part for pair in options.items() if pair[1] for part in pair))
+    assert ran.status == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err

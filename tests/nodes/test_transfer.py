@@ -1,0 +1,274 @@
+"""Runtime transfer: Table III and every other row of perona.md 5.2, planted truth, invariants, what cannot be told."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
+from tests.shared_data import needs_shared_data
+from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.nodes.factors import FACTORS, compute_ratio, task_mix
+from workprof.nodes.machine_scores import PUBLISHED_SCORES, MachineScores, scores_from_frame
+from workprof.nodes.published_transfer import LOCAL, N_ERRORS, TABLE_III, TARGETS
+from workprof.nodes.runtime_models import busy_share, correlation, line_or_median, naive, online_m
+from workprof.nodes.task_runs import TaskRuns
+from workprof.nodes.transfer import error_figures, transfer
+from workprof.nodes.transfer_settings import TransferSettings
+from workprof.nodes.workflow_holdout import held_out_errors, leave_one_workflow_out
+from workprof.records import pack, unpack
+
+SPEEDS = {"home": 1.0, "fast": 2.0, "slow": 0.5}
+
+
+def scores(speeds, io=None):
+    io = io or {}
+    return {
+        name: MachineScores(name, cpu=100 * speed, linpack=1e6 * speed, memory=1e4 * speed, io=400 * io.get(name, 1.0))
+        for name, speed in speeds.items()
+    }
+
+
+def runs(size, time, cpu=None):
+    size, time = np.array(size, float), np.array(time, float)
+    return TaskRuns(size, time, np.full(len(size), 100.0) if cpu is None else np.array(cpu, float))
+
+
+def figures(one):
+    return round(one.median, 4), round(one.p90, 4), round(one.p95, 4)
+
+
+@pytest.fixture(scope="module")
+def table_iii():
+    return transfer(lotaru_reports(), PUBLISHED_SCORES, TransferSettings(LOCAL, TARGETS))
+
+
+@needs_shared_data
+@pytest.mark.parametrize("method", ["naive", "online_m", "lotaru"])
+def test_table_iii(table_iii, method):
+    published = TABLE_III[method]
+    assert figures(table_iii.methods[method]) == (published.median, published.p90, published.p95)
+    assert table_iii.methods[method].n == N_ERRORS
+    assert table_iii.n_untrained == table_iii.n_absent == 0
+    assert (~table_iii.predicted.from_line).sum() == 64
+
+
+@needs_shared_data
+def test_online_p_lies_where_draws_put_it(table_iii):
+    median, p90, p95 = figures(table_iii.methods["online_p"])
+    assert 0.194 <= median <= 0.196
+    assert 0.588 <= p90 <= 0.637
+    assert 0.799 <= p95 <= 0.807
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [
+        ("none", (0.1739, 0.5066, 0.7930)),
+        ("cpu-ratio", (0.0863, 0.4649, 0.7930)),
+        ("cpu-memory", (0.0883, 0.4674, 0.7930)),
+        ("cpu-ratio-all", (0.0859, 0.4649, 0.7774)),
+        ("cpu-memory-all", (0.0836, 0.4674, 0.7771)),
+    ],
+)
+def test_other_factors_of_the_specification(table_iii, factor, expected):
+    assert figures(table_iii.methods[factor]) == expected
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    ("n1", "c2", "expected"), [(1.058, 0.958, (0.1411, 0.4883, 0.7968)), (1.24, 0.892, (0.0812, 0.4696, 0.7930))]
+)
+def test_constant_factors_of_the_specification(table_iii, n1, c2, expected):
+    told = table_iii.predicted
+    factor = np.where(told.from_line, np.where(told.target == "n1", n1, c2), 1.0)
+    assert figures(error_figures(told.locally_s * factor, told.measured_s)) == expected
+
+
+@needs_shared_data
+def test_our_default_meets_its_bars(table_iii):
+    ours = table_iii.methods[table_iii.default]
+    assert ours.median <= 0.088
+    assert ours.p90 <= 0.468
+    assert ours.p95 <= 0.785
+
+
+@needs_shared_data
+@pytest.mark.parametrize("local", MACHINES)
+def test_our_default_is_no_worse_than_the_published_factor_from_every_machine(local):
+    targets = tuple(name for name in MACHINES if name != local)
+    found = transfer(lotaru_reports(), PUBLISHED_SCORES, TransferSettings(local, targets))
+    ours, published = found.methods[found.default], found.methods["lotaru"]
+    assert ours.median < published.median
+    assert ours.p90 < published.p90
+    assert ours.p95 < published.p95
+
+
+@needs_shared_data
+def test_the_choice_of_a_factor_holds_on_workflows_left_out(table_iii):
+    choices = leave_one_workflow_out(table_iii)
+    assert [one.workflow for one in choices] == ["atacseq", "bacass", "chipseq", "eager", "methylseq"]
+    assert sum(one.chosen == table_iii.default for one in choices) >= 4
+    assert sum(one.errors.n for one in choices) == N_ERRORS
+    held_out = held_out_errors(table_iii, choices)
+    assert held_out.median <= 0.088
+    assert held_out.p90 <= 0.468
+    assert held_out.p95 <= 0.785
+
+
+def test_lotaru_factor_of_the_specification():
+    n2, n1, c2 = (PUBLISHED_SCORES[name] for name in MACHINES)
+    rule = FACTORS["lotaru"].rule
+    assert round(rule(n2, n1, 1.0), 4) == 1.0957
+    assert round(rule(n2, c2, 1.0), 4) == 0.9430
+
+
+def test_planted_speeds_are_told_exactly():
+    found = transfer(planted(SPEEDS), scores(SPEEDS), TransferSettings("home", ("fast", "slow")))
+    assert found.methods[found.default].p95 == pytest.approx(0, abs=1e-9)
+    assert found.methods["none"].median > 0.4
+    assert found.predicted.times_largest_input.min() > 1
+
+
+def test_waiting_is_scaled_apart_from_computing():
+    disks = {"home": 1.0, "fast": 1.0, "slow": 4.0}
+    reports = planted(SPEEDS, busy=0.5, waiting=disks)
+    found = transfer(reports, scores(SPEEDS, disks), TransferSettings("home", ("fast", "slow")))
+    assert found.methods[found.default].p95 == pytest.approx(0, abs=1e-9)
+    assert found.methods["cpu-ratio-all"].median > 0.2
+
+
+@pytest.mark.parametrize("name", [name for name in FACTORS if name != "none"])
+def test_factors_are_ratios(name):
+    rule = FACTORS[name].rule
+    one = MachineScores("a", cpu=300, linpack=3e6, memory=1e4, io=500)
+    other = MachineScores("b", cpu=200, linpack=2.5e6, memory=1.2e4, io=300)
+    in_other_units = [replace(machine, cpu=machine.cpu * 60, io=machine.io / 1000) for machine in (one, other)]
+    assert rule(one, one, 0.7) == pytest.approx(1)
+    assert rule(*in_other_units, 0.7) == pytest.approx(rule(one, other, 0.7))
+    twice = MachineScores("c", cpu=600, linpack=6e6, memory=2e4, io=1000)
+    assert rule(one, twice, 0.7) == pytest.approx(0.5)
+
+
+def test_one_odd_benchmark_does_not_decide():
+    usual = MachineScores("a", cpu=100, linpack=100, memory=100, io=100)
+    odd = MachineScores("b", cpu=1000, linpack=200, memory=190, io=100)
+    assert compute_ratio(usual, odd) == pytest.approx(0.5)
+    assert compute_ratio(usual, replace(odd, linpack=None)) == pytest.approx((0.1 * 100 / 190) ** 0.5)
+    assert task_mix(usual, replace(odd, io=None), 0.2) == pytest.approx(0.5)
+    with pytest.raises(NotEnoughData, match="share no score"):
+        compute_ratio(usual, MachineScores("c", io=100))
+
+
+def test_models_on_hand_made_runs():
+    line = runs([1, 2, 3], [12, 14, 16])
+    assert line_or_median(line, 10).runtime_s == pytest.approx(30)
+    assert naive(line, 10) == pytest.approx((12 + 7 + 16 / 3) / 3 * 10)
+    assert online_m(line, 2.5) == pytest.approx(7 * 2.5)  # 2 and 3 are as near: the first counts
+    scattered = runs([1, 2, 3, 4], [5, 1, 9, 2])
+    assert abs(correlation(scattered)) < 0.8
+    assert line_or_median(scattered, 10).runtime_s == online_m(scattered, 10) == 3.5
+    assert not line_or_median(scattered, 10).from_line
+    for flat in (runs([3, 3, 3], [1, 2, 3]), runs([1, 2, 3], [4, 4, 4]), runs([7], [2])):
+        assert np.isnan(correlation(flat))
+        assert not line_or_median(flat, 10).from_line
+
+
+def test_busy_share_is_of_the_largest_run_that_was_measured():
+    assert busy_share(runs([1, 2], [1, 2], [20, 60])) == pytest.approx(0.6)
+    assert busy_share(runs([1, 2], [1, 2], [20, 390])) == 1
+    assert busy_share(runs([1, 2], [1, 2], [20, np.nan])) == pytest.approx(0.2)
+    assert busy_share(runs([1], [1], [np.nan])) == 1
+
+
+def test_order_of_rows_and_of_machines_changes_nothing():
+    reports = planted(SPEEDS, noise=0.2)
+    mixed = {name: report.sample(frac=1, random_state=1) for name, report in reversed(reports.items())}
+    settings = TransferSettings("home", ("fast", "slow"))
+    found = transfer(reports, scores(SPEEDS), settings)
+    again = transfer(mixed, scores(SPEEDS), replace(settings, targets=("slow", "fast")))
+    for name in set(found.methods) - {"online_p"}:
+        assert figures(found.methods[name]) == figures(again.methods[name])
+
+
+def test_later_runs_of_the_target_teach_nothing():
+    reports = planted(SPEEDS, noise=0.2)
+    settings = TransferSettings("home", ("fast",))
+    before = transfer(reports, scores(SPEEDS), settings).predicted.by_method
+    slower = reports | {"fast": reports["fast"].assign(runtime_s=reports["fast"]["runtime_s"] * 3)}
+    after = transfer(slower, scores(SPEEDS), settings).predicted.by_method
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_same_seed_same_draws():
+    reports = planted(SPEEDS, noise=2.0)
+    settings = TransferSettings("home", ("fast",))
+    first, same, other = (
+        transfer(reports, scores(SPEEDS), replace(settings, seed=seed)).predicted.by_method["online_p"]
+        for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+def test_a_result_can_be_kept():
+    found = transfer(planted(SPEEDS), scores(SPEEDS), TransferSettings("home", ("fast",)))
+    again = unpack(type(found), pack(found))
+    assert again.methods == found.methods
+    assert np.array_equal(again.predicted.target, found.predicted.target)
+
+
+def test_what_a_target_lacks_is_counted():
+    reports = planted(SPEEDS)
+    fast = reports["fast"]
+    reports["fast"] = fast[fast["task"] != "task0"]
+    lone = (reports["home"]["task"] != "task1") | (reports["home"]["label"] == "test")
+    reports["home"] = reports["home"][lone]
+    found = transfer(reports, scores(SPEEDS), TransferSettings("home", ("fast",)))
+    assert found.n_absent == 4
+    assert found.n_untrained == 2
+    assert found.methods["lotaru"].n == 12 * 4 - 4 - 4
+
+
+def test_factors_without_their_scores_are_left_out_and_said():
+    known = {"n2": PUBLISHED_SCORES["n2"], "asok01": PUBLISHED_SCORES["asok01"]}
+    reports = planted({"n2": 1.0, "asok01": 0.5})
+    found = transfer(reports, known, TransferSettings("n2", ("asok01",)))
+    assert set(found.left_out) == {"lotaru", "cpu-memory", "cpu-memory-all"}
+    assert found.left_out["lotaru"] == "machine asok01 has no linpack score"
+    assert found.default in found.methods
+    with pytest.raises(NotEnoughData, match="give a file"):
+        transfer(reports, known, TransferSettings("n2", ("asok01",), ("lotaru",)))
+    with pytest.raises(NotEnoughData, match="no scores of machine 'asok01'"):
+        transfer(reports, {"n2": PUBLISHED_SCORES["n2"]}, TransferSettings("n2", ("asok01",), ("cpu-ratio",)))
+
+
+def test_what_cannot_be_used_is_refused():
+    reports = planted(SPEEDS)
+    with pytest.raises(NoRows, match="no report of machine 'moon'; there are: fast, home, slow"):
+        transfer(reports, scores(SPEEDS), TransferSettings("home", ("moon",)))
+    with pytest.raises(ColumnMissing, match="runtime_s"):
+        bare = {name: report.drop(columns="runtime_s") for name, report in reports.items()}
+        transfer(bare, scores(SPEEDS), TransferSettings("home", ("fast",)))
+    with pytest.raises(NoRows, match="no task in common"):
+        empty = reports | {"fast": reports["fast"].head(0)}
+        transfer(empty, scores(SPEEDS), TransferSettings("home", ("fast",)))
+    with pytest.raises(SettingsError, match="factor is 'magic'"):
+        TransferSettings("home", ("fast",), ("magic",))
+    with pytest.raises(SettingsError, match="name each once"):
+        TransferSettings("home", ("fast", "fast"))
+    with pytest.raises(SettingsError, match="at least one target"):
+        TransferSettings("home", ())
+    with pytest.raises(SettingsError, match="confidence"):
+        TransferSettings("home", ("fast",), confidence=1.0)
+
+
+def test_scores_are_above_zero_or_absent():
+    frame = pd.DataFrame({"machine": ["a"], "cpu": [1.0], "linpack": [np.nan], "memory": [2], "io": [np.nan]})
+    assert scores_from_frame(frame) == {"a": MachineScores("a", cpu=1.0, memory=2.0)}
+    with pytest.raises(SettingsError, match="io of a is 0"):
+        scores_from_frame(frame.assign(io=0))
+    with pytest.raises(SettingsError, match="'a' has two rows"):
+        scores_from_frame(pd.concat([frame, frame]))

@@ -1,0 +1,1 @@
+"""Nodes: which machine for which work, and which one has gone bad."""
