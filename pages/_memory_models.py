@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _earlier, _figures, _header, _memory_asked, _memory_keep, _memory_model_form, _progress
+from pages import (
+    _earlier,
+    _figures,
+    _header,
+    _memory_asked,
+    _memory_keep,
+    _memory_model_form,
+    _memory_tables,
+    _progress,
+)
 from pages._memory_asked import Asked
 from pages._sweep_runs import csv
 from workprof.charts.memory import (
@@ -38,6 +47,7 @@ def models(asked: Asked) -> None:
     if answer.result is not None:
         st.session_state[SHOWN] = (asked.dataset.hash, settings)
         _result(asked, answer.result)
+        _memory_tables.tables(asked, settings)
         return
     running = answer.job is not None and answer.job.active
     if not running:

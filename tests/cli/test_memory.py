@@ -74,6 +74,18 @@ def test_models_tell_the_bin_from_the_input(workprof, runs):
     assert low <= found["models"][0]["u_rate"] <= high
 
 
+def test_the_tables_of_the_thesis_for_any_task(workprof, runs):
+    asked = ("memory", "train", "runs", "--task", "sort", "--trials", 0, "--sampling", "none,random", "--tables")
+    found = workprof(*asked, "--json").json
+    assert [row["k"] for row in found["table_11"]] == [2, 3, 4]
+    assert len(found["tables_7_8"]) == 3 * 2
+    assert len(found["tables_9_10"]) == 3 * 2 * 2
+    for row in found["table_11"]:
+        estimated = row["optimal_improvement"] * row["accuracy"] - row["u_rate"]
+        assert row["estimated_improvement"] == pytest.approx(estimated)
+    assert "Table 11" in workprof(*asked).out
+
+
 def test_replay(workprof, runs):
     found = workprof("memory", "replay", "runs", "--policies", "all", "--json").json
     assert {"protocol", "seed", "n_tasks", "n_test", "policies", "tasks", "frontier"} <= set(found)

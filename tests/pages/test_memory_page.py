@@ -296,3 +296,18 @@ def test_a_replay_runs_in_the_background_and_the_old_one_stays(page, house):
     test.run()
     assert problems(test) == []
     assert len(next(one.value for one in test.dataframe if "total_gb_h" in one.value.columns)) == 2
+
+
+def test_the_tables_of_the_thesis_stand_behind_a_fold(page, house):
+    test = page("Models", **MODELS)
+    assert "Make the tables" not in labels(test)
+    test.session_state["memory_tables"] = True
+    test.run()
+    assert problems(test) == []
+    test.button(key="memory_tables_make").click().run()
+    workbench = house().workbench
+    until(lambda: not workbench.jobs()[0].active)
+    test.run()
+    assert problems(test) == []
+    eleven = next(one.value for one in test.dataframe if {"bins", "estimated"} <= set(one.value.columns))
+    assert eleven["bins"].tolist() == [2, 3, 4]

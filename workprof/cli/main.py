@@ -16,6 +16,7 @@ from workprof.cli import (
     estimate,
     estimates_observe,
     memory,
+    memory_models,
     memory_plans,
     nodes,
     profiles,
@@ -40,6 +41,7 @@ serve.register(app)
 app.add_typer(synth.app, name="synth")
 app.add_typer(profiles.app, name="profiles")
 estimates_observe.register(estimate.app)
+memory_models.register(memory.app)
 memory_plans.register(memory.app)
 app.add_typer(memory.app, name="memory")
 app.add_typer(classify.app, name="classify")

@@ -1,4 +1,4 @@
-"""Commands on memory: what is asked for and used, bins, and models that tell the bin before a run."""
+"""Commands on memory: what is asked for and used, and bins."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from workprof.errors import SettingsError
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.bin_settings import BinSettings, faithful_bins
 from workprof.memory.bins import Bins
-from workprof.memory.predictor_results import ModelResult, PredictorResult
-from workprof.memory.predictor_settings import PredictorSettings, faithful_predictor
 from workprof.units import GB, format_share, parse_size
 
 app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)
@@ -58,7 +56,7 @@ def bins(
     """Find the bin edges of a task that save most, or tell what given edges would save."""
     if k is not None and edges:
         raise SettingsError("give either -k or --edges")
-    base = faithful_bins(task) if _faithful(mode) else BinSettings(task=task)
+    base = faithful_bins(task) if is_faithful(mode) else BinSettings(task=task)
     given: dict[str, Any] = {"k": k, "weight": weight, "top": top, "headroom": headroom, "search": search}
     settings = replace(base, target=target, **{name: value for name, value in given.items() if value is not None})
     if edges:
@@ -70,45 +68,6 @@ def bins(
     for message in found.messages:
         warn(f"note: {message}")
     emit(bins_answer(found), as_json, lambda: _bins_text(found))
-
-
-@app.command()
-def train(
-    dataset: Dataset,
-    task: Task,
-    k: Annotated[int, typer.Option("-k", help="Number of bins, 2 to 8.")] = 3,
-    models: Annotated[str, typer.Option("--models", help="xgboost, svm.")] = "xgboost,svm",
-    sampling: Annotated[
-        str, typer.Option("--sampling", help="none, random, smote, weighted.")
-    ] = "none,random,smote,weighted",
-    penalty: Annotated[float, typer.Option("--penalty", help="Weight of an under-estimate in the u-score.")] = 10.0,
-    trials: Annotated[int, typer.Option("--trials", help="Of the search for parameters; 0 = defaults.")] = 20,
-    before: Annotated[str | None, typer.Option("--before", help="Further columns known before a run A,B.")] = None,
-    after: Annotated[
-        str | None, typer.Option("--after", help="Columns known only after a run that are used all the same.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of every draw.")] = 0,
-    mode: Mode = "corrected",
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Train models that tell a run's bin before it runs; the published estimate and a replay side by side."""
-    base = faithful_predictor(task, k) if _faithful(mode) else PredictorSettings(bins=BinSettings(task=task, k=k))
-    settings = replace(
-        base,
-        models=names(models),
-        sampling=names(sampling),
-        penalty=penalty,
-        trials=trials,
-        before_the_run=names(before) if before else (),
-        after_the_run=names(after) if after else (),
-        seed=seed,
-    )
-    with opened(home) as workbench:
-        found = workbench.bin_models(dataset, settings, progress_line())
-    for note in found.notes:
-        warn(f"note: {note}")
-    emit(models_answer(found), as_json, lambda: _models_text(found))
 
 
 def assessment_answer(found: Assessment) -> dict[str, Any]:
@@ -155,32 +114,8 @@ def bins_answer(found: Bins) -> dict[str, Any]:
     }
 
 
-def models_answer(found: PredictorResult) -> dict[str, Any]:
-    """Return the JSON document of trained models."""
-    return {
-        "task": found.task,
-        "edges_gb": (found.edges_bytes / GB).tolist(),
-        "optimal_improvement": found.optimal_improvement,
-        "models": [_model(one) for one in found.models],
-        "cheapest": [_model(one) for one in found.cheapest],
-        "constant": _model(found.constant),
-        "ranks_differ": found.ranks_differ,
-        "ranking": asdict(found.ranking),
-        "inputs": [asdict(one) for one in found.inputs],
-        "uses_after_the_run": found.uses_after_the_run,
-        "unused": list(found.unused),
-        "notes": list(found.notes),
-        "seconds": found.seconds,
-    }
-
-
-def _model(one: ModelResult) -> dict[str, Any]:
-    told = {name: value for name, value in vars(one).items() if name not in ("predicted", "u_rate_interval")}
-    interval = [one.u_rate_interval.low, one.u_rate_interval.high]
-    return told | {"confusion": one.confusion.tolist(), "u_rate_interval": interval}
-
-
-def _faithful(mode: str) -> bool:
+def is_faithful(mode: str) -> bool:
+    """Tell whether the published definitions are asked for; another word is refused."""
     if mode not in MODES:
         raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
     return mode == "faithful"
@@ -216,20 +151,3 @@ def _bins_text(found: Bins) -> str:
         f"edges {edges} GB ({found.search}); if every run came into its right bin: {saved} less than "
         f"{found.static_bytes / GB:.1f} GB for all, {by_time} by time"
     )
-
-
-def _models_text(found: PredictorResult) -> str:
-    rows: list[dict[str, object]] = [
-        {
-            "model": one.name,
-            "accuracy": format_share(one.accuracy),
-            "u-score": f"{one.u_score:.1f}",
-            "under-estimated": format_share(one.u_rate),
-            "95 % interval": f"{one.u_rate_interval.low:.1%} to {one.u_rate_interval.high:.1%}",
-            "estimated": format_share(one.estimated_improvement),
-            "replayed": format_share(one.replayed_improvement),
-        }
-        for one in (*found.models, *found.cheapest, found.constant)
-    ]
-    warning = "\nestimate and replay rank these models differently: trust the replay" if found.ranks_differ else ""
-    return table(rows) + warning

@@ -18,6 +18,7 @@ from workprof.memory.improvement import ImprovementCurve
 from workprof.memory.plans import Plan, PlanSettings
 from workprof.memory.predictor_results import PredictorResult
 from workprof.memory.predictor_settings import PredictorSettings
+from workprof.memory.predictor_tables import PredictorTables, TableSettings
 from workprof.memory.replay_records import ReplayResult
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.rollup import Rollup
@@ -35,6 +36,7 @@ FACT = Step("memory.fact", 1, "workprof.memory.fact_points:fact_points_of")
 BINS = Step("memory.bins", 1, "workprof.memory.bins:bins_of")
 CURVE = Step("memory.improvement", 1, "workprof.memory.improvement:improvement_curve")
 TRAIN = Step("memory.train", 1, "workprof.memory.predictor:train_predictors")
+TABLES = Step("memory.tables", 1, "workprof.memory.predictor_tables:train_tables")
 REPLAY = Step("memory.replay", 1, "workprof.memory.replay:replay")
 WHY = Step("memory.why", 1, "workprof.memory.why:why")
 PLAN = Step("memory.plan", 1, "workprof.memory.plans:plan_of")
@@ -96,6 +98,22 @@ class MemoryQuestions(DatasetQuestions):
         """Start the training in a child process (or join the one that runs)."""
         entry = self.dataset(dataset)
         return self._jobs.start(self._request(TRAIN, entry, settings), self._all_columns(entry))
+
+    def bin_tables(self, dataset: str, settings: TableSettings, progress: Progress = silent) -> PredictorTables:
+        """Return Tables 7 to 11 of the thesis for a task: kept, or trained here and now."""
+        entry = self.dataset(dataset)
+        return self._blocking(
+            self._request(TABLES, entry, settings), PredictorTables, self._all_columns(entry), progress
+        )
+
+    def bin_tables_answer(self, dataset: str, settings: TableSettings) -> Answer[PredictorTables]:
+        """Return the kept tables, and the job that makes them, without computing anything."""
+        return self._answer(TABLES, self.dataset(dataset), settings, PredictorTables)
+
+    def start_bin_tables(self, dataset: str, settings: TableSettings) -> JobView:
+        """Start the tables in a child process (or join the one that runs)."""
+        entry = self.dataset(dataset)
+        return self._jobs.start(self._request(TABLES, entry, settings), self._all_columns(entry))
 
     def replay(self, dataset: str, settings: ReplaySettings | None = None, progress: Progress = silent) -> ReplayResult:
         """Return what every policy would have wasted and failed: kept, or replayed here and now."""

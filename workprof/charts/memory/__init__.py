@@ -25,6 +25,12 @@ from workprof.charts.memory.policies import (
     policy_name,
     policy_table,
 )
+from workprof.charts.memory.published_tables import (
+    best_models_table,
+    binnings_sentence,
+    binnings_table,
+    samplings_table,
+)
 from workprof.charts.memory.reasons import why_costs, why_headlines, why_history, why_sentence
 from workprof.charts.memory.rollup import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
 from workprof.charts.memory.scenarios import (
@@ -43,9 +49,12 @@ from workprof.charts.memory.words import task_labels
 __all__ = [
     "assessment_headlines",
     "assessment_sentence",
+    "best_models_table",
     "bin_confusion",
     "bin_headlines",
     "bin_table",
+    "binnings_sentence",
+    "binnings_table",
     "bins_scenario",
     "bins_sentence",
     "choice_table",
@@ -80,6 +89,7 @@ __all__ = [
     "rollup_scenario",
     "rollup_sentence",
     "rollup_table",
+    "samplings_table",
     "scenario_table",
     "task_boxes",
     "task_labels",
