@@ -23,6 +23,7 @@ NAMES = (
     "shap_one_job",
     "bins_search",
     "replay",
+    "page_warm_p95",
 )
 
 
