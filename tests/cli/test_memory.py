@@ -101,6 +101,17 @@ def test_replay(workprof, runs):
     assert informed["policies"]["workprof"]["wasted_gb_h"] < found["policies"]["workprof"]["wasted_gb_h"]
 
 
+def test_lifting_time_to_failure_and_cap_change_the_charges(workprof, runs):
+    asked = ("memory", "replay", "runs", "--policies", "p95", "--json")
+    late, early, capped = (
+        workprof(*asked, *more).json["policies"]["p95"]
+        for more in ((), ("--time-to-failure", 0.1), ("--retry", "max_seen", "--cap", "1GB"))
+    )
+    assert early["failures"] == late["failures"] > 0
+    assert early["charged_gb_h"] < late["charged_gb_h"]
+    assert capped["n_never_fit"] > 0
+
+
 def test_rollup_never_saves_more_than_is_spent(workprof, runs):
     found = workprof("memory", "rollup", "runs", "--by", "workflow", "--json").json
     assert [row["name"] for row in found["rows"]] == ["nightly"]
@@ -134,6 +145,9 @@ def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
         (("train", "runs", "--task", "sort", "--models", "oracle"), "models: oracle"),
         (("replay", "runs", "--policies", "magic"), "policies are magic"),
         (("replay", "runs", "--protocol", "weekly"), "protocol is 'weekly'"),
+        (("replay", "runs", "--retry", "pray"), "retry rule is 'pray'"),
+        (("replay", "runs", "--time-to-failure", 2), "time to failure is 2"),
+        (("replay", "runs", "--cap", "huge"), "huge"),
         (("replay", "runs", "--seeds", "1,x"), "--seeds is '1,x'"),
         (("replay", "runs", "--input", "colour"), "colour"),
         (("rollup", "runs", "--by", "colour"), "by is 'colour'"),

@@ -20,10 +20,11 @@ from workprof.memory.money import Price
 from workprof.memory.plans import PlanSettings
 from workprof.memory.replay_records import PolicyFigures, ReplayResult
 from workprof.memory.replay_settings import ReplaySettings, all_policies
+from workprof.memory.retry import RULES
 from workprof.memory.rollup import Rollup
 from workprof.memory.rollup_ledger import RollupRow
 from workprof.memory.rollup_settings import RollupSettings
-from workprof.units import format_share
+from workprof.units import format_share, parse_size
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 Rule = Annotated[str, typer.Option("--rule", help="max_seen, percentile, least_waste or class_sizes.")]
@@ -48,13 +49,20 @@ def replay(
     target: Annotated[str, typer.Option("--target", help="peak_rss or rss.")] = DEFAULT.target,
     size_from: Annotated[str, typer.Option("--input", help="none, or a column with numbers.")] = DEFAULT.input_column,
     price: Annotated[float | None, typer.Option("--price", help="Of a failure, in mean runs, for workprof.")] = None,
+    retry: Annotated[str, typer.Option("--retry", help=f"How failures are lifted: {', '.join(RULES)}.")] = RULES[0],
+    fails_after: Annotated[
+        float, typer.Option("--time-to-failure", help="Share of its time after which a too small attempt dies, 0-1.")
+    ] = DEFAULT.retry.time_to_failure,
+    cap: Annotated[str | None, typer.Option("--cap", help="Largest size there is, such as 128GB.")] = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Run every policy over the runs as they came: what each would have wasted and failed."""
     if seed is not None and seeds:
         raise SettingsError("give either --seed or --seeds")
-    settings = replace(DEFAULT, protocol=protocol, target=target, input_column=size_from)
+    largest = float(parse_size(cap, bare="GB")) if cap else None
+    lifting = replace(DEFAULT.retry, rule=retry, time_to_failure=fails_after, cap_bytes=largest)
+    settings = replace(DEFAULT, protocol=protocol, target=target, input_column=size_from, retry=lifting)
     if policies:
         settings = replace(settings, policies=all_policies() if policies == "all" else names(policies))
     if seed is not None or seeds:
