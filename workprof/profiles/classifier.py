@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Ints
-from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.errors import NoRows, SettingsError
 from workprof.profiles.boosting import PUBLISHED_ROUNDS, freeze, grow, margins, thaw
 from workprof.profiles.calibration import softmax
 from workprof.profiles.classifier_settings import ClassifierSettings, rare_rows_of
 from workprof.profiles.inner_holdout import Tuning, most_rounds, tune
+from workprof.profiles.labelled_rows import UNIT_COLUMNS, coded, labelled, used_rows
 from workprof.profiles.metadata_encoder import MetadataEncoder, encode, fit_encoder
-from workprof.profiles.predictions import NO_PROFILE, Predictions, Rules, decide, joined, unseen_submitter
+from workprof.profiles.predictions import Predictions, Rules, decide, joined, unseen_submitter
 from workprof.profiles.submit_time import METADATA_FIELDS, usable_fields
 from workprof.profiles.training_rows import training_rows
 from workprof.progress import Progress, silent
@@ -31,13 +32,7 @@ from workprof.units import format_count
 if TYPE_CHECKING:
     import pandas as pd
 
-LABEL = "profile"
-"""Column of a job table that holds the labels of a clustering."""
-
-FEWEST_ROWS = 20
 CHUNK_ROWS = 20_000
-UNIT_COLUMNS = ("job_name", "group")
-"""What the hold-out keeps together."""
 
 STEPS = {"encode": 0.2, "grow": 0.98, "keep": 1.0}
 
@@ -131,9 +126,9 @@ def train_classifier(
         NotEnoughData: with fewer than 20 rows or fewer than two profiles.
         TraceError: when a plan field holds something that is no number.
     """
-    used, targets, classes = _used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
+    used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
     fields = usable_fields(used, settings.fields, settings.mode)
-    used = _coded(used[[name for name in used.columns if name in {*fields, *UNIT_COLUMNS}]])
+    used = coded(used[[name for name in used.columns if name in {*fields, *UNIT_COLUMNS}]])
     watch = Stopwatch(progress, STEPS)
     with watch.step("encode", "Encoding the metadata"):
         encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
@@ -178,18 +173,6 @@ def predict(model: ClassifierModel, jobs: pd.DataFrame, progress: Progress = sil
     return LoadedClassifier(model).predict(jobs, progress)
 
 
-def labelled(jobs: pd.DataFrame) -> tuple[pd.DataFrame, Ints]:
-    """Return the rows that have a label, and (n_rows,) labels.
-
-    Raises:
-        ColumnMissing: without the column 'profile'.
-    """
-    if LABEL not in jobs.columns:
-        raise ColumnMissing(f"the table has no column {LABEL}; fit profiles first")
-    kept = jobs[jobs[LABEL].notna()]
-    return kept, kept[LABEL].to_numpy(dtype=np.int64)
-
-
 def job_frame(model: ClassifierModel, values: Mapping[str, str | float]) -> pd.DataFrame:
     """Return a table of one job from field = value pairs.
 
@@ -213,28 +196,6 @@ def _value(name: str, value: str | float) -> str | float:
         return float(value)
     except ValueError as error:
         raise SettingsError(f"{name} is {value!r}, which is no number") from error
-
-
-def _used_rows(jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings) -> tuple[pd.DataFrame, Ints, Ints]:
-    """Return the rows to train on, their (n_rows,) class positions and the (n_classes,) classes."""
-    if len(labels) != len(jobs):
-        raise SettingsError(f"{len(labels)} labels for {len(jobs)} jobs; give one per job")
-    if settings.mode == "faithful":
-        jobs, labels = jobs[labels != NO_PROFILE], labels[labels != NO_PROFILE]
-    classes, targets = np.unique(labels, return_inverse=True)
-    n_profiles = int((classes != NO_PROFILE).sum())
-    if len(jobs) < FEWEST_ROWS or n_profiles < 2:
-        raise NotEnoughData(
-            f"{len(jobs)} rows in {n_profiles} profile(s) are too few to learn from; at least {FEWEST_ROWS} rows "
-            "and two profiles are needed: add rows, or fit smaller profiles"
-        )
-    return jobs, targets.astype(np.int64), classes
-
-
-def _coded(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with its texts as categories, as the store gives them: every later look at them is quicker."""
-    texts = [name for name in jobs.columns if name in {*METADATA_FIELDS, *UNIT_COLUMNS}]
-    return jobs.astype(dict.fromkeys(texts, "category"))
 
 
 def _rules(model: ClassifierModel) -> Rules:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from workprof.arrays import Ints
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.profiles.classification_scores import ClassScore
-from workprof.profiles.classifier import labelled, predict, train_classifier
+from workprof.profiles.classifier import predict, train_classifier
 from workprof.profiles.classifier_settings import ClassifierSettings
+from workprof.profiles.labelled_rows import labelled
 from workprof.profiles.predictions import NO_PROFILE
 from workprof.profiles.split_scores import SplitScores, Turn, score_turns
 from workprof.profiles.splits import SPLITS, make_folds

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.profiles.classifier import labelled, predict, train_classifier
+from workprof.profiles.classifier import predict, train_classifier
 from workprof.profiles.classifier_settings import ClassifierSettings
 from workprof.profiles.estimate_settings import EstimateSettings
 from workprof.profiles.estimates import finish, train_estimator
@@ -15,6 +15,7 @@ from workprof.profiles.estimation.baselines import baselines
 from workprof.profiles.estimation.candidates import CANDIDATES, MEDIAN, ask
 from workprof.profiles.estimation.cells import Past, read_cells, take_cells
 from workprof.profiles.estimation.known import KnownJobs
+from workprof.profiles.labelled_rows import labelled
 from workprof.profiles.published_estimators import ESTIMATORS, per_profile
 from workprof.profiles.splits import Fold, units_of
 
