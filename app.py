@@ -1,44 +1,8 @@
-"""The dashboard: page settings and the list of pages. A page stands here once it works."""
+"""The dashboard: page settings, the menu, and the page that was asked for."""
 
 import streamlit as st
 
-PAGES = {
-    "": [
-        st.Page("pages/home.py", title="Home", icon=":material/home:", default=True, help="Where you are."),
-    ],
-    "Profile": [
-        st.Page("pages/data.py", title="Data", icon=":material/database:", url_path="data", help="Load and inspect."),
-        st.Page(
-            "pages/profiles.py",
-            title="Profiles",
-            icon=":material/bubble_chart:",
-            url_path="profiles",
-            help="Kinds of jobs.",
-        ),
-        st.Page(
-            "pages/classify.py",
-            title="Classify",
-            icon=":material/label:",
-            url_path="classify",
-            help="A job before it runs.",
-        ),
-        st.Page("pages/sweep.py", title="Sweep", icon=":material/tune:", url_path="sweep", help="Which settings suit."),
-        st.Page(
-            "pages/durations.py",
-            title="Durations",
-            icon=":material/timer:",
-            url_path="durations",
-            help="How long, and how sure.",
-        ),
-        st.Page(
-            "pages/memory.py",
-            title="Memory",
-            icon=":material/memory:",
-            url_path="memory",
-            help="What sizes save and break.",
-        ),
-    ],
-}
+from pages import _menu
 
 # An inline picture: a material icon or an emoji would be fetched from another machine.
 ICON = (
@@ -48,11 +12,7 @@ ICON = (
 
 st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
 st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
-page = st.navigation(PAGES, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
-with st.sidebar:
-    for section, members in PAGES.items():
-        if section:
-            st.caption(section)
-        for member in members:
-            st.page_link(member, width="stretch")
+pages = _menu.pages()
+page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
+_menu.show(pages)
 page.run()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _shell
+from pages import _figures, _home_steps, _shell
 from pages._errors import guard
 from workprof.charts.overview import dataset_headlines, overview_sentence
 from workprof.charts.profiles import headlines, profile_names, size_bars
-from workprof.charts.text import counted, markdown_text
+from workprof.charts.text import markdown_text
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
@@ -29,25 +30,17 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
     st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
     _figures.headline_row(dataset_headlines(dataset, columns))
     st.subheader("Steps")
-    loaded = counted(dataset.finished_rows, "finished job")
-    _step(True, f"Data: {loaded} ready", "pages/data.py", "Inspect the data")
     with guard():
-        _profiles(visit, dataset)
+        fit = _home_steps.checklist(visit, dataset)
+        if fit is not None:
+            _profiles(visit, dataset, fit)
 
 
-def _profiles(visit: _shell.Visit, dataset: Dataset) -> None:
-    answer = visit.workbench.profiles_answer(dataset.hash, ProfileSettings())
-    if answer.result is None:
-        running = answer.job is not None and answer.job.active
-        words = "Profiles: being computed now" if running else "Profiles: not computed yet"
-        _step(False, words, "pages/profiles.py", "Find profiles")
-        return
-    found = counted(answer.result.scores.n_clusters, "profile")
-    _step(True, f"Profiles: {found} found with the default settings", "pages/profiles.py", "Open the profiles")
+def _profiles(visit: _shell.Visit, dataset: Dataset, fit: ProfileFit) -> None:
     st.subheader("Profiles at a glance")
-    _figures.headline_row(headlines(answer.result)[:5])
+    _figures.headline_row(headlines(fit)[:5])
     notes = visit.workbench.profile_notes(dataset.hash, ProfileSettings())
-    _figures.show(size_bars(answer.result, profile_names(answer.result, notes)), key="home_sizes")
+    _figures.show(size_bars(fit, profile_names(fit, notes)), key="home_sizes")
 
 
 def empty(visit: _shell.Visit) -> None:
@@ -58,13 +51,6 @@ def empty(visit: _shell.Visit) -> None:
         _shell.upload_button()
     st.subheader("In 60 seconds")
     st.markdown(TOUR)
-
-
-def _step(done: bool, words: str, page: str, link: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        icon = ":material/check_circle: done" if done else ":material/radio_button_unchecked: next"
-        st.markdown(f"{icon} · {words}", width="stretch")
-        st.page_link(page, label=link, icon=":material/arrow_forward:")
 
 
 _shell.run(PAGE, body, empty)

@@ -1,0 +1,57 @@
+"""The menu: every page with its section, icon and a word on it. A page stands here once it works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the menu; its file in `pages/` and its address have the same name."""
+
+    name: str
+    icon: str
+    words: str
+
+
+HOME = Entry("home", "home", "Where you are.")
+MENU = {
+    "Profile": (
+        Entry("data", "database", "Load and inspect."),
+        Entry("profiles", "bubble_chart", "Kinds of jobs."),
+        Entry("classify", "label", "A job before it runs."),
+        Entry("sweep", "tune", "Which settings suit."),
+        Entry("durations", "timer", "How long, and how sure."),
+        Entry("memory", "memory", "What sizes save and break."),
+    ),
+}
+
+
+def pages() -> dict[str, list[StreamlitPage]]:
+    """Return the pages by section, as `st.navigation` takes them."""
+    return {"": [_page(HOME, first=True)]} | {
+        section: [_page(entry) for entry in entries] for section, entries in MENU.items()
+    }
+
+
+def show(sections: dict[str, list[StreamlitPage]]) -> None:
+    """Show the menu in the sidebar."""
+    for section, members in sections.items():
+        if section:
+            st.sidebar.caption(section)
+        for member in members:
+            st.sidebar.page_link(member, width="stretch")
+
+
+def _page(entry: Entry, *, first: bool = False) -> StreamlitPage:
+    return st.Page(
+        f"pages/{entry.name}.py",
+        title=entry.name.capitalize(),
+        icon=f":material/{entry.icon}:",
+        url_path=None if first else entry.name,
+        default=first,
+        help=entry.words,
+    )

@@ -1,0 +1,36 @@
+"""Home tells how far the way from a trace to a plan has been gone, from what is kept alone."""
+
+from tests.pages.conftest import problems
+from workprof.memory.rollup_settings import RollupSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+
+def steps(test):
+    return [item.value for item in test.markdown if str(item.value).startswith(":material/")]
+
+
+def test_the_checklist_names_what_is_done_and_what_is_next(app, loaded):
+    test = app("home")
+    assert problems(test) == []
+    data, profiles, classifier, plan = steps(test)
+    assert "done · Data: 15,000 finished jobs ready" in data
+    assert "done · Profiles:" in profiles
+    assert "next · Classifier: not trained yet" in classifier
+    assert "next · Plan: not made yet" in plan
+
+
+def test_a_kept_plan_stands_on_home_with_its_saving_and_its_failures(app, loaded):
+    with Workbench(from_environment()) as workbench:
+        found = workbench.rollup(loaded.hash, RollupSettings())
+    test = app("home")
+    assert problems(test) == []
+    words = steps(test)[3]
+    assert "done · Plan: The plan holds" in words
+    assert f"{found.total.n_failures:,} failed attempt" in words
+    assert {"GB·h", "Failed attempts"} <= {metric.label for metric in test.metric}
+
+
+def test_the_plan_of_the_memory_page_is_the_one_that_home_looks_for(app, house, loaded):
+    app("memory", memory_tab="Roll-up")
+    assert house().workbench.rollup_answer(loaded.hash, RollupSettings()).result is not None
