@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help setup demo test lint bench browser clean
+.PHONY: help setup demo test lint bench tools clean
 
 help:
 	@echo "make demo    set up, load the bundled sample, open the dashboard on http://127.0.0.1:8501"
@@ -28,10 +28,10 @@ lint: $(READY)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
-browser:
-	@bash .ci/browser
+tools:
+	@bash .ci/tools
 
-test: lint browser
+test: lint tools
 	$(BIN)/pytest -m ""
 
 bench: $(READY)

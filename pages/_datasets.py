@@ -22,28 +22,38 @@ class Choice:
     unknown: str = ""
 
 
-def choose(datasets: tuple[Dataset, ...]) -> Choice:
-    """Return the chosen dataset and show the picker in the sidebar."""
-    known = {entry.hash: entry for entry in datasets}
+def choose(datasets: tuple[Dataset, ...], kind: str = "") -> Choice:
+    """Return the chosen dataset and show the picker in the sidebar.
+
+    Args:
+        datasets: of the home, newest first.
+        kind: that the page is about; a choice of another kind is kept for the pages of that kind. '' = any.
+    """
+    everything = {entry.hash: entry for entry in datasets}
+    known = {name: entry for name, entry in everything.items() if kind in ("", entry.kind)}
     asked = st.query_params.get(PARAMETER, "")
-    current = _match(asked, known) if asked else st.session_state.get(PARAMETER, "")
-    unknown = asked if asked and not current else ""
-    if not unknown and current not in known:
+    linked = _match(asked, everything) if asked else ""
+    unknown = asked if asked and not linked else ""
+    current = linked if linked in known else st.session_state.get(_place(kind), "")
+    if unknown:
+        current = ""
+    elif current not in known:
         current = next(iter(known), "")
-    _remember(current)
+    _remember(current, kind)
     _picker(known, current)
     return Choice(known.get(current), unknown)
 
 
-def select(dataset_hash: str) -> None:
-    """Make a dataset the session's choice and write it into the address."""
-    st.session_state[PARAMETER] = dataset_hash
+def select(dataset_hash: str, kind: str = "") -> None:
+    """Make a dataset the session's choice, for pages of its kind too, and write it into the address."""
+    st.session_state[PARAMETER] = st.session_state[_place(kind)] = dataset_hash
     st.query_params[PARAMETER] = dataset_hash
 
 
 def forget() -> None:
-    """Drop the session's choice."""
-    st.session_state.pop(PARAMETER, None)
+    """Drop the session's choices."""
+    for place in [name for name in st.session_state if str(name).split(":")[0] == PARAMETER]:
+        del st.session_state[place]
     st.query_params.pop(PARAMETER, None)
 
 
@@ -57,10 +67,15 @@ def _match(asked: str, known: dict[str, Dataset]) -> str:
     return found[0] if len(asked) >= SHORTEST_HASH and len(found) == 1 else ""
 
 
-def _remember(current: str) -> None:
+def _place(kind: str) -> str:
+    """Return where the session's choice for pages of a kind is kept."""
+    return f"{PARAMETER}:{kind}" if kind else PARAMETER
+
+
+def _remember(current: str, kind: str) -> None:
     if not current:
         return
-    st.session_state[PARAMETER] = current
+    st.session_state[PARAMETER] = st.session_state[_place(kind)] = current
     if st.query_params.get(PARAMETER) != current:
         st.query_params[PARAMETER] = current
 

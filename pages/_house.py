@@ -11,7 +11,22 @@ from workprof.background import Ingests
 from workprof.settings import Settings, from_environment
 from workprof.workbench import Workbench
 
-SAMPLE = Path(__file__).resolve().parent.parent / "data" / "sample" / "pai_sample.parquet"
+_FOLDER = Path(__file__).resolve().parent.parent / "data" / "sample"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A dataset that comes with workprof, and what it is in words."""
+
+    path: Path
+    words: str
+
+
+SAMPLES = {
+    "jobs": Sample(_FOLDER / "pai_sample.parquet", "A small synthetic trace that comes with workprof."),
+    "benchmarks": Sample(_FOLDER / "benchmarks.jsonl", "Benchmark runs that were really measured, on one machine."),
+    "telemetry": Sample(_FOLDER / "telemetry.csv", "Counters of real workloads that were recorded on one machine."),
+}
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def _done(view: IngestView) -> None:
         return
     if st.session_state.get("data_opened") != view.key:
         st.session_state["data_opened"] = view.key
-        _datasets.select(report.hash)
+        _datasets.select(report.hash, report.kind)
         st.rerun()
     show = st.info if report.already_loaded else st.success
     show(markdown_text(ingest_sentence(report), 300), icon=":material/check_circle:")

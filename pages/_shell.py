@@ -10,10 +10,10 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from pages import _datasets, _figures, _header, _progress
 from pages._errors import guard
-from pages._house import SAMPLE, House, open_house
+from pages._house import SAMPLES, House, open_house
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
-from workprof.workbench import Workbench
+from workprof.workbench import JOBS, WORDS, Workbench
 
 DATA_PAGE = "pages/data.py"
 
@@ -38,11 +38,19 @@ class Visit:
 
 @dataclass(frozen=True)
 class Page:
-    """A page's words: its title, the question that it answers, and what it needs (shown where there is no data)."""
+    """A page's words and the kind of dataset that it is about.
+
+    Attributes:
+        title: of the page.
+        question: that it answers.
+        needs: what it needs; shown where there is no data.
+        kind: 'jobs', 'benchmarks' or 'telemetry'; '' = any.
+    """
 
     title: str
     question: str
     needs: str
+    kind: str = JOBS
 
 
 def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Visit], None] | None = None) -> None:
@@ -50,7 +58,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
     _hand_over()
     with guard():
         house = open_house()
-        choice = _datasets.choose(house.workbench.datasets())
+        choice = _datasets.choose(house.workbench.datasets(), page.kind)
         _progress.badge(house)
         _figures.image_format_choice()
         visit = Visit(house, choice.dataset)
@@ -62,7 +70,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         elif empty is not None:
             empty(visit)
         else:
-            empty_state(visit, page.needs)
+            empty_state(visit, page.needs, page.kind)
 
 
 def _hand_over() -> None:
@@ -80,12 +88,16 @@ def _hand_over() -> None:
 NOTHING = "Nothing is loaded yet."
 
 
-def empty_state(visit: Visit, needs: str) -> None:
+def empty_state(visit: Visit, needs: str, kind: str = JOBS) -> None:
     """Show what a page needs, with one button that loads the sample and one link to the Data page."""
     loaded = bool(visit.workbench.datasets())
-    st.info(f"{needs} {'Choose a dataset in the sidebar.' if loaded else NOTHING}", icon=":material/info:")
+    if visit.dataset is not None:
+        then = "Choose another dataset in the sidebar."
+    else:
+        then = f"No dataset of {WORDS[kind]} is loaded yet." if loaded else NOTHING
+    st.info(f"{needs} {then}", icon=":material/info:")
     with st.container(horizontal=True):
-        sample_button(visit)
+        sample_button(visit, kind)
         upload_button()
 
 
@@ -97,10 +109,11 @@ def upload_button() -> None:
         st.switch_page(DATA_PAGE)
 
 
-def sample_button(visit: Visit) -> None:
+def sample_button(visit: Visit, kind: str = JOBS) -> None:
     """Show the button that loads the bundled sample and makes it the session's dataset."""
-    missing = not SAMPLE.is_file()
-    reason = "The bundled sample is not installed." if missing else "A small synthetic trace that comes with workprof."
+    sample = SAMPLES[kind]
+    missing = not sample.path.is_file()
+    reason = "The bundled sample is not installed." if missing else sample.words
     clicked = st.button(
         "Load sample",
         type="primary",
@@ -110,8 +123,8 @@ def sample_button(visit: Visit) -> None:
     )
     if clicked:
         with st.spinner("Loading the sample…"):
-            report = visit.workbench.ingest([SAMPLE])
-        _datasets.select(report.hash)
+            report = visit.workbench.ingest([sample.path])
+        _datasets.select(report.hash, kind)
         st.rerun()
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages import _catalogue, _import, _inspect, _shell
 from workprof.store.reports import Dataset
 
-PAGE = _shell.Page("Data", "What was loaded, is it sound, and how do I bring in more?", "")
+PAGE = _shell.Page("Data", "What was loaded, is it sound, and how do I bring in more?", "", kind="")
 
 TABS = ("Preview", "Columns", "Time coverage", "Checks and rejects")
 

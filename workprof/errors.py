@@ -3,6 +3,7 @@
 WorkprofError                 anything that workprof refuses, with what was wrong, the value and the next step
 ├── TraceError                the file or its rows
 │   ├── ColumnMissing         a required column is absent
+│   ├── WrongKind             the dataset holds something else: jobs, benchmark runs or telemetry
 │   ├── UnitUnknown           a unit that units.py does not know
 │   └── NoRows                nothing is left after reading and checking
 ├── SettingsError             a setting outside its bounds
@@ -24,6 +25,10 @@ class TraceError(WorkprofError):
 
 class ColumnMissing(TraceError):
     """A required column is absent."""
+
+
+class WrongKind(TraceError):
+    """The dataset holds something else than what the question is about."""
 
 
 class UnitUnknown(TraceError):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import SettingsError
-from workprof.formats import FORMATS, NAMES, TABLES, declared, generic, pai_sample, pai_tables
+from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, pai_sample, pai_tables
 from workprof.formats.fields import ABSURD_ABOVE, DESCRIPTIONS, FIELDS, REQUESTS, TEXT_FIELDS, USAGE_FIELDS
 from workprof.formats.human_units import byte_count, epoch_ms, milliseconds, percent
 from workprof.units import FACTORS, factor
@@ -40,7 +40,7 @@ def test_units_say_what_the_field_names_say():
 
 
 def test_the_registry_names_every_format_and_refuses_others():
-    assert set(NAMES) == {"pai-sample", "nextflow", "generic", TABLES}
+    assert set(NAMES) == {"pai-sample", "nextflow", "generic", TABLES, *MEASUREMENTS}
     assert declared("pai-sample") is pai_sample.FORMAT
     with pytest.raises(SettingsError, match="pai-sample, nextflow, generic, pai-tables"):
         declared("excel")

@@ -8,14 +8,17 @@ from __future__ import annotations
 from workprof.errors import SettingsError
 from workprof.formats import generic, nextflow, pai_sample
 from workprof.formats.declare import Format, Rule
+from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
+
+__all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "rules_of"]
 
 FORMATS: dict[str, Format] = {declared.FORMAT.name: declared.FORMAT for declared in (pai_sample, nextflow, generic)}
 """Formats of one file with a header, in the order in which a file is compared with them."""
 
 TABLES = "pai-tables"
 AUTO = "auto"
-NAMES: tuple[str, ...] = (*FORMATS, TABLES)
+NAMES: tuple[str, ...] = (*FORMATS, TABLES, *MEASUREMENTS)
 
 
 def declared(name: str) -> Format:

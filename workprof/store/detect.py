@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 
 from workprof.errors import TraceError
 from workprof.formats import FORMATS, NAMES, TABLES, generic
+from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS
+from workprof.formats.telemetry import sniffed
 from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
 from workprof.store.json_rows import first_objects, is_json
 from workprof.store.spool import checked_input
@@ -33,6 +35,9 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
             f"{', '.join(path.name for path in paths) or 'nothing'}: no raw PAI tables (pai_*_table.csv) there; "
             f"give one file, or the folder of the tables"
         )
+    measured = measurements(checked_input(paths[0]), encoding)
+    if measured:
+        return measured
     found = set(column_names(checked_input(paths[0]), delimiter, encoding))
     for name, declared in FORMATS.items():
         if declared.signature and set(declared.signature) <= found:
@@ -40,6 +45,19 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     if found:
         return generic.FORMAT.name
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
+
+
+def measurements(path: Path, encoding: str) -> str:
+    """Return the format of a file of measurements, '' for any other file."""
+    head = plain_head(path, HEAD_BYTES)
+    if head.startswith(PARQUET_MAGIC):
+        return ""
+    content = (as_utf8(head, encoding, path.name) if encoding else head).decode(errors="replace").removeprefix("\ufeff")
+    if is_json(content):
+        keys = {key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found}
+        if set(BENCHMARK_KEYS) <= keys:
+            return BENCHMARKS
+    return sniffed(content) or ""
 
 
 def several_files(paths: Sequence[Path]) -> TraceError:

@@ -17,9 +17,9 @@ from pathlib import Path
 import duckdb
 
 from workprof.errors import Cancelled, TraceError
-from workprof.formats import TABLES, declared
+from workprof.formats import MEASUREMENTS, TABLES, declared
 from workprof.progress import Progress
-from workprof.store import catalogue, one_file, rejects, tables
+from workprof.store import catalogue, measurements, one_file, rejects, tables
 from workprof.store.connection import Database, quoted
 from workprof.store.content_hash import ContentHash, salt_of
 from workprof.store.loaded import Loaded, Stage
@@ -83,7 +83,7 @@ def _known(task: Task) -> IngestReport | None:
 
 def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
     """Load; a text that mixes CR LF and LF is spooled anew with LF alone (only DuckDB's reading finds that out)."""
-    options = TextOptions(task.options.encoding)
+    options = TextOptions(task.options.encoding, long_lines=task.files.format in MEASUREMENTS)
     try:
         return _loaded(task, options)
     except duckdb.InvalidInputException as error:
@@ -136,6 +136,8 @@ def _stage(cursor: duckdb.DuckDBPyConnection, stage: Stage, task: Task, spooled:
     files, options, progress = task.files, task.options, task.progress
     if files.format == TABLES:
         return tables.load(cursor, stage, dict(zip(files.roles, spooled, strict=True)), options, progress)
+    if files.format in MEASUREMENTS:
+        return measurements.load(cursor, stage, spooled[0], files, options)
     return one_file.load(cursor, stage, spooled[0], declared(files.format), options, progress)
 
 
@@ -143,7 +145,7 @@ def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Pa
     return IngestReport(
         dataset=name,
         hash=hashed,
-        kind="jobs",
+        kind=loaded.kind,
         format=task.files.format,
         rows_read=loaded.rows_read,
         rows=loaded.rows,

@@ -24,6 +24,7 @@ class Loaded:
     Attributes:
         dropped: duplicates that were left out because the options ask so.
         mode: 'corrected' or 'faithful'.
+        kind: 'jobs', 'benchmarks' or 'telemetry'.
     """
 
     columns: tuple[Column, ...]
@@ -36,6 +37,7 @@ class Loaded:
     joins: tuple[JoinStep, ...] = ()
     mode: str = "corrected"
     dropped: int = 0
+    kind: str = "jobs"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workprof.errors import SettingsError, TraceError
-from workprof.formats import AUTO, NAMES, TABLES, declared, generic
+from workprof.formats import AUTO, MEASUREMENTS, NAMES, TABLES, declared, generic
+from workprof.formats.measured import WIDE
 from workprof.store.detect import detect, several_files
 from workprof.store.reports import GRAINS, JOINS, IngestOptions
 from workprof.store.spool import checked_input
@@ -52,9 +53,8 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
     _refuse_options_of_others(chosen, options)
     first = paths[0].resolve() if paths[0].is_dir() else paths[0]
     stem = first.name.split(".")[0]
-    return NamedFiles(
-        chosen, (checked_input(paths[0]),), (stem if declared(chosen).from_stem else "",), stem, first.name
-    )
+    named_after = chosen not in MEASUREMENTS and declared(chosen).from_stem
+    return NamedFiles(chosen, (checked_input(paths[0]),), (stem if named_after else "",), stem, first.name)
 
 
 def _tables(paths: Sequence[Path]) -> NamedFiles:
@@ -69,9 +69,10 @@ def _tables(paths: Sequence[Path]) -> NamedFiles:
 
 def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:
     """Refuse what a format cannot do, rather than load it under a name that promises it ('faithful')."""
-    if options.mapping and chosen != generic.FORMAT.name:
+    if options.mapping and chosen not in (generic.FORMAT.name, WIDE):
         raise SettingsError(
-            f"a mapping belongs to format generic, not {chosen}; add --format generic or leave the mapping out"
+            f"a mapping belongs to formats generic (jobs) and {WIDE} (counters by the second), not {chosen}; add "
+            f"--format {generic.FORMAT.name}, or leave the mapping out"
         )
     for option, value, default in (("join", options.join, JOINS[0]), ("grain", options.grain, GRAINS[0])):
         if value != default:

@@ -65,10 +65,12 @@ class TextOptions:
         encoding: of the file; '' = UTF-8.
         even_line_ends: write LF for every CR LF (within quotes too). A text that mixes both near its beginning is
             written so unasked.
+        long_lines: a line may be of any length: a document on one line, or a tool's whole output.
     """
 
     encoding: str = ""
     even_line_ends: bool = False
+    long_lines: bool = False
 
     @property
     def as_it_is(self) -> bool:
@@ -110,14 +112,14 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
     packed, place = is_packed(head), target.with_suffix(".csv")
     if not packed and options.as_it_is and not _mixes_line_ends(head_of(path, LOOK_BYTES)):
         _link(path, place, progress, span)
-        return Spooled(place, path.name, long_lines=_without_long_lines(place))
+        return Spooled(place, path.name, long_lines=_without_long_lines(place, options))
     hashed = _Hashed(_told(chunks(path), path, not packed, progress, span))
     _write(_rewritten(hashed, options, path.name), place)
     unpacked = Unpacked(hashed.sha256.digest(), hashed.size_bytes) if packed else None
     if head_of(place, 4) == PARQUET_MAGIC:
         parquet = place.rename(place.with_suffix(".parquet"))
         return Spooled(parquet, path.name, parquet=True, unpacked=unpacked)
-    return Spooled(place, path.name, long_lines=_without_long_lines(place), unpacked=unpacked)
+    return Spooled(place, path.name, long_lines=_without_long_lines(place, options), unpacked=unpacked)
 
 
 class _Hashed:
@@ -135,8 +137,10 @@ class _Hashed:
             yield chunk
 
 
-def _without_long_lines(path: Path) -> tuple[LongLine, ...]:
+def _without_long_lines(path: Path, options: TextOptions) -> tuple[LongLine, ...]:
     """Set over-long lines aside; a JSON array may stand on one line."""
+    if options.long_lines:
+        return ()
     array = is_json_array(head_of(path).decode("utf-8-sig", errors="replace"))
     return () if array else set_aside_long_lines(path)
 

@@ -3,7 +3,7 @@
 The only package that uses the store, the cache and the methods together.
 """
 
-from workprof.workbench.asking import Answer
+from workprof.workbench.asking import JOBS, WORDS, Answer
 from workprof.workbench.durations import DurationQuestions
 from workprof.workbench.explanations import ExplanationQuestions
 from workprof.workbench.feedback import FeedbackQuestions
@@ -11,7 +11,7 @@ from workprof.workbench.job_search import JobSearchQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.new_jobs import NewJobQuestions
 
-__all__ = ["Answer", "Workbench"]
+__all__ = ["JOBS", "WORDS", "Answer", "Workbench"]
 
 
 class Workbench(

@@ -10,6 +10,8 @@ from typing import Generic, Self, TypeVar
 import pandas as pd
 
 from workprof.cache import About, ResultCache
+from workprof.errors import WrongKind
+from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.progress import Progress
 from workprof.settings import Settings
@@ -20,6 +22,12 @@ from workprof.store.trace_store import TraceStore
 Result = TypeVar("Result")
 Frames = Callable[[], Mapping[str, pd.DataFrame]]
 Extras = Sequence[tuple[Step, object]]
+
+JOBS = "jobs"
+KINDS = {"nodes": BENCHMARKS, "phases": TELEMETRY}
+"""Package of a step -> the kind of dataset that it is about; every other is about jobs."""
+WORDS = {JOBS: "a job trace", BENCHMARKS: "benchmark runs", TELEMETRY: "counters by the second"}
+HINTS = {JOBS: "workprof ingest FILE", BENCHMARKS: "workprof nodes suite", TELEMETRY: "workprof record"}
 
 MEMORY_SHARE_OF_CACHE = 8
 DISK_BYTES_OF_CACHE = 4_000_000_000
@@ -38,6 +46,19 @@ class Answer(Generic[Result]):
     key: str
     result: Result | None
     job: JobView | None
+
+
+def refuse_other_kind(entry: Dataset, wanted: str) -> None:
+    """Refuse a dataset that holds something else than what is asked about.
+
+    Raises:
+        WrongKind: says what it holds, what is needed and which command makes it.
+    """
+    if entry.kind != wanted:
+        raise WrongKind(
+            f"dataset {entry.name} holds {WORDS.get(entry.kind, entry.kind)}, and this is asked of {WORDS[wanted]}; "
+            f"choose another dataset, or make one (`{HINTS[wanted]}`)"
+        )
 
 
 class Asking:
@@ -88,7 +109,7 @@ class Asking:
         return self._cache.abouts()
 
     def _answer(self, step: Step, entry: Dataset, settings: object, cls: type[Result]) -> Answer[Result]:
-        key = step.key(entry.hash, settings)
+        key = self._request(step, entry, settings).key
         return Answer(key, self._cache.get(key, cls), self._jobs.view(key))
 
     def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
@@ -106,6 +127,11 @@ class Asking:
             return record_
 
     def _request(self, step: Step, entry: Dataset, settings: object, extras: Extras = ()) -> Request:
-        """Return the request of a step on a dataset, with the by-products to keep: (step, its settings) each."""
+        """Return the request of a step on a dataset, with the by-products to keep: (step, its settings) each.
+
+        Raises:
+            WrongKind: when the step is about another kind of dataset.
+        """
+        refuse_other_kind(entry, KINDS.get(step.name.partition(".")[0], JOBS))
         lines = {extra.name: extra.about(extra.key(entry.hash, own), entry.name, own, 0.0) for extra, own in extras}
         return Request(step, entry.name, settings, step.key(entry.hash, settings), lines)

@@ -85,14 +85,14 @@ class ClusterabilityQuestions(ProfileQuestions):
         return self._jobs.start(*self._stability_request(dataset, settings))
 
     def _hopkins_request(self, dataset: str, settings: HopkinsSettings) -> tuple[Request, Frames]:
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._named(entry, settings)
         return self._request(HOPKINS, entry, asked), self._fit_frames(entry, asked)
 
     def _baseline_request(
         self, dataset: str, settings: BaselineSettings, fit: ProfileSettings | None
     ) -> tuple[Request, Frames]:
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         by = tuple(self._store.resolve(entry.hash, label) for label in settings.by)
         asked = self._named(entry, replace(settings, by=by))
         frames = self._fit_frames(entry, asked, tuple(name for label in by for name in label))
@@ -104,7 +104,7 @@ class ClusterabilityQuestions(ProfileQuestions):
         return self._request(step, entry, asked), frames
 
     def _stability_request(self, dataset: str, settings: StabilitySettings) -> tuple[Request, Frames]:
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = replace(settings, fit=self._resolved(entry, settings.fit))
         frames = self._fit_frames(entry, asked.fit)
         return self._request(STABILITY, entry, asked), self._with_profiles(frames, dataset, asked.fit)

@@ -18,7 +18,7 @@ from workprof.store.reports import (
     Suggestion,
     TimeCoverage,
 )
-from workprof.workbench.asking import Asking
+from workprof.workbench.asking import JOBS, Asking, refuse_other_kind
 
 
 class DatasetQuestions(Asking):
@@ -49,6 +49,17 @@ class DatasetQuestions(Asking):
             DatasetUnknown: names what there is.
         """
         return self._store.dataset(name_or_hash)
+
+    def _jobs_of(self, name_or_hash: str) -> Dataset:
+        """Return the entry of a job trace.
+
+        Raises:
+            DatasetUnknown: names what there is.
+            WrongKind: when the dataset holds something else.
+        """
+        entry = self.dataset(name_or_hash)
+        refuse_other_kind(entry, JOBS)
+        return entry
 
     def rename(self, dataset: str, name: str) -> Dataset:
         """Give a dataset another name and return its entry."""

@@ -36,7 +36,7 @@ class DurationQuestions(ForecastQuestions):
             profiles: the clustering whose labels make the groups when these are by profile.
             progress: told what is done.
         """
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked, step, clustering = settings or DurationSettings(), OBSERVED, None
         if asked.by == PROFILE:
             clustering = profiles or ProfileSettings()

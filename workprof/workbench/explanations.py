@@ -35,7 +35,7 @@ class ExplanationQuestions(ForecastQuestions):
             NotEnoughData: when no forecaster is trained with these settings.
             SettingsError: for a sample out of bounds.
         """
-        entry, key = self.dataset(dataset), self._explanation_key(dataset, settings)
+        entry, key = self._jobs_of(dataset), self._explanation_key(dataset, settings)
         with self._cache.lock(key):
             kept = self._cache.get(key, GlobalExplanation)
             if kept is not None:
@@ -53,6 +53,6 @@ class ExplanationQuestions(ForecastQuestions):
         return self._cache.get(self._explanation_key(dataset, settings), GlobalExplanation)
 
     def _explanation_key(self, dataset: str, settings: ExplanationSettings) -> str:
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         resolved = self._forecaster_settings(entry, settings.forecaster)
         return EXPLAIN.key(entry.hash, ExplanationSettings(resolved, settings.n_sampled))

@@ -157,7 +157,7 @@ class FeedbackQuestions(FeedbackLoops):
 
     def _stored_jobs(self, loop: Loop, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
         try:
-            entry = self.dataset(name)
+            entry = self._jobs_of(name)
         except DatasetUnknown as error:
             raise TraceError(f"{name}: no such file, and {error}; give a file of finished jobs or a dataset") from error
         return finished_rows(self._store, entry.hash), _same_rows(entry.hash, loop)

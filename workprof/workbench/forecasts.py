@@ -46,14 +46,14 @@ class ForecastQuestions(SweepQuestions):
         self, dataset: str, settings: ForecasterSettings | None = None, progress: Progress = silent
     ) -> Forecaster:
         """Return a trained forecaster: kept, or trained here and now (profiles too, where they are not kept)."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._forecaster_settings(entry, settings or ForecasterSettings())
         frames = self._labelled(entry, asked.classifier.profiles, progress)
         return self._blocking(self._request(TRAIN, entry, asked), Forecaster, frames, progress)
 
     def forecaster_answer(self, dataset: str, settings: ForecasterSettings) -> Answer[Forecaster]:
         """Return the kept forecaster, and the job that trains it, without computing anything."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._answer(TRAIN, entry, self._forecaster_settings(entry, settings), Forecaster)
 
     def start_forecaster(self, dataset: str, settings: ForecasterSettings) -> JobView:
@@ -62,7 +62,7 @@ class ForecastQuestions(SweepQuestions):
         Raises:
             NotEnoughData: when the profiles that it learns are not kept; find them first.
         """
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._forecaster_settings(entry, settings)
         return self._start(self._request(TRAIN, entry, asked), entry, asked.classifier.profiles)
 
@@ -86,14 +86,14 @@ class ForecastQuestions(SweepQuestions):
         self, dataset: str, settings: ClassifierSettings | None = None, progress: Progress = silent
     ) -> ClassifierEvaluation:
         """Return the classifier's scores under every split."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._classifier_settings(entry, settings or ClassifierSettings())
         frames = self._labelled(entry, asked.profiles, progress)
         return self._blocking(self._request(CLASSIFIER, entry, asked), ClassifierEvaluation, frames, progress)
 
     def classifier_evaluation_answer(self, dataset: str, settings: ClassifierSettings) -> Answer[ClassifierEvaluation]:
         """Return the kept scores and their job."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._answer(CLASSIFIER, entry, self._classifier_settings(entry, settings), ClassifierEvaluation)
 
     def start_classifier_evaluation(self, dataset: str, settings: ClassifierSettings) -> JobView:
@@ -102,7 +102,7 @@ class ForecastQuestions(SweepQuestions):
         Raises:
             NotEnoughData: when the profiles are not kept; find them first.
         """
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._classifier_settings(entry, settings)
         return self._start(self._request(CLASSIFIER, entry, asked), entry, asked.profiles)
 
@@ -110,7 +110,7 @@ class ForecastQuestions(SweepQuestions):
         self, dataset: str, settings: EstimateEvaluationSettings | None = None, progress: Progress = silent
     ) -> EstimateEvaluation:
         """Return the errors of every predictor; `settings.tested` names the dataset that is tested on, if any."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._evaluation_settings(entry, settings or EstimateEvaluationSettings())
         request = self._request(ESTIMATES, entry, asked)
         return self._blocking(request, EstimateEvaluation, self._evaluation_frames(entry, asked, progress), progress)
@@ -119,12 +119,12 @@ class ForecastQuestions(SweepQuestions):
         self, dataset: str, settings: EstimateEvaluationSettings
     ) -> Answer[EstimateEvaluation]:
         """Return the kept errors and their job."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._answer(ESTIMATES, entry, self._evaluation_settings(entry, settings), EstimateEvaluation)
 
     def start_estimate_evaluation(self, dataset: str, settings: EstimateEvaluationSettings) -> JobView:
         """Start the evaluation in a child process; predictors that use profiles take part where these are kept."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._evaluation_settings(entry, settings)
         kept = self.profiles_answer(dataset, asked.profiles).result
         frames = self._evaluation_frames(entry, asked, silent, kept or False)
@@ -132,7 +132,7 @@ class ForecastQuestions(SweepQuestions):
 
     def past_jobs(self, dataset: str, row_ids: Sequence[int]) -> pd.DataFrame:
         """Return rows of a dataset with their metadata, times and needs, in the order of the ids."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         jobs = self._jobs_frame(entry).set_index("row_id")
         return jobs.loc[list(row_ids)].reset_index()
 
@@ -150,7 +150,7 @@ class ForecastQuestions(SweepQuestions):
         return replace(settings, profiles=self._resolved(entry, settings.profiles), fields=tuple(fields))
 
     def _evaluation_settings(self, entry: Dataset, settings: EstimateEvaluationSettings) -> EstimateEvaluationSettings:
-        tested = self.dataset(settings.tested).hash if settings.tested else ""
+        tested = self._jobs_of(settings.tested).hash if settings.tested else ""
         return replace(settings, profiles=self._resolved(entry, settings.profiles), tested=tested)
 
     def _labelled(self, entry: Dataset, profiles: ProfileSettings, progress: Progress) -> Frames:
@@ -185,7 +185,7 @@ class ForecastQuestions(SweepQuestions):
             else:
                 frames = {"jobs": self._jobs_frame(entry)}
             if asked.tested:
-                frames["test"] = self._jobs_frame(self.dataset(asked.tested))
+                frames["test"] = self._jobs_frame(self._jobs_of(asked.tested))
             return frames
 
         return read

@@ -22,7 +22,7 @@ class JobSearchQuestions(ForecastQuestions):
             ColumnMissing: when the dataset has no metadata to search.
             SettingsError: when the limit or the text is out of bounds.
         """
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         present = {column.name for column in self._store.columns(entry.hash) if not column.numeric}
         fields = [name for name in METADATA_FIELDS if name in present]
         if not fields:
@@ -35,6 +35,6 @@ class JobSearchQuestions(ForecastQuestions):
         Raises:
             NoRows: when the dataset has no finished job.
         """
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         position = int(np.random.default_rng(seed).integers(max(entry.finished_rows, 1)))
         return self._store.nth_finished(entry.hash, position)

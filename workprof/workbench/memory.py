@@ -62,97 +62,101 @@ class MemoryQuestions(DatasetQuestions):
         self, dataset: str, settings: AssessmentSettings | None = None, progress: Progress = silent
     ) -> Assessment:
         """Return what tasks ask for and use."""
-        entry, asked = self.dataset(dataset), settings or AssessmentSettings()
+        entry, asked = self._jobs_of(dataset), settings or AssessmentSettings()
         return self._blocking(self._request(ASSESS, entry, asked), Assessment, self._all_columns(entry), progress)
 
     def fact_points(self, dataset: str, settings: FactPointsSettings, progress: Progress = silent) -> FactPoints:
         """Return one fact against the use of memory: points of a number, boxes of a category."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         frames = self._sizing(entry, (settings.column,))
         return self._blocking(self._request(FACT, entry, settings), FactPoints, frames, progress)
 
     def bins(self, dataset: str, settings: BinSettings | None = None, progress: Progress = silent) -> Bins:
         """Return bins of a task, searched or given."""
-        entry, asked = self.dataset(dataset), settings or BinSettings()
+        entry, asked = self._jobs_of(dataset), settings or BinSettings()
         more = (asked.price_column,) if asked.price_column else ()
         return self._blocking(self._request(BINS, entry, asked), Bins, self._sizing(entry, more), progress)
 
     def improvement(self, dataset: str, settings: BinSettings, progress: Progress = silent) -> ImprovementCurve:
         """Return the savings of one to eight bins, and the bounds that no number of bins can beat."""
-        entry, asked = self.dataset(dataset), replace(settings, edges_bytes=())
+        entry, asked = self._jobs_of(dataset), replace(settings, edges_bytes=())
         more = (asked.price_column,) if asked.price_column else ()
         return self._blocking(self._request(CURVE, entry, asked), ImprovementCurve, self._sizing(entry, more), progress)
 
     def bin_models(self, dataset: str, settings: PredictorSettings, progress: Progress = silent) -> PredictorResult:
         """Return the models of a task's bins: kept, or trained here and now."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._blocking(
             self._request(TRAIN, entry, settings), PredictorResult, self._all_columns(entry), progress
         )
 
     def bin_models_answer(self, dataset: str, settings: PredictorSettings) -> Answer[PredictorResult]:
         """Return the kept models, and the job that trains them, without computing anything."""
-        return self._answer(TRAIN, self.dataset(dataset), settings, PredictorResult)
+        return self._answer(TRAIN, self._jobs_of(dataset), settings, PredictorResult)
 
     def start_bin_models(self, dataset: str, settings: PredictorSettings) -> JobView:
         """Start the training in a child process (or join the one that runs)."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._jobs.start(self._request(TRAIN, entry, settings), self._all_columns(entry))
 
     def bin_tables(self, dataset: str, settings: TableSettings, progress: Progress = silent) -> PredictorTables:
         """Return Tables 7 to 11 of the thesis for a task: kept, or trained here and now."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._blocking(
             self._request(TABLES, entry, settings), PredictorTables, self._all_columns(entry), progress
         )
 
     def bin_tables_answer(self, dataset: str, settings: TableSettings) -> Answer[PredictorTables]:
         """Return the kept tables, and the job that makes them, without computing anything."""
-        return self._answer(TABLES, self.dataset(dataset), settings, PredictorTables)
+        return self._answer(TABLES, self._jobs_of(dataset), settings, PredictorTables)
 
     def start_bin_tables(self, dataset: str, settings: TableSettings) -> JobView:
         """Start the tables in a child process (or join the one that runs)."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._jobs.start(self._request(TABLES, entry, settings), self._all_columns(entry))
 
     def replay(self, dataset: str, settings: ReplaySettings | None = None, progress: Progress = silent) -> ReplayResult:
         """Return what every policy would have wasted and failed: kept, or replayed here and now."""
-        entry, asked = self.dataset(dataset), settings or ReplaySettings()
+        entry, asked = self._jobs_of(dataset), settings or ReplaySettings()
         return self._blocking(
             self._request(REPLAY, entry, asked), ReplayResult, self._sizing(entry, _input(asked.used_input)), progress
         )
 
     def replay_answer(self, dataset: str, settings: ReplaySettings) -> Answer[ReplayResult]:
         """Return the kept replay, and the job that makes it, without computing anything."""
-        return self._answer(REPLAY, self.dataset(dataset), settings, ReplayResult)
+        return self._answer(REPLAY, self._jobs_of(dataset), settings, ReplayResult)
 
     def start_replay(self, dataset: str, settings: ReplaySettings) -> JobView:
         """Start the replay in a child process (or join the one that runs)."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._jobs.start(
             self._request(REPLAY, entry, settings), self._sizing(entry, _input(settings.used_input))
         )
 
     def why_size(self, dataset: str, settings: WhySettings, progress: Progress = silent) -> Why:
         """Return why our policy would give the next run of a task its size."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         frames = self._sizing(entry, _input(settings.input_column))
         return self._blocking(self._request(WHY, entry, settings), Why, frames, progress)
 
     def plan(self, dataset: str, settings: PlanSettings | None = None, progress: Progress = silent) -> Plan:
         """Return the size that is advised for every task, with the odds of a retry."""
-        entry, asked = self.dataset(dataset), settings or PlanSettings()
+        entry, asked = self._jobs_of(dataset), settings or PlanSettings()
         return self._blocking(self._request(PLAN, entry, asked), Plan, self._sizing(entry), progress)
 
     def rollup(self, dataset: str, settings: RollupSettings | None = None, progress: Progress = silent) -> Rollup:
         """Return memory, cores and money before and after a plan."""
-        entry, asked = self.dataset(dataset), settings or RollupSettings()
+        entry, asked = self._jobs_of(dataset), settings or RollupSettings()
         more = ("workload", "run_name", "namespace", "group")
         return self._blocking(self._request(ROLLUP, entry, asked), Rollup, self._sizing(entry, more), progress)
 
+    def rollup_answer(self, dataset: str, settings: RollupSettings) -> Answer[Rollup]:
+        """Return the kept roll-up, without computing anything."""
+        return self._answer(ROLLUP, self._jobs_of(dataset), settings, Rollup)
+
     def save_scenario(self, dataset: str, scenario: Scenario) -> Scenario:
         """Keep a scenario under its name and return it with its time."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         if scenario.dataset_hash != entry.hash:
             raise SettingsError(f"scenario {scenario.name!r} is of another dataset than {entry.name}; make it again")
         kept = replace(scenario, created=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -161,11 +165,11 @@ class MemoryQuestions(DatasetQuestions):
 
     def scenarios(self, dataset: str) -> tuple[Scenario, ...]:
         """Return the kept scenarios of a dataset, the newest first."""
-        return self._store.scenarios(self.dataset(dataset).hash, Scenario)
+        return self._store.scenarios(self._jobs_of(dataset).hash, Scenario)
 
     def remove_scenario(self, dataset: str, name: str) -> None:
         """Forget a scenario."""
-        self._store.remove_scenario(self.dataset(dataset).hash, name)
+        self._store.remove_scenario(self._jobs_of(dataset).hash, name)
 
     def compare_scenarios(self, dataset: str, names: Sequence[str]) -> Comparison:
         """Return up to four kept scenarios side by side.

@@ -122,7 +122,7 @@ class NewJobQuestions(ForecastQuestions):
             ColumnMissing: when no column is known at submission.
             TraceError: when a number is none.
         """
-        return named_jobs(table, rules_of(self.dataset(dataset).format), (*SUBMIT_FIELDS, *TIMES))
+        return named_jobs(table, rules_of(self._jobs_of(dataset).format), (*SUBMIT_FIELDS, *TIMES))
 
 
 def job_forecasts(loaded: LoadedForecaster, jobs: pd.DataFrame, explained: int) -> Iterator[JobForecast]:

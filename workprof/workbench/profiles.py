@@ -42,7 +42,7 @@ class ProfileQuestions(DatasetQuestions):
         self, dataset: str, settings: ProfileSettings | None = None, progress: Progress = silent
     ) -> ProfileFit:
         """Return the profiles of a dataset: kept, cut from a kept tree, or computed here and now."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._resolved(entry, settings or ProfileSettings())
         cut_again = self._recut(entry, asked, progress)
         if cut_again is not None:
@@ -51,17 +51,17 @@ class ProfileQuestions(DatasetQuestions):
 
     def profiles_answer(self, dataset: str, settings: ProfileSettings) -> Answer[ProfileFit]:
         """Return the kept profiles, and the job that makes them, without computing anything."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._answer(FIT, entry, self._resolved(entry, settings), ProfileFit)
 
     def recut_profiles(self, dataset: str, settings: ProfileSettings) -> ProfileFit | None:
         """Return the profiles where a kept tree gives them in about a second, else None: that needs a fit."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return self._recut(entry, self._resolved(entry, settings), silent)
 
     def start_profiles(self, dataset: str, settings: ProfileSettings) -> JobView:
         """Start the clustering in a child process (or join the one that runs)."""
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         asked = self._resolved(entry, settings)
         return self._jobs.start(self._fit_request(entry, asked), self._fit_frames(entry, asked))
 
@@ -112,5 +112,5 @@ class ProfileQuestions(DatasetQuestions):
         return read
 
     def _clustering(self, dataset: str, settings: ProfileSettings) -> str:
-        entry = self.dataset(dataset)
+        entry = self._jobs_of(dataset)
         return FIT.key(entry.hash, self._resolved(entry, settings))

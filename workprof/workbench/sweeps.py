@@ -82,7 +82,7 @@ class SweepQuestions(ClusterabilityQuestions):
 
     def sweep(self, dataset: str, settings: SweepSettings | None = None, progress: Progress = silent) -> SweepState:
         """Return a whole sweep; the groups that are not kept are computed here and now."""
-        entry, asked = self.dataset(dataset), self._sweep_settings(dataset, settings or SweepSettings())
+        entry, asked = self._jobs_of(dataset), self._sweep_settings(dataset, settings or SweepSettings())
         groups = asked.groups()
         for i, group in enumerate(groups):
 
@@ -94,7 +94,7 @@ class SweepQuestions(ClusterabilityQuestions):
 
     def sweep_state(self, dataset: str, settings: SweepSettings) -> SweepState:
         """Return what is kept of a sweep and what runs of it, without computing anything."""
-        entry, asked = self.dataset(dataset), self._sweep_settings(dataset, settings)
+        entry, asked = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
         groups = tuple(self._group_state(entry, group) for group in asked.groups())
         kept = [group.result for group in groups if group.result is not None]
         runs = tuple(at_target(run, asked.target_clusters) for result in kept for run in result.runs)
@@ -111,12 +111,12 @@ class SweepQuestions(ClusterabilityQuestions):
 
     def start_sweep(self, dataset: str, settings: SweepSettings) -> None:
         """Start the groups that are not kept, one after another in child processes; goes on without a viewer."""
-        entry, asked = self.dataset(dataset), self._sweep_settings(dataset, settings)
+        entry, asked = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
         self._sweeper(entry, asked).start()
 
     def cancel_sweep(self, dataset: str, settings: SweepSettings) -> None:
         """Stop a sweep: the running group is dropped, the finished ones stay."""
-        self._sweeper(self.dataset(dataset), self._sweep_settings(dataset, settings)).cancel()
+        self._sweeper(self._jobs_of(dataset), self._sweep_settings(dataset, settings)).cancel()
 
     def compare_sweep_runs(self, dataset: str, settings: SweepSettings, before: int, after: int) -> RunComparison:
         """Return how two finished runs differ, by their positions in `SweepState.runs`."""
@@ -131,7 +131,7 @@ class SweepQuestions(ClusterabilityQuestions):
     def _sweep_settings(self, dataset: str, settings: SweepSettings) -> SweepSettings:
         if not settings.features or settings.features[0] in FEATURE_SETS:
             return settings
-        return replace(settings, features=self._store.resolve(self.dataset(dataset).hash, settings.features))
+        return replace(settings, features=self._store.resolve(self._jobs_of(dataset).hash, settings.features))
 
     def _sweeper(self, entry: Dataset, settings: SweepSettings) -> _Sweeper:
         with self._guard:

@@ -1,0 +1,186 @@
+"""Reads benchmark runs: JSON lines, one run each, as `workprof nodes suite` writes them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workprof.errors import TraceError
+from workprof.formats.benchmark_checks import checks_of
+from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, Measured, RejectedLine
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN_CHARACTERS = 200
+FRAME_COLUMNS = (
+    "node",
+    "benchmark",
+    "argv",
+    "started_s",
+    "finished_s",
+    "stressed",
+    "rc",
+    "stdout",
+    "stderr",
+    "host",
+    "provenance",
+)
+"""Texts (argv, host and provenance: JSON), but for started_s, finished_s, stressed (1, 0, NaN = unknown) and rc."""
+
+_KEYS = frozenset((*BENCHMARK_KEYS, "started", "finished", "stressed", "rc", "stderr", "host", "provenance"))
+
+
+class _Wrong(Exception):
+    """What is wrong with a line, and in which column ('' = the whole line)."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(reason)
+        self.column, self.reason = column, reason
+
+
+def read_benchmarks(path: Path, origin: str = "") -> Measured:
+    """Return the runs of a file of JSON lines, in its order; keys that are not ours are kept in `provenance`.
+
+    Args:
+        path: a plain UTF-8 file.
+        origin: the file's name as given, for messages.
+
+    Raises:
+        TraceError: when no line of the file is a run at all; says what it looks like.
+    """
+    rows: list[dict[str, Any]] = []
+    rejected: list[RejectedLine] = []
+    for number, line in _lines(path):
+        try:
+            rows.append(_row(line))
+        except _Wrong as wrong:
+            text = line.decode("utf-8", "replace")[:SHOWN_CHARACTERS]
+            rejected.append(RejectedLine(number, wrong.column, text, wrong.reason))
+    if not rows and rejected and all(not one.column for one in rejected):
+        raise TraceError(_not_runs(origin or path.name, rejected[0]))
+    frame = _frame(rows)
+    return Measured(BENCHMARKS, frame, len(rows) + len(rejected), tuple(rejected), checks_of(frame))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            bare = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
+            if bare:
+                yield number, bare
+
+
+def _not_runs(origin: str, first: RejectedLine) -> str:
+    wanted = f"one JSON object per line with {', '.join(BENCHMARK_KEYS)}"
+    if first.text.startswith("["):
+        return f"{origin} is a JSON array; benchmark runs are {wanted}, without brackets around them"
+    return f"{origin} holds no benchmark run ({first.reason}, {first.text[:60]!r}); runs are {wanted}"
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    run = _object(line)
+    absent = [key for key in BENCHMARK_KEYS if key not in run]
+    if absent:
+        raise _Wrong("" if len(absent) == len(BENCHMARK_KEYS) else absent[0], f"no {', '.join(absent)}")
+    return {
+        "node": _name(run, "node"),
+        "benchmark": _name(run, "benchmark"),
+        "argv": json.dumps(_checked(run, "argv", _is_words, "a list of texts")),
+        "started_s": _seconds(run, "started"),
+        "finished_s": float("nan") if run.get("finished") is None else _seconds(run, "finished"),
+        "stressed": _state(run),
+        "rc": _code(run),
+        "stdout": _text(run, "stdout"),
+        "stderr": _text(run, "stderr"),
+        "host": json.dumps(_checked(run, "host", _is_object, "an object") or {}),
+        "provenance": json.dumps(_provenance(run)),
+    }
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        run = json.loads(line.decode("utf-8"), parse_constant=lambda _: None)
+    except UnicodeDecodeError:
+        raise _Wrong("", "not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise _Wrong("", f"not JSON: {error.msg} at character {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise _Wrong("", "not JSON that can be read: a number too long or nesting too deep") from None
+    if not isinstance(run, dict):
+        raise _Wrong("", "not a JSON object")
+    return run
+
+
+def _checked(run: dict[str, Any], key: str, accepts: Callable[[Any], bool], wanted: str) -> Any:
+    value = run.get(key)
+    if not accepts(value):
+        raise _Wrong(key, f"{key} is not {wanted}")
+    return value
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+
+def _is_object(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
+
+
+def _name(run: dict[str, Any], key: str) -> str:
+    value = run[key]
+    if not isinstance(value, str) or not value.strip():
+        raise _Wrong(key, f"{key} is not a name")
+    return _whole(value.strip())
+
+
+def _text(run: dict[str, Any], key: str) -> str:
+    value = _checked(run, key, lambda one: one is None or isinstance(one, str), "a text")
+    return _whole(value or "")
+
+
+def _whole(text: str) -> str:
+    """Return the text with halves of characters, which JSON can hold and UTF-8 cannot, marked as '?'."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _seconds(run: dict[str, Any], key: str) -> float:
+    value = run.get(key)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
+        raise _Wrong(key, f"{key} is not a number of seconds since 1970")
+    return float(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def _state(run: dict[str, Any]) -> float:
+    value = _checked(run, "stressed", lambda one: one is None or isinstance(one, bool), "true, false or null")
+    return float("nan") if value is None else float(value)
+
+
+def _code(run: dict[str, Any]) -> float:
+    value = run.get("rc")
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 0xFFFF:
+        raise _Wrong("rc", "rc is not an exit status")
+    return float(value)
+
+
+def _provenance(run: dict[str, Any]) -> dict[str, Any]:
+    told = _checked(run, "provenance", _is_object, "an object") or {}
+    return {**{key: value for key, value in run.items() if key not in _KEYS}, **told}
+
+
+def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415  pandas waits until a file is read
+
+    return pd.DataFrame({name: [row[name] for row in rows] for name in FRAME_COLUMNS})

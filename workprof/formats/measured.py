@@ -1,0 +1,75 @@
+"""What an importer of measurements returns: the rows of the table, the lines it refused, and what it found.
+
+Measurements are benchmark runs and counters by the second. Their formats are read by code of their own, one file each,
+where a trace of jobs is declared and read by the database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workprof.store.reports import Check
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BENCHMARKS = "benchmarks"
+TELEMETRY = "telemetry"
+BENCHMARK_KEYS = ("node", "benchmark", "argv", "stdout")
+"""What tells a line of the benchmark suite from other JSON."""
+
+WIDE = "wide"
+"""Telemetry of a CSV file whose columns of time, run and workload are named by a mapping."""
+
+TELEMETRY_FORMATS = (TELEMETRY, "perfspect", "perf-stat", "sadf", "prometheus", "psrecord", WIDE)
+MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS)
+"""Formats of benchmark runs and of counters by the second."""
+
+__all__ = [
+    "BENCHMARKS",
+    "BENCHMARK_KEYS",
+    "MEASUREMENTS",
+    "TELEMETRY",
+    "TELEMETRY_FORMATS",
+    "WIDE",
+    "Check",
+    "Measured",
+    "RejectedLine",
+]
+
+
+@dataclass(frozen=True)
+class RejectedLine:
+    """A line that is no row of the table.
+
+    Attributes:
+        line: 1-based, in the file as given.
+        column: '' = the whole line.
+        text: what stands there, cut to a readable length.
+        reason: in words.
+    """
+
+    line: int
+    column: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The rows of a measurement file.
+
+    Attributes:
+        kind: 'benchmarks' (a row per run) or 'telemetry' (a row per sample).
+        frame: (n_rows, n_columns), no row_id; texts as object or str, numbers as float64 or int64, NaN = no value.
+        rows_read: rows + rejected lines.
+        rejected: the lines that became no row.
+        checks: what a reader must know, counted.
+    """
+
+    kind: str
+    frame: pd.DataFrame
+    rows_read: int
+    rejected: tuple[RejectedLine, ...] = ()
+    checks: tuple[Check, ...] = ()

@@ -1,0 +1,39 @@
+"""Counters by the second, from every tool that writes them: which tool wrote a text, and its rows.
+
+The store calls these two functions; each format has a file of its own beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from workprof.errors import SettingsError
+from workprof.formats.measured import TELEMETRY_FORMATS, Measured
+from workprof.formats.telemetry.sniffing import sniffed
+
+__all__ = ["read", "sniffed"]
+
+
+def read(
+    path: Path, format_name: str, mapping: Mapping[str, str], origin: str, outcomes: Path | None = None
+) -> Measured:
+    """Return the rows of a plain UTF-8 file.
+
+    Args:
+        path: a plain file (packed ones are unpacked before).
+        format_name: a name of `workprof.formats.measured.TELEMETRY_FORMATS`.
+        mapping: of the format 'wide': 't', 'run', 'workload' -> column.
+        origin: the file's name as given, for messages, and for a run that has no name of its own.
+        outcomes: of a recording of our own: the file beside it that tells how its runs ended (`<stem>.runs.jsonl`).
+
+    Raises:
+        TraceError: when the file is none of the format; says what it is instead and what to do.
+        SettingsError: when the format's name is not known.
+    """
+    from workprof.formats.telemetry.readers import samples_of  # noqa: PLC0415  pandas waits until a file is read
+    from workprof.formats.telemetry.samples import measured  # noqa: PLC0415  pandas waits until a file is read
+
+    if format_name not in TELEMETRY_FORMATS:
+        raise SettingsError(f"format {format_name!r} is not known; use one of {', '.join(TELEMETRY_FORMATS)}")
+    return measured(samples_of(path, format_name, mapping, origin, outcomes), origin)

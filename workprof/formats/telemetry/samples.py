@@ -1,0 +1,140 @@
+"""Samples of any format as the rows of the store, with what a reader must know about them counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.errors import NoRows
+from workprof.formats.measured import TELEMETRY, Check, Measured, RejectedLine
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ("workload", "run", "t", "status")
+Labels = str | Iterable[str | None]
+
+HOLE_STEPS = 1.5
+"""A step of more than so many usual steps is a hole."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a format's reader found.
+
+    Attributes:
+        frame: columns workload, run, t and status, then counters as float64, in the file's order.
+        rejected: lines that became no row.
+        infinite: cells that said infinite.
+        checks: what is particular to the format.
+    """
+
+    frame: pd.DataFrame
+    rejected: tuple[RejectedLine, ...] = ()
+    infinite: int = 0
+    checks: tuple[Check, ...] = field(default=())
+
+
+def labelled(counters: pd.DataFrame, t: object, run: Labels, workload: Labels | None = None) -> pd.DataFrame:
+    """Return counters with the four keys before them; a key given as one value holds for every row."""
+    import pandas as pd  # noqa: PLC0415  heavy
+
+    size = len(counters)
+    keys = pd.DataFrame(
+        {
+            "workload": _texts(workload, size),
+            "run": _texts(run, size),
+            "t": np.asarray(t, dtype=np.float64),
+            "status": _texts(None, size),
+        },
+        index=counters.index,
+    )
+    return pd.concat([keys, counters], axis=1)
+
+
+def measured(samples: Samples, origin: str) -> Measured:
+    """Return the rows in order of time within each run, with the findings that every format shares.
+
+    Raises:
+        NoRows: when no line became a row.
+    """
+    found = samples.frame
+    if found.empty:
+        raise NoRows(_nothing(samples, origin))
+    ordered, late = _in_order(found)
+    filled, gone = _without_empty(ordered)
+    checks = (
+        *samples.checks,
+        *_run_checks(filled),
+        _check("out_of_order", late, "rows stood after a later row of their run; they are sorted by time"),
+        _check("infinite", samples.infinite, "cells said infinite; they are empty"),
+        _check("empty_cells", _empty_cells(filled), "cells have no value", "info"),
+        _check("empty_columns", len(gone), f"counters have no value at all and are left out: {_some(gone)}", "info"),
+    )
+    kept = tuple(check for check in checks if check is not None)
+    rejected = tuple(sorted(samples.rejected, key=lambda one: one.line))
+    return Measured(TELEMETRY, filled, len(filled) + len({one.line for one in rejected}), rejected, kept)
+
+
+def _in_order(found: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Return the rows sorted by time within each run (runs in the file's order), and how many stood too late."""
+    runs = found.groupby(["workload", "run"], dropna=False, sort=False).ngroup().to_numpy()
+    t = found["t"].to_numpy(dtype=np.float64)
+    order = np.lexsort((t, runs))
+    by_file = np.lexsort((np.arange(runs.size), runs))
+    same_run = np.diff(runs[by_file]) == 0
+    late = int(np.sum((np.diff(t[by_file]) < 0) & same_run))
+    return found.iloc[order].reset_index(drop=True), late
+
+
+def _without_empty(ordered: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    counters = [name for name in ordered.columns if name not in KEYS]
+    gone = tuple(name for name in counters if ordered[name].isna().all())
+    return ordered.drop(columns=list(gone)), gone
+
+
+def _run_checks(ordered: pd.DataFrame) -> tuple[Check | None, ...]:
+    runs = ordered.groupby(["workload", "run"], dropna=False, sort=False)
+    steps = runs["t"].diff().to_numpy(dtype=np.float64)
+    usual = float(np.median(steps[steps > 0])) if np.any(steps > 0) else np.nan
+    holes = int(np.sum(steps > HOLE_STEPS * usual)) if np.isfinite(usual) else 0
+    repeated = int(ordered.duplicated().sum())
+    same_time = int(np.sum(steps == 0)) - repeated
+    single = int((runs.size() == 1).sum())
+    told = f"{runs.ngroups:,} runs, a sample every {usual:.3g} s" if np.isfinite(usual) else f"{runs.ngroups:,} runs"
+    return (
+        Check("runs", "info", runs.ngroups, told),
+        _check("holes", holes, f"steps are longer than {HOLE_STEPS} usual ones: samples are missing"),
+        _check("duplicates", repeated, "rows repeat an earlier row"),
+        _check("repeated_times", max(same_time, 0), "rows have the time of an earlier row of their run"),
+        _check("one_sample_runs", single, "runs have a single sample: no phase can be told"),
+    )
+
+
+def _check(name: str, count: int, what: str, level: str = "warning") -> Check | None:
+    return Check(name, level, count, f"{count:,} {what}") if count else None
+
+
+def _empty_cells(ordered: pd.DataFrame) -> int:
+    return int(ordered.drop(columns=list(KEYS)).isna().to_numpy().sum())
+
+
+def _some(names: tuple[str, ...], shown: int = 8) -> str:
+    return ", ".join(names[:shown]) + (f" and {len(names) - shown} more" if len(names) > shown else "")
+
+
+def _texts(value: Labels | None, size: int) -> object:
+    import pandas as pd  # noqa: PLC0415  heavy
+
+    values = [value] * size if value is None or isinstance(value, str) else list(value)
+    return pd.Series(values, dtype="str").array
+
+
+def _nothing(samples: Samples, origin: str) -> str:
+    if not samples.rejected:
+        return f"{origin}: there is no sample in it; nothing to load"
+    first = samples.rejected[0]
+    return f"{origin}: no line became a sample; line {first.line}: {first.reason} ({first.text[:80]!r})"

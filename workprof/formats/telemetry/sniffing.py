@@ -1,0 +1,45 @@
+"""Which tool wrote a text, told by its first bytes."""
+
+from __future__ import annotations
+
+import re
+
+PERF_LINE = re.compile(r"\s*\d+[.,]\d{6,},(?:[\d.]+|<not (?:counted|supported)>|[A-Z][\w-]*,)")
+PERF_STARTED = "# started on"
+HEAD_CHARACTERS = 20_000
+PERFSPECT_STARTS = ("TS,SKT,CPU,", "metric,mean,min,max,stddev", "metrics,avg,p95,min,max", "time,metric_")
+PSRECORD_STARTS = ("# Elapsed time", "elapsed_time,nproc,cpu,")
+FLAT_SAR = re.compile(r"timestamp,(?:[\w]+\.[^,]*,)*cpu\.%")
+PROMETHEUS_KEYS = re.compile(r'"(?:resultType|errorType)"')
+PERFSPECT_TABLE = re.compile(r'"[\w /()-]+ Telemetry"\s*:\s*\[')
+
+
+def sniffed(content: str) -> str | None:
+    """Return the name of the telemetry format that a text's beginning (up to 1 MiB) is of, None for any other text."""
+    head = content[:HEAD_CHARACTERS].lstrip("\ufeff\r\n")
+    if head.startswith(("{", "[")):
+        return _of_json(content)
+    if head.startswith("workload,run,t,"):
+        return "telemetry"
+    if head.startswith("# hostname;") or FLAT_SAR.match(head):
+        return "sadf"
+    if head.startswith(PERFSPECT_STARTS):
+        return "perfspect"
+    if head.startswith(PSRECORD_STARTS):
+        return "psrecord"
+    return "perf-stat" if _is_perf(head) else None
+
+
+def _of_json(content: str) -> str | None:
+    head = content[:HEAD_CHARACTERS].lstrip("\ufeff\r\n")
+    if PROMETHEUS_KEYS.search(head) and '"status"' in content:
+        return "prometheus"
+    if PERFSPECT_TABLE.search(head) or head.startswith(('{"TS":', '{"TS" :')):
+        return "perfspect"
+    return None
+
+
+def _is_perf(head: str) -> bool:
+    lines = (line for line in head.splitlines() if line.strip())
+    first = next((line for line in lines if not line.startswith("#")), "")
+    return bool(PERF_LINE.match(first)) and (first.count(",") >= 3)

@@ -1,0 +1,187 @@
+"""Delimited text as columns of texts with their line numbers, and texts as numbers; what cannot be read is kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.errors import TraceError
+from workprof.formats.measured import RejectedLine
+from workprof.store.text_shape import unique_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_VALUE = ("", "NaN", "nan", "-nan", "NA", "N/A", "NULL", "null", "<not counted>", "<not supported>")
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+BLOCK_BYTES = 1 << 24
+KEPT_CHARACTERS = 500
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A delimited text.
+
+    Attributes:
+        cells: (n_lines, n_columns) texts, under the header's names.
+        lines: (n_lines,) 1-based line numbers in the file.
+        rejected: lines with too few or too many fields.
+    """
+
+    cells: pd.DataFrame
+    lines: NDArray[np.int64]
+    rejected: tuple[RejectedLine, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Columns of numbers.
+
+    Attributes:
+        frame: (n_lines, n_columns) float64, NaN = no value; same index as the texts.
+        bad: (n_lines,) lines with a text that is no number.
+        rejected: one entry per such line.
+        infinite: cells that said infinite; they are NaN.
+    """
+
+    frame: pd.DataFrame
+    bad: NDArray[np.bool_]
+    rejected: tuple[RejectedLine, ...]
+    infinite: int
+
+
+def read_table(path: Path, origin: str, delimiter: str = ",", header: tuple[str, ...] = ()) -> TextTable:
+    """Return the fields of a text with a header line; lines of another width are set aside.
+
+    Args:
+        path: a plain file.
+        origin: its name in messages.
+        delimiter: one character.
+        header: the column names of a text that has none.
+
+    Raises:
+        TraceError: when there is no header, or every line has more fields than it.
+    """
+    names = header or header_of(path, origin, delimiter)
+    cells, ragged = _fields(path, origin, delimiter, names, not header)
+    numbers = _line_numbers(path, not header)
+    rejected = tuple(_at(one, numbers) for one in ragged)
+    _refuse_commas(rejected, len(cells), origin)
+    taken = np.setdiff1d(numbers, [one.line for one in rejected])
+    return TextTable(cells, taken[: len(cells)], rejected)
+
+
+def _fields(
+    path: Path, origin: str, delimiter: str, names: tuple[str, ...], header: bool
+) -> tuple[pd.DataFrame, list[RejectedLine]]:
+    import pyarrow as pa  # noqa: PLC0415  heavy
+    from pyarrow import csv  # noqa: PLC0415  heavy
+
+    ragged: list[RejectedLine] = []
+
+    def set_aside(row: Any) -> str:
+        reason = "too few fields" if row.actual_columns < row.expected_columns else "too many fields"
+        ragged.append(RejectedLine(int(row.number), "", str(row.text)[:KEPT_CHARACTERS], reason))
+        return "skip"
+
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+    parse = csv.ParseOptions(delimiter=delimiter, invalid_row_handler=set_aside, ignore_empty_lines=True)
+    reading = csv.ReadOptions(
+        use_threads=False, block_size=BLOCK_BYTES, column_names=list(names), skip_rows=1 if header else 0
+    )
+    try:
+        table = csv.read_csv(path, read_options=reading, parse_options=parse, convert_options=convert)
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" not in str(error):
+            raise TraceError(f"{origin} cannot be read ({str(error)[:200]}); check the file") from error
+        table = pa.table({name: pa.array([], pa.string()) for name in names})
+    return table.to_pandas(), ragged
+
+
+def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
+    """Return columns as numbers; empty, NaN and infinite are NaN, other texts make their line a rejected one.
+
+    Raises:
+        TraceError: when a cell has a decimal comma: the file was written under another locale.
+    """
+    import pandas as pd  # noqa: PLC0415  heavy
+
+    read: dict[str, NDArray[np.float64]] = {}
+    reasons: dict[int, RejectedLine] = {}
+    infinite = 0
+    for name in columns:
+        values, bad = _column(table.cells[name])
+        for at in np.flatnonzero(bad):
+            text, line = str(table.cells[name].iloc[at]), int(table.lines[at])
+            _refuse_decimal_comma(text, line, name, origin)
+            reasons.setdefault(int(at), RejectedLine(line, name, text[:KEPT_CHARACTERS], "not a number"))
+        infinite += int(np.isinf(values).sum())
+        read[name] = np.where(np.isinf(values), np.nan, values)
+    wrong = np.zeros(len(table.cells), dtype=bool)
+    wrong[list(reasons)] = True
+    frame = pd.DataFrame(read, index=table.cells.index)
+    return Numbers(frame, wrong, tuple(reasons[at] for at in sorted(reasons)), infinite)
+
+
+def _column(texts: pd.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return numbers and which texts are none; the quick way where all are."""
+    import pandas as pd  # noqa: PLC0415  heavy
+    import pyarrow as pa  # noqa: PLC0415  heavy
+    import pyarrow.compute as pc  # noqa: PLC0415  heavy
+
+    column = pa.array(texts, pa.string())
+    filled = pc.if_else(pc.is_in(column, pa.array(NO_VALUE)), pa.scalar(None, pa.string()), column)
+    try:
+        values = pc.cast(filled, pa.float64()).to_numpy(zero_copy_only=False)
+        return values, np.zeros(len(texts), dtype=bool)
+    except pa.ArrowInvalid:
+        stripped = texts.str.strip()
+        slow = pd.to_numeric(stripped, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        return slow, np.isnan(slow) & ~stripped.isin(NO_VALUE).to_numpy(dtype=bool)
+
+
+def header_of(path: Path, origin: str, delimiter: str) -> tuple[str, ...]:
+    """Return the names in the first line that holds something."""
+    import csv  # noqa: PLC0415  its name is pyarrow's too
+
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+        line = next((found for found in csv.reader(stream, delimiter=delimiter) if found), [])
+    if not line:
+        raise TraceError(f"{origin} is empty; give a file with a header line and rows")
+    return unique_names(tuple(name.strip() for name in line))
+
+
+def _line_numbers(path: Path, header: bool) -> NDArray[np.int64]:
+    """Return the numbers of the lines that hold something, without the header's."""
+    with path.open("rb") as stream:
+        found = np.array([at for at, line in enumerate(stream, start=1) if line.strip(b"\r\n")], dtype=np.int64)
+    return found[1:] if header else found
+
+
+def _at(one: RejectedLine, numbers: NDArray[np.int64]) -> RejectedLine:
+    """Return the entry with the line's number in the file (the reader counts the lines that hold something)."""
+    filled_before = one.line - 1 if numbers.size and numbers[0] == 1 else one.line - 2
+    line = int(numbers[filled_before]) if 0 <= filled_before < numbers.size else one.line
+    return RejectedLine(line, one.column, one.text, one.reason)
+
+
+def _refuse_commas(ragged: tuple[RejectedLine, ...], rows: int, origin: str) -> None:
+    if rows or not ragged or any(one.reason != "too many fields" for one in ragged):
+        return
+    raise TraceError(
+        f"{origin}: every line has more fields than the header, the first is {ragged[0].text[:80]!r}; if its numbers "
+        f"have decimal commas, record again with LC_ALL=C"
+    )
+
+
+def _refuse_decimal_comma(text: str, line: int, column: str, origin: str) -> None:
+    if DECIMAL_COMMA.fullmatch(text):
+        raise TraceError(
+            f"{origin}, line {line}, column {column}: {text!r} has a decimal comma; record again with LC_ALL=C, or "
+            f"write decimal points"
+        )
