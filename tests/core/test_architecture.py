@@ -24,7 +24,6 @@ GROUND = {
 }
 MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
 METHODS = {"profiles", "memory", "nodes", "phases"}
-TOP = {"workbench", "cli"}
 
 MAY_IMPORT = {
     **dict.fromkeys(GROUND, GROUND),
@@ -32,7 +31,8 @@ MAY_IMPORT = {
     **{name: GROUND | {name} for name in METHODS},  # pure: neither store nor cache nor one another
     "charts": GROUND | METHODS | {"charts", "store"},  # records only, see the test below
     "workbench": GROUND | MIDDLE | METHODS | {"workbench"},
-    "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench"},
+    "report": GROUND | MIDDLE | METHODS | {"report", "workbench", "charts"},
+    "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench", "report"},
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
 HEAVY = [

@@ -20,6 +20,7 @@ from workprof.cli import (
     memory_plans,
     nodes,
     profiles,
+    report,
     serve,
     synth,
 )
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 datasets.register(app)
 serve.register(app)
+report.register(app)
 app.add_typer(synth.app, name="synth")
 app.add_typer(profiles.app, name="profiles")
 estimates_observe.register(estimate.app)

@@ -1,0 +1,135 @@
+"""A report holds what the pages show, says what is missing, and lets no text of a trace become code."""
+
+import html
+import io
+import json
+import re
+import zipfile
+from dataclasses import replace
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from tests.pages.conftest import SAMPLE
+from workprof.charts.chart import Chart, Headline
+from workprof.errors import Cancelled, SettingsError
+from workprof.memory.rollup_settings import RollupSettings
+from workprof.report.bundle import report_bundle
+from workprof.report.html import MOST_ROWS, report_html
+from workprof.report.parts import Content, Kind, Section, Table
+from workprof.report.report import Report, make_report
+from workprof.report.sections import SECTIONS
+from workprof.settings import from_environment
+from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'"
+DATASET = Dataset(EVIL, "0" * 32, "jobs", "generic", 3, 3, "2026-01-01T00:00:00", "corrected", EVIL)
+ROWS = 2000
+
+
+@pytest.fixture(scope="module")
+def workbench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    trace = folder / "few.parquet"
+    pd.read_parquet(SAMPLE).head(ROWS).to_parquet(trace)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as opened:
+            opened.ingest([trace])
+            yield opened
+
+
+@pytest.fixture(scope="module")
+def made(workbench):
+    return make_report(workbench, "few", ["data", "memory"], note="For <you>")
+
+
+def by_hand(frame, text=EVIL):
+    chart = Chart(text, go.Figure(go.Bar(x=[text], y=[1.0], name=text)), text, text, frame, text)
+    kind = Kind("memory", text, "memory", "jobs", lambda *_: Content({}))
+    content = Content({text: {"x": text}}, (Headline(text, text, text, text),), (text,), (chart,), ())
+    section = Section(kind, "done", "", 1.0, replace(content, tables=(Table(text, text, frame),)))
+    gone = Section(kind, "missing", text, 0.1)
+    return Report(DATASET, text, (section, gone), "2026-01-01T00:00:00+00:00", {"workprof": "1"}, 2.0)
+
+
+def without_plotly(written):
+    """Return the file without the library in its head."""
+    head, _, rest = written.partition("</style>")
+    return head + rest.partition("</head>")[2]
+
+
+def test_no_text_of_a_trace_becomes_code():
+    written = without_plotly(report_html(by_hand(pd.DataFrame({EVIL: [EVIL, "=1+1"]}))))
+    assert "<script>alert" not in written
+    assert "<img" not in written
+    assert "onerror=alert(2)>" not in written
+    assert html.escape(EVIL, quote=True) in written
+
+
+def test_a_file_needs_nothing_from_elsewhere():
+    written = without_plotly(report_html(by_hand(pd.DataFrame({"a": [1]}), "plain")))
+    assert re.findall(r"""(?:src|href)\s*=\s*["'](?!#)[^"']*""", written) == []
+    assert "https://" not in written
+    assert '"showSendToCloud": false' in written
+    assert "@media print" in written
+
+
+def test_long_tables_are_cut_on_the_page_and_whole_in_the_bundle():
+    report = by_hand(pd.DataFrame({"a": range(MOST_ROWS + 50)}), "plain")
+    assert f"The first {MOST_ROWS} of {MOST_ROWS + 50} rows" in report_html(report)
+    with zipfile.ZipFile(io.BytesIO(report_bundle(report))) as bundle:
+        written = json.loads(bundle.read("manifest.json"))
+        assert {entry["rows"] for entry in written["files"]} == {MOST_ROWS + 50}
+        assert len({entry["file"] for entry in written["files"]}) == 2
+        assert len(pd.read_csv(bundle.open(written["files"][1]["file"]))) == MOST_ROWS + 50
+
+
+def test_formulas_in_the_bundle_are_texts():
+    with zipfile.ZipFile(io.BytesIO(report_bundle(by_hand(pd.DataFrame({"a": ["=1+1"]}))))) as bundle:
+        names = [name for name in bundle.namelist() if name.endswith(".csv")]
+        assert all("\n=1+1" not in bundle.read(name).decode() for name in names)
+        assert all(not name.startswith(("/", "..")) and "<" not in name for name in bundle.namelist())
+
+
+def test_the_same_report_gives_the_same_bundle():
+    report = by_hand(pd.DataFrame({"a": [1.5]}))
+    assert report_bundle(report) == report_bundle(report)
+
+
+def test_a_report_has_the_figures_of_the_library(workbench, made):
+    assert [section.status for section in made.sections] == ["done", "done"]
+    rolled = workbench.rollup("few", RollupSettings())
+    memory = made.sections[1].content
+    assert memory.settings["plan"] == rolled.settings
+    assert f"{rolled.total.n_failures:,}" in {item.value for item in memory.headlines}
+    written = report_html(made)
+    assert "For &lt;you&gt;" in written
+    assert made.dataset.hash in written
+
+
+def test_every_section_is_made_or_says_why_not(workbench):
+    names = [kind.name for kind in SECTIONS if kind.dataset_kind == "jobs"]
+    assert names == ["profiles", "classify", "sweep", "durations", "memory"]
+    with pytest.raises(SettingsError, match="section 'x' is none of a dataset of jobs; choose from data"):
+        make_report(workbench, "few", ["x"])
+
+
+def test_a_cancelled_report_stops(workbench):
+    def stop(fraction, message):
+        raise Cancelled("enough")
+
+    with pytest.raises(Cancelled):
+        make_report(workbench, "few", ["data"], progress=stop)
+
+
+def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
+    trace = tmp_path / "thin.csv"
+    trace.write_text("job_name,duration_s\n" + "".join(f"a{i},{i + 1}\n" for i in range(50)))
+    workbench.ingest([trace])
+    found = make_report(workbench, "thin", ["data", "memory", "profiles"])
+    assert [section.status for section in found.sections] == ["done", "missing", "missing"]
+    assert "requested_memory_bytes" in found.sections[1].reason
+    assert "This section is missing: " in report_html(found)

@@ -1,0 +1,91 @@
+"""The command that writes a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
+from workprof.errors import SettingsError
+from workprof.units import format_duration
+
+if TYPE_CHECKING:
+    from workprof.report.report import Report
+
+Output = Annotated[Path, typer.Option("-o", "--output", help="FILE.html.", show_default=False)]
+Bundle = Annotated[
+    Path | None, typer.Option("--bundle", help="FILE.zip: every table as CSV, and a manifest.", show_default=False)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the tree."""
+    app.command()(report)
+
+
+def report(
+    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    output: Output,
+    sections: Annotated[str, typer.Option("--sections", help="data,profiles,...; default: all.")] = "",
+    note: Annotated[str, typer.Option("--note", help="Printed under the title.")] = "",
+    bundle: Bundle = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Write every page's figures and tables into one HTML file that opens offline; compute what is missing."""
+    from workprof.report.bundle import report_bundle  # noqa: PLC0415  heavy
+    from workprof.report.html import report_html  # noqa: PLC0415  heavy
+    from workprof.report.report import make_report  # noqa: PLC0415  heavy
+
+    for path, suffix in ((output, ".html"), (bundle, ".zip")):
+        _writable(path, suffix)
+    with opened(home) as workbench:
+        made = make_report(workbench, dataset, names(sections), note, progress_line())
+    _write(output, report_html(made).encode())
+    if bundle is not None:
+        _write(bundle, report_bundle(made))
+    emit(_answer(made, output, bundle), as_json, lambda: _as_text(made, output))
+
+
+def _writable(path: Path | None, suffix: str) -> None:
+    """Refuse before the work what could not be written after it."""
+    if path is None:
+        return
+    if path.suffix.lower() != suffix:
+        raise SettingsError(f"{path} does not end in {suffix}; name the file so")
+    if not path.parent.is_dir():
+        raise SettingsError(f"{path}: the folder {path.parent} does not exist; make it first")
+
+
+def _write(path: Path, content: bytes) -> None:
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        aside.write_bytes(content)
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise SettingsError(f"{path} cannot be written ({error.strerror}); give another with -o") from error
+
+
+def _answer(made: Report, output: Path, bundle: Path | None) -> dict[str, Any]:
+    return {
+        "file": str(output),
+        "bundle": str(bundle) if bundle else None,
+        "dataset": made.dataset.name,
+        "rows": made.dataset.rows,
+        "sections": [
+            {"name": one.kind.name, "status": one.status, "reason": one.reason or None, "seconds": one.seconds}
+            for one in made.sections
+        ],
+        "seconds": made.seconds,
+    }
+
+
+def _as_text(made: Report, output: Path) -> str:
+    rows: list[dict[str, object]] = [
+        {"section": one.kind.name, "status": one.status, "took": format_duration(one.seconds), "missing": one.reason}
+        for one in made.sections
+    ]
+    return f"wrote {output}\n\n{table(rows)}"

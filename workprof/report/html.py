@@ -1,0 +1,160 @@
+"""A report as one HTML file: opens without a network and without a server, and prints."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+
+import pandas as pd
+
+from workprof.charts.chart import Chart, Headline
+from workprof.charts.theme import readable
+from workprof.records import to_json
+from workprof.report.parts import Section, Table
+from workprof.report.report import Report
+from workprof.report.style import STYLE
+from workprof.units import format_duration
+
+MOST_ROWS = 200
+"""Of a table; the CSV bundle has all."""
+
+FIGURE = {"displaylogo": False, "showSendToCloud": False, "plotlyServerURL": "", "responsive": True}
+
+DRAW = """
+for (const place of document.querySelectorAll(".plot")) {
+  const read = part => JSON.parse(document.getElementById(`${place.id}-${part}`).textContent);
+  const figure = read("figure");
+  Plotly.newPlot(place, figure.data, figure.layout, read("config"));
+}
+"""
+
+
+def report_html(report: Report) -> str:
+    """Return the whole file; every text that came from a trace is escaped."""
+    return "".join(_pieces(report))
+
+
+def _pieces(report: Report) -> Iterator[str]:
+    title = _text(f"workprof report of {report.dataset.name}")
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n{_plotly()}\n</head>\n<body>\n<main>\n"
+    )
+    yield f"<header><h1>{title}</h1>{_about(report)}</header>\n"
+    yield _contents(report)
+    for section in report.sections:
+        yield _section(section)
+    yield f"<footer>{_basis(report)}</footer>\n</main>\n<script>{DRAW}</script>\n</body>\n</html>\n"
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs  # noqa: PLC0415  heavy
+
+    return f"<script>{get_plotlyjs()}</script>"
+
+
+def _about(report: Report) -> str:
+    dataset = report.dataset
+    facts = f"{dataset.rows:,} rows · {dataset.format} · {dataset.hash} · {report.created}"
+    flag = '<p class="flag">Published definitions (the join of this dataset)</p>' if dataset.mode == "faithful" else ""
+    note = f'<p class="note">{_text(report.note)}</p>' if report.note else ""
+    return f"<p>{_text(facts)}</p>{flag}{note}"
+
+
+def _contents(report: Report) -> str:
+    items = "".join(
+        f'<li><a href="#{section.kind.name}">{_text(section.kind.title)}</a>'
+        f"{'' if section.status == 'done' else ' (missing)'}</li>"
+        for section in report.sections
+    )
+    return f'<nav aria-label="Sections"><ul>{items}</ul></nav>\n'
+
+
+def _section(section: Section) -> str:
+    title = f"<h2>{_text(section.kind.title)}</h2>"
+    if section.status != "done":
+        body = f'<p class="missing">This section is missing: {_text(section.reason)}</p>'
+        return f'<section id="{section.kind.name}">{title}{body}</section>\n'
+    content = section.content
+    flag = '<p class="flag">Published definitions</p>' if content.published else ""
+    words = "".join(f"<p>{_text(text)}</p>" for text in content.words)
+    figures = "".join(_chart(chart, f"{section.kind.name}-{at}") for at, chart in enumerate(content.charts))
+    tables = "".join(_table(table) for table in content.tables)
+    settings = "".join(_settings(name, record) for name, record in content.settings.items())
+    made = f'<p class="small">Asked in {_text(format_duration(section.seconds))}.</p>'
+    return (
+        f'<section id="{section.kind.name}">{title}{flag}{_headlines(content.headlines)}{words}{figures}{tables}'
+        f"{settings}{made}</section>\n"
+    )
+
+
+def _headlines(headlines: tuple[Headline, ...]) -> str:
+    if not headlines:
+        return ""
+    items = "".join(
+        f'<div title="{_text(item.meaning)}"><dt>{_text(item.label)}</dt><dd>{_text(item.value)}'
+        f"<small>{_text(item.detail)}</small></dd></div>"
+        for item in headlines
+    )
+    return f'<dl class="headlines">{items}</dl>'
+
+
+def _chart(chart: Chart, place: str) -> str:
+    spec = readable(chart.figure, dark=False).update_layout(template="plotly_white").to_json()
+    config = json.dumps(FIGURE | {"toImageButtonOptions": {"format": "svg", "filename": chart.name}})
+    drawn = f'<div class="plot" id="{place}"></div>{_data(place + "-figure", spec)}{_data(place + "-config", config)}'
+    note = f'<figcaption class="small">{_text(chart.note)}</figcaption>' if chart.note else ""
+    return (
+        f'<figure><p class="takeaway">{_text(chart.takeaway)}</p>'
+        f'<div role="img" aria-label="{_text(chart.alt)}">{drawn}</div>{note}'
+        f"<details><summary>Numbers</summary>{_rows(chart.data)}</details></figure>\n"
+    )
+
+
+def _data(place: str, document: str) -> str:
+    """Return JSON as an element that is no code: a text in it cannot end the element."""
+    safe = document.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return f'<script type="application/json" id="{place}">{safe}</script>'
+
+
+def _table(table: Table) -> str:
+    return f"<h3>{_text(table.title)}</h3>{_rows(table.frame)}"
+
+
+def _rows(frame: pd.DataFrame) -> str:
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in frame.columns)
+    lines = [
+        "<tr>" + "".join(f"<td>{_text(_cell(value))}</td>" for value in row) + "</tr>"
+        for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)
+    ]
+    more = f'<p class="small">The first {MOST_ROWS} of {len(frame):,} rows; the CSV bundle has all.</p>'
+    body = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    return body + (more if len(frame) > MOST_ROWS else "")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "no data" if value != value else f"{value:,.6g}"  # noqa: PLR0124  NaN alone differs from itself
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "" if value is None else str(value)
+
+
+def _settings(name: str, record: object) -> str:
+    shown = json.dumps(to_json(record), indent=1, ensure_ascii=False)
+    return f"<details><summary>Settings: {_text(name)}</summary><pre>{_text(shown)}</pre></details>"
+
+
+def _basis(report: Report) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
+    return (
+        f"<p>Dataset {_text(report.dataset.name)}, content hash {report.dataset.hash}. Made with {_text(versions)} in "
+        f"{_text(format_duration(report.seconds))}. Every number is the one that the page, the command and the library "
+        "give for the same settings.</p>"
+    )
+
+
+def _text(text: object) -> str:
+    return html.escape(str(text), quote=True)

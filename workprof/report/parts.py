@@ -1,0 +1,82 @@
+"""What a section of the report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from workprof.charts.chart import Chart, Headline
+from workprof.progress import Progress
+from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its title and the stem of its CSV file."""
+
+    title: str
+    name: str
+    frame: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Content:
+    """A section once it is made.
+
+    Attributes:
+        settings: the settings records behind it, by what they are of.
+        headlines: figures.
+        words: sentences, plain text.
+        charts: with their own words and numbers.
+        tables: beside the charts' own.
+        published: it follows the published definitions.
+    """
+
+    settings: dict[str, object]
+    headlines: tuple[Headline, ...] = ()
+    words: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
+    published: bool = False
+
+
+Make = Callable[[Workbench, Dataset, Progress], Content]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A section that a report may have.
+
+    Attributes:
+        name: for options, addresses and file names.
+        title: for people.
+        page: the page that shows the same.
+        dataset_kind: that it is about; '' = any.
+        make: asks and draws it; a refusal (WorkprofError) makes a section that says what is missing.
+    """
+
+    name: str
+    title: str
+    page: str
+    dataset_kind: str
+    make: Make
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a report: made, or the reason why not.
+
+    Attributes:
+        status: 'done' or 'missing'.
+        reason: what is missing and what to do; '' once done.
+        seconds: it took.
+    """
+
+    kind: Kind
+    status: str
+    reason: str
+    seconds: float
+    content: Content = field(default_factory=lambda: Content({}))

@@ -1,0 +1,115 @@
+"""Makes a report of a dataset: every chosen section, the reason where one cannot be made, and what it rests on."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import workprof
+from workprof.errors import Cancelled, SettingsError, WorkprofError
+from workprof.progress import Progress, silent
+from workprof.report.parts import Kind, Section
+from workprof.report.sections import SECTIONS
+from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
+
+DONE, MISSING = "done", "missing"
+LIBRARIES = ("duckdb", "hdbscan", "numpy", "plotly", "scikit-learn", "xgboost")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report before it is written.
+
+    Attributes:
+        dataset: that it is about.
+        note: of whoever made it, plain text.
+        sections: in order.
+        created: ISO 8601, UTC.
+        versions: of workprof and what the numbers rest on.
+        seconds: it took.
+    """
+
+    dataset: Dataset
+    note: str
+    sections: tuple[Section, ...]
+    created: str
+    versions: dict[str, str]
+    seconds: float
+
+
+def kinds_of(dataset: Dataset) -> tuple[Kind, ...]:
+    """Return the sections that a dataset of its kind can have."""
+    return tuple(kind for kind in SECTIONS if kind.dataset_kind in ("", dataset.kind))
+
+
+def make_report(
+    workbench: Workbench, dataset: str, chosen: Sequence[str] = (), note: str = "", progress: Progress = silent
+) -> Report:
+    """Return the report of a dataset; what is not kept yet is computed with the defaults of its page.
+
+    Args:
+        workbench: of the home.
+        dataset: name or hash.
+        chosen: names of sections; none = all that the dataset's kind can have.
+        note: printed under the title.
+        progress: told section by section; it may cancel.
+
+    Raises:
+        DatasetUnknown: names what there is.
+        SettingsError: for a section that there is not; names them.
+        Cancelled: when `progress` raised it.
+    """
+    started = time.perf_counter()
+    entry = workbench.dataset(dataset)
+    kinds = _chosen(entry, chosen)
+    sections = []
+    for at, kind in enumerate(kinds):
+
+        def tell(fraction: float | None, message: str, before: int = at, title: str = kind.title) -> None:
+            progress((before + (fraction or 0.0)) / len(kinds), f"{title}: {message}")
+
+        tell(0.0, "asking")
+        sections.append(_section(workbench, entry, kind, tell))
+    progress(1.0, "done")
+    return Report(
+        dataset=entry,
+        note=note,
+        sections=tuple(sections),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=_versions(),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _section(workbench: Workbench, dataset: Dataset, kind: Kind, progress: Progress) -> Section:
+    started = time.perf_counter()
+    try:
+        content = kind.make(workbench, dataset, progress)
+    except Cancelled:
+        raise
+    except WorkprofError as error:
+        return Section(kind, MISSING, str(error), time.perf_counter() - started)
+    return Section(kind, DONE, "", time.perf_counter() - started, content)
+
+
+def _chosen(dataset: Dataset, names: Sequence[str]) -> tuple[Kind, ...]:
+    known = {kind.name: kind for kind in kinds_of(dataset)}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SettingsError(
+            f"section {unknown[0]!r} is none of a dataset of {dataset.kind}; choose from {', '.join(known)}"
+        )
+    return tuple(known[name] for name in dict.fromkeys(names)) if names else tuple(known.values())
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "workprof": workprof.__version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+    }

@@ -1,0 +1,47 @@
+"""Which kinds of jobs there are, and whether there is anything to cluster."""
+
+from __future__ import annotations
+
+from workprof.charts.clusterability import hopkins_line
+from workprof.charts.downloads import summary_table
+from workprof.charts.profiles import (
+    condensed_tree,
+    feature_boxes,
+    headlines,
+    metadata_heatmap,
+    profile_map,
+    profile_names,
+    silhouette_boxes,
+    size_bars,
+)
+from workprof.profiles.clusterability import HopkinsSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.progress import Progress
+from workprof.report.parts import Content, Kind, Table
+from workprof.store.reports import Dataset
+from workprof.workbench import JOBS, Workbench
+
+
+def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    fit = workbench.profiles(dataset.hash, ProfileSettings(), progress)
+    names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
+    charts = [
+        size_bars(fit, names),
+        profile_map(fit, names),
+        silhouette_boxes(fit, names),
+        condensed_tree(fit, names),
+        *(feature_boxes(fit, names, feature) for feature in fit.features),
+        *(metadata_heatmap(fit, names, heatmap.field) for heatmap in fit.heatmaps),
+        hopkins_line(workbench.hopkins(dataset.hash, HopkinsSettings(), progress)),
+    ]
+    return Content(
+        settings={"profiles": fit.settings, "hopkins": HopkinsSettings()},
+        headlines=headlines(fit),
+        words=fit.notes,
+        charts=tuple(chart for chart in charts if chart is not None),
+        tables=(Table("Profiles", "profiles", summary_table(fit, names)),),
+        published=fit.settings.mode == "faithful",
+    )
+
+
+PROFILES = Kind("profiles", "Profiles", "profiles", JOBS, _profiles)
