@@ -1,0 +1,221 @@
+"""The command that measures this machine: the six benchmark tools, a line of JSON per run."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import socket
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from workprof.cli.console import Json, emit, names, table, warn
+from workprof.errors import SettingsError
+from workprof.nodes.metrics import BENCHMARKS
+from workprof.nodes.suite import RunLine, run_suite
+from workprof.nodes.suite_plan import PlannedRun, SuitePlan, plan_suite
+from workprof.nodes.suite_settings import SuiteSettings
+from workprof.nodes.suite_tools import PACKAGES, missing_tools, tools_of
+from workprof.units import format_duration
+
+INTERRUPTED = 130
+ON_DISK = Path("/var/tmp")  # noqa: S108  a folder of our own inside it; unlike /tmp it is seldom in memory
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the tree."""
+    app.command()(suite)
+
+
+def suite(
+    node: Annotated[str, typer.Option("--node", help="Name of this machine; default: its host name.")] = "",
+    seconds: Annotated[
+        float, typer.Option("--seconds-per-benchmark", help="Whole seconds that a tool measures; published: 30.")
+    ] = 5,
+    repeat: Annotated[int, typer.Option("--repeat", help="Runs of each benchmark, in random order.")] = 1,
+    budget: Annotated[
+        float | None, typer.Option("--budget", help="Seconds for everything; default: what the plan takes.")
+    ] = None,
+    stress: Annotated[float, typer.Option("--stress", help="Share of the runs beside a stress on their resource.")] = 0,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="RUNS.jsonl.", show_default=False)] = None,
+    append: Annotated[bool, typer.Option("--append", help="Add to RUNS.jsonl where it exists.")] = False,
+    benchmarks: Annotated[str, typer.Option("--benchmarks", help="A,B of the six; default: all.")] = "",
+    threads: Annotated[int, typer.Option("--threads", help="Of sysbench; the same on nodes to compare.")] = 4,
+    disk: Annotated[Path | None, typer.Option("--disk", help="Folder on the disk to measure.")] = None,
+    note: Annotated[str, typer.Option("--note", help="Kept with every run.")] = "",
+    seed: Annotated[int, typer.Option("--seed", help="Of the order and of which runs are stressed.")] = 0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell the plan and its commands; run nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run the six benchmark tools here; the file is what `workprof ingest` takes."""
+    if not seconds.is_integer():
+        raise SettingsError(f"seconds per benchmark is {seconds:g}; give whole seconds, the tools take no others")
+    settings = SuiteSettings(
+        node=node or socket.gethostname(),
+        seconds_per_benchmark=int(seconds),
+        repeat=repeat,
+        stress_share=stress,
+        budget_s=math.inf if budget is None else budget,
+        seed=seed,
+        threads=threads,
+        benchmarks=names(benchmarks) or BENCHMARKS,
+        note=note,
+    )
+    plan = plan_suite(settings)
+    if dry_run:
+        emit(plan_answer(plan, output), as_json, lambda: _plan_text(plan))
+        return
+    _measure(plan, settings, _Target(_checked_output(output, append), disk or _default_disk()), as_json)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The file of results, and a folder on the disk that is measured."""
+
+    file: Path
+    disk: Path
+
+
+@dataclass
+class _Tally:
+    """What has been written so far."""
+
+    rows: int = 0
+    failed: int = 0
+    stressed: int = 0
+    interrupted: bool = False
+
+    def count(self, line: RunLine) -> None:
+        self.rows += 1
+        self.failed += line.rc != 0
+        self.stressed += line.stressed is True
+
+
+def plan_answer(plan: SuitePlan, output: Path | None) -> dict[str, Any]:
+    """Return the JSON document of a plan that is not run."""
+    return {
+        "file": str(output) if output else None,
+        "rows": 0,
+        "seconds": 0.0,
+        "plan": [_planned(run) for run in plan.runs],
+        "within_budget": plan.within_budget,
+        "expected_seconds": plan.expected_s,
+        "missing": _missing(plan),
+    }
+
+
+def _planned(run: PlannedRun) -> dict[str, Any]:
+    return {
+        "benchmark": run.benchmark,
+        "argv": list(run.argv),
+        "server": list(run.server),
+        "stress": list(run.stress),
+        "expected_seconds": run.expected_s,
+    }
+
+
+def _missing(plan: SuitePlan) -> list[dict[str, str]]:
+    return [{"tool": tool, "package": PACKAGES[tool]} for tool in missing_tools(tools_of(plan.runs))]
+
+
+def _plan_text(plan: SuitePlan) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "benchmark": run.benchmark,
+            "stressed": "yes" if run.stress else "",
+            "seconds": f"{run.expected_s:.1f}",
+            "command": " ".join(run.argv),
+        }
+        for run in plan.runs
+    ]
+    lacking = [f"not installed: {one['tool']} (Debian package {one['package']})" for one in _missing(plan)]
+    told = (
+        f"{plan.within_budget} of {len(plan.runs)} runs within the budget, {format_duration(plan.expected_s)} expected"
+    )
+    return "\n".join([table(rows), "", told, *lacking])
+
+
+def _checked_output(output: Path | None, append: bool) -> Path:
+    """Return the file to write.
+
+    Raises:
+        SettingsError: when none is given, it has no folder, or it holds something already.
+    """
+    if output is None:
+        raise SettingsError("no file is given; add -o RUNS.jsonl, or --dry-run to see the plan")
+    if output.is_dir() or not output.parent.is_dir():
+        raise SettingsError(f"-o {output} cannot be written; give RUNS.jsonl in a folder that exists")
+    if not append and output.exists() and output.stat().st_size:
+        raise SettingsError(f"-o {output} exists; give another name, or --append to add to it")
+    return output
+
+
+def _default_disk() -> Path:
+    return ON_DISK if ON_DISK.is_dir() else Path(tempfile.gettempdir())
+
+
+def _measure(plan: SuitePlan, settings: SuiteSettings, target: _Target, as_json: bool) -> None:
+    if not plan.within_budget:
+        raise SettingsError(
+            f"budget {settings.budget_s:g} s fits no run; the first takes {plan.runs[0].expected_s:g} s"
+        )
+    began = time.perf_counter()
+    tally = _written(plan, settings, target)
+    answer = {
+        "file": str(target.file),
+        "rows": tally.rows,
+        "seconds": time.perf_counter() - began,
+        "node": settings.node,
+        "planned": len(plan.runs),
+        "failed": tally.failed,
+        "stressed": tally.stressed,
+        "interrupted": tally.interrupted,
+    }
+    emit(answer, as_json, lambda: _text(answer))
+    if tally.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _written(plan: SuitePlan, settings: SuiteSettings, target: _Target) -> _Tally:
+    """Write each run as it ends and return what was written; an interruption keeps what is there."""
+    tally = _Tally()
+    lines = run_suite(plan, settings, target.disk)
+    for how in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with SIGINT ignored
+        signal.signal(how, _interrupt_once)
+    with target.file.open("a", encoding="utf-8") as file:
+        try:
+            for line in lines:
+                file.write(json.dumps(line.as_json(), allow_nan=False) + "\n")
+                file.flush()
+                tally.count(line)
+                _tell(line, tally, plan)
+        except KeyboardInterrupt:
+            tally.interrupted = True
+    return tally
+
+
+def _interrupt_once(number: int, _: FrameType | None) -> None:
+    """Interrupt; a second signal is ignored, so that the first one's tidying is not cut short."""
+    for how in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(how, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _tell(line: RunLine, tally: _Tally, plan: SuitePlan) -> None:
+    how = "" if line.rc == 0 else f", status {line.rc}: {line.stderr.strip()[:100]}"
+    beside = " under stress" if line.stressed else ""
+    warn(f"{tally.rows}/{plan.within_budget} {line.benchmark}{beside} {line.finished - line.started:.1f} s{how}")
+
+
+def _text(answer: dict[str, Any]) -> str:
+    stopped = "stopped: " if answer["interrupted"] else ""
+    return (
+        f"{stopped}{answer['rows']} of {answer['planned']} runs of {answer['node']} in {answer['file']}, "
+        f"{answer['failed']} failed; next: workprof ingest {answer['file']}"
+    )

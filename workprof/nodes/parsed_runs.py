@@ -1,0 +1,213 @@
+"""Benchmark runs as a matrix: one row per run, one column per metric, in the order of the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Floats, Ints
+from workprof.errors import ColumnMissing, TraceError
+from workprof.nodes.metrics import NUMERIC
+from workprof.nodes.parsers import parse_output
+from workprof.nodes.parsers.parameters import parameters_of
+from workprof.nodes.parsers.reading import Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("node", "benchmark", "argv", "started_s", "finished_s", "stressed", "rc", "stdout", "stderr", "host")
+"""Of a table of runs; `row_id` and `provenance` are read where they are there."""
+
+UNKNOWN = -1
+TIMED_OUT = 124
+_PLACE = {name: position for position, name in enumerate(NUMERIC)}
+
+
+@dataclass(frozen=True)
+class RunProblem:
+    """A run that has no values, and why.
+
+    Attributes:
+        position: row in the table, from 0.
+        node, benchmark: as in the table.
+        reason: in words.
+    """
+
+    position: int
+    node: str
+    benchmark: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ParsedRuns:
+    """Runs and their metrics, in the order of the table.
+
+    Attributes:
+        row_ids: (n_runs,) of the table.
+        node, benchmark: (n_runs,) fixed-width text.
+        started_s, finished_s: (n_runs,) seconds since 1970; NaN = not recorded.
+        stressed: (n_runs,) 1 = under stress, 0 = not, -1 = unknown.
+        values: (n_runs, n_metrics) in the metrics' own units; NaN = the run does not have it.
+        metrics: names of the columns of `values`, always all of `workprof.nodes.metrics.NUMERIC`.
+        host: (n_runs, n_host) as recorded, the unit in the name; NaN = not recorded.
+        host_names: names of the columns of `host`, sorted.
+        parameters: (n_runs,) canonical text, '' for a run with a problem; runs compare only where it is the same.
+        problems: the runs without values; all their values are NaN.
+    """
+
+    row_ids: Ints
+    node: NDArray[np.str_]
+    benchmark: NDArray[np.str_]
+    started_s: Floats
+    finished_s: Floats
+    stressed: NDArray[np.int8]
+    values: Floats
+    metrics: tuple[str, ...]
+    host: Floats
+    host_names: tuple[str, ...]
+    parameters: tuple[str, ...]
+    problems: tuple[RunProblem, ...]
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.row_ids)
+
+    def column(self, metric: str) -> Floats:
+        """Return (n_runs,) values of a metric, by its full name."""
+        return np.asarray(self.values[:, self.metrics.index(metric)], dtype=np.float64)
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """(n_runs,) True for the runs without a problem."""
+        usable = np.ones(len(self), dtype=np.bool_)
+        usable[[problem.position for problem in self.problems]] = False
+        return usable
+
+
+def parse_runs(runs: pd.DataFrame) -> ParsedRuns:
+    """Return the metrics of every run of a table of kind "benchmarks".
+
+    A run that failed, printed nothing, was cut short or uses an unknown unit keeps its row, has NaN values and is
+    listed in `problems`.
+
+    Raises:
+        ColumnMissing: when the table lacks one of `COLUMNS`.
+    """
+    missing = [name for name in COLUMNS if name not in runs.columns]
+    if missing:
+        raise ColumnMissing(f"benchmark runs lack {', '.join(missing)}; load them with --format benchmarks")
+    values = np.full((len(runs), len(NUMERIC)), np.nan)
+    parameters, problems = [""] * len(runs), []
+    for position, run in enumerate(_rows(runs)):
+        try:
+            parameters[position] = _fill(values[position], run)
+        except TraceError as error:
+            problems.append(RunProblem(position, run.node, run.benchmark, str(error)))
+    host_names, host = _host(list(runs["host"]))
+    return ParsedRuns(
+        row_ids=_row_ids(runs),
+        node=np.array([_text(one) for one in runs["node"]], dtype=np.str_),
+        benchmark=np.array([_text(one) for one in runs["benchmark"]], dtype=np.str_),
+        started_s=_numbers(runs["started_s"]),
+        finished_s=_numbers(runs["finished_s"]),
+        stressed=np.array([_state(one) for one in runs["stressed"]], dtype=np.int8),
+        values=values,
+        metrics=NUMERIC,
+        host=host,
+        host_names=host_names,
+        parameters=tuple(parameters),
+        problems=tuple(problems),
+    )
+
+
+@dataclass(frozen=True)
+class _Run:
+    node: str
+    benchmark: str
+    argv: tuple[str, ...]
+    rc: float
+    stdout: str
+    stderr: str
+    tool_version: str
+
+
+def _rows(runs: pd.DataFrame) -> list[_Run]:
+    told = list(runs["provenance"]) if "provenance" in runs.columns else ["{}"] * len(runs)
+    texts = [[_text(one) for one in runs[name]] for name in ("node", "benchmark", "argv", "stdout", "stderr")]
+    codes = _numbers(runs["rc"])
+    return [
+        _Run(node, benchmark, _argv(argv), rc, stdout, stderr, _text(_mapping(kept).get("tool_version")))
+        for node, benchmark, argv, stdout, stderr, rc, kept in zip(*texts, codes, told, strict=True)
+    ]
+
+
+def _fill(row: Floats, run: _Run) -> str:
+    """Write a run's values into its row and return its parameters."""
+    if run.rc == TIMED_OUT:
+        raise TraceError("ended by its time limit (status 124)")
+    if np.isfinite(run.rc) and run.rc != 0:
+        words = (run.stderr.strip() or run.stdout.strip()).splitlines()[-1:]
+        raise TraceError(f"ended with status {run.rc:.0f}: {' '.join(words)[:200] or 'no message'}")
+    reading: Reading = parse_output(run.benchmark, run.stdout, run.argv)
+    for short, value in reading.numbers.items():
+        row[_PLACE[f"{run.benchmark}.{short}"]] = value
+    return parameters_of(run.benchmark, run.argv, reading, run.tool_version)
+
+
+def _host(texts: Sequence[object]) -> tuple[tuple[str, ...], Floats]:
+    """Return the names and (n_runs, n_host) values of what was recorded of the host; what is no number is absent."""
+    told = [_mapping(text) for text in texts]
+    names = tuple(sorted({name for one in told for name in one}))
+    host = np.full((len(told), len(names)), np.nan)
+    for position, one in enumerate(told):
+        host[position] = [_number(one.get(name)) for name in names]
+    return names, host
+
+
+def _row_ids(runs: pd.DataFrame) -> Ints:
+    if "row_id" in runs.columns:
+        return runs["row_id"].to_numpy(dtype=np.int64)
+    return np.arange(len(runs), dtype=np.int64)
+
+
+def _numbers(column: pd.Series[Any]) -> Floats:
+    return np.array([_number(one) for one in column], dtype=np.float64)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return float("nan")
+    return float(value) if np.isfinite(value) else float("nan")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _state(value: object) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
+    number = _number(value)
+    return int(number) if number in {0.0, 1.0} else UNKNOWN
+
+
+def _argv(text: str) -> tuple[str, ...]:
+    try:
+        words = json.loads(text or "[]")
+    except json.JSONDecodeError:
+        return ()
+    return tuple(str(word) for word in words) if isinstance(words, list) else ()
+
+
+def _mapping(text: object) -> dict[str, Any]:
+    try:
+        found = json.loads(_text(text) or "{}")
+    except json.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
