@@ -34,6 +34,8 @@ def choose(datasets: tuple[Dataset, ...], kind: str = "") -> Choice:
     asked = st.query_params.get(PARAMETER, "")
     linked = _match(asked, everything) if asked else ""
     unknown = asked if asked and not linked else ""
+    if linked:
+        st.session_state[_place(everything[linked].kind)] = linked
     current = linked if linked in known else st.session_state.get(_place(kind), "")
     if unknown:
         current = ""

@@ -61,6 +61,18 @@ def test_a_link_to_another_kind_opens_the_page_on_its_own_kind(app, both):
     assert jobs.hash in test.query_params["ds"]
 
 
+def test_the_dataset_of_a_link_is_kept_for_the_pages_of_its_kind(app, both, runs):
+    runs.write_text(runs.read_text().replace('"node": "a"', '"node": "b"'))
+    with Workbench(from_environment()) as workbench:
+        newest = workbench.ingest([runs])
+    older = both[1]
+    test = app("home", ds=older.hash)
+    assert both[0].hash in test.query_params["ds"]
+    test.switch_page("pages/nodes.py").run()
+    assert older.hash in test.query_params["ds"]
+    assert newest.hash not in test.query_params["ds"]
+
+
 def test_the_data_page_shows_every_kind(app, both):
     jobs, newer = both
     test = app("data")
