@@ -1,6 +1,7 @@
 """Benchmark runs from JSON lines: what is kept, what is refused and why, what is counted."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ from workprof.errors import TraceError
 from workprof.formats.benchmark_checks import KNOWN
 from workprof.formats.benchmarks import read_benchmarks
 from workprof.nodes.metrics import BENCHMARKS
+from workprof.nodes.parsed_runs import parse_runs
+
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "benchmarks.jsonl"
+SAMPLE_NODES = ("one-core", "half-core", "quarter-core")
 
 RUN = {
     "node": "a",
@@ -48,6 +53,25 @@ def test_the_real_runs():
     assert measured.checks == ()
     assert measured.frame["stressed"].sum() == 91
     assert len(json.loads(measured.frame["host"][0])) == 12
+
+
+def test_the_sample_is_read_and_its_nodes_differ_by_their_quotas():
+    measured = read_benchmarks(SAMPLE)
+    assert (measured.rejected, measured.checks) == ((), ())
+    runs = parse_runs(measured.frame)
+    assert runs.problems == ()
+    assert len(set(runs.parameters)) == len(BENCHMARKS)
+    counts = measured.frame.groupby(["node", "benchmark"])["stressed"].agg(["size", "sum"])
+    assert len(counts) == 3 * len(BENCHMARKS)
+    assert (counts["size"] == 10).all()
+    assert (counts["sum"] == 2).all()
+    rates = runs.column("cpu-sysbench.events_per_second")
+    calm = [np.nanmedian(rates[(runs.node == name) & (runs.stressed == 0)]) for name in SAMPLE_NODES]
+    assert calm[0] / calm[1] == pytest.approx(2, rel=0.15)
+    assert calm[1] / calm[2] == pytest.approx(2, rel=0.15)
+    assert SAMPLE.stat().st_size < 1_500_000
+    text = SAMPLE.read_text()
+    assert [place for place in ("/tmp/", "/var/", "/home/", "/root/") if place in text] == []
 
 
 def test_the_benchmarks_are_those_that_are_parsed():

@@ -61,12 +61,19 @@ class RecordingFile:
         self.partial = path.with_name(path.name + PARTIAL)
         self._labels = [workload, run]
         self._append = append and path.is_file()
+        if self._append:
+            self._refuse_again()
         self._header: Cells = []
         try:
             self._stream = self.partial.open("w", encoding="utf-8", newline="")
         except OSError as error:
             raise SettingsError(f"{self.partial} cannot be written ({error}); choose another folder with -o") from error
         self._rows = csv.writer(self._stream, lineterminator="\n")
+
+    def _refuse_again(self) -> None:
+        if any(cells[:2] == self._labels for cells in _rows_of(self.path)):
+            workload, run = self._labels
+            raise SettingsError(f"{self.path} holds run {run!r} of {workload!r} already; give another --run")
 
     def begin(self, columns: Iterable[str]) -> None:
         """Write the header."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from workprof.errors import NoRows
 from workprof.formats.measured import TELEMETRY, Check, Measured, RejectedLine
+from workprof.formats.telemetry.times import usual_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,11 @@ def labelled(counters: pd.DataFrame, t: object, run: Labels, workload: Labels | 
     return pd.concat([keys, counters], axis=1)
 
 
+def stem_of(origin: str) -> str:
+    """Return the name of a file without its suffixes, for a run that has no name of its own."""
+    return origin.partition(".")[0] or origin
+
+
 def measured(samples: Samples, origin: str) -> Measured:
     """Return the rows in order of time within each run, with the findings that every format shares.
 
@@ -64,19 +70,30 @@ def measured(samples: Samples, origin: str) -> Measured:
     found = samples.frame
     if found.empty:
         raise NoRows(_nothing(samples, origin))
-    ordered, late = _in_order(found)
+    finite, infinite = _finite(found)
+    ordered, late = _in_order(finite)
     filled, gone = _without_empty(ordered)
     checks = (
         *samples.checks,
         *_run_checks(filled),
         _check("out_of_order", late, "rows stood after a later row of their run; they are sorted by time"),
-        _check("infinite", samples.infinite, "cells said infinite; they are empty"),
+        _check("infinite", samples.infinite + infinite, "cells said infinite; they are empty"),
         _check("empty_cells", _empty_cells(filled), "cells have no value", "info"),
         _check("empty_columns", len(gone), f"counters have no value at all and are left out: {_some(gone)}", "info"),
     )
     kept = tuple(check for check in checks if check is not None)
     rejected = tuple(sorted(samples.rejected, key=lambda one: one.line))
     return Measured(TELEMETRY, filled, len(filled) + len({one.line for one in rejected}), rejected, kept)
+
+
+def _finite(found: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    counters = [name for name in found.columns if name not in KEYS]
+    infinite = np.isinf(found[counters].to_numpy(dtype=np.float64))
+    if not infinite.any():
+        return found, 0
+    plain = found.copy()
+    plain[counters] = found[counters].mask(infinite)
+    return plain, int(infinite.sum())
 
 
 def _in_order(found: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -99,8 +116,9 @@ def _without_empty(ordered: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]
 def _run_checks(ordered: pd.DataFrame) -> tuple[Check | None, ...]:
     runs = ordered.groupby(["workload", "run"], dropna=False, sort=False)
     steps = runs["t"].diff().to_numpy(dtype=np.float64)
-    usual = float(np.median(steps[steps > 0])) if np.any(steps > 0) else np.nan
-    holes = int(np.sum(steps > HOLE_STEPS * usual)) if np.isfinite(usual) else 0
+    usual = usual_of(steps) or np.nan
+    own = runs["t"].transform(lambda t: usual_of(np.diff(t.to_numpy(dtype=np.float64))) or np.nan)
+    holes = int(np.sum(steps > HOLE_STEPS * own.to_numpy(dtype=np.float64)))
     repeated = int(ordered.duplicated().sum())
     same_time = int(np.sum(steps == 0)) - repeated
     single = int((runs.size() == 1).sum())

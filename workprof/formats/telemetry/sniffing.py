@@ -11,6 +11,7 @@ PERFSPECT_STARTS = ("TS,SKT,CPU,", "metric,mean,min,max,stddev", "metrics,avg,p9
 PSRECORD_STARTS = ("# Elapsed time", "elapsed_time,nproc,cpu,")
 FLAT_SAR = re.compile(r"timestamp,(?:[\w]+\.[^,]*,)*cpu\.%")
 PROMETHEUS_KEYS = re.compile(r'"(?:resultType|errorType)"')
+PERFSPECT_FRAME = re.compile(r"""\{\s*"Metrics"\s*:\s*\[\s*\{\s*"Name"\s*:""")
 PERFSPECT_TABLE = re.compile(r'"[\w /()-]+ Telemetry"\s*:\s*\[')
 
 
@@ -34,7 +35,7 @@ def _of_json(content: str) -> str | None:
     head = content[:HEAD_CHARACTERS].lstrip("\ufeff\r\n")
     if PROMETHEUS_KEYS.search(head) and '"status"' in content:
         return "prometheus"
-    if PERFSPECT_TABLE.search(head) or head.startswith(('{"TS":', '{"TS" :')):
+    if PERFSPECT_TABLE.search(head) or PERFSPECT_FRAME.match(head):
         return "perfspect"
     return None
 

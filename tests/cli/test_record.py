@@ -1,0 +1,131 @@
+"""`workprof record`: files and JSON of a recording, series in one file, the job table, what is refused, its end."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from workprof.cli.main import main
+from workprof.phases.recorder.process_table import descendants, process_table
+
+KEYS = {"workload", "run", "started", "rows", "counters", "ended_after", "rc", "file", "status", "seconds_per_sample"}
+QUICK = ("--no-perf", "--quiet", 0, "--interval", 0.2)
+PATIENCE_S = 120.0
+
+
+def rows_of(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_series_in_one_file_is_a_dataset(workprof, tmp_path):
+    path = tmp_path / "runs.csv"
+    for run, command in (("1", "sleep 0.5; echo said"), ("2", "exit 3")):
+        options = ("-o", path, "--append", "--workload", "nap", "--run", run, *QUICK, "--json")
+        made = workprof("record", *options, "--", "sh", "-c", command)
+        assert made.status == 0, made.err
+        assert made.json.keys() >= KEYS
+        assert made.json["rc"] == {"1": 0, "2": 3}[run]
+        assert "said" in made.err or run == "2"
+    assert made.json["status"] == "failed"
+    rows = rows_of(path)
+    assert [row["run"] for row in rows].count("2") == made.json["rows"] == 1
+    assert list(rows[0])[:4] == ["workload", "run", "t", "cpu.user%"]
+    assert len(rows[0]) == made.json["counters"] + 3
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["runs.csv", "runs.runs.jsonl"]
+    loaded = workprof("ingest", path, "--name", "naps", "--json").json
+    assert (loaded["kind"], loaded["format"], loaded["rows"]) == ("telemetry", "telemetry", len(rows))
+    assert "failed_runs" in {check["name"] for check in loaded["checks"]}
+
+
+def test_usage_is_a_job_table_that_needs_no_mapping(workprof, tmp_path):
+    usage = tmp_path / "usage.csv"
+    code = "import time; x = bytearray(150_000_000); time.sleep(0.8)"
+    for run, command in (("1", (sys.executable, "-c", code)), ("2", ("false",))):
+        options = ("-o", tmp_path / "a.csv", "--usage", usage, "--workload", "alloc", "--run", run, *QUICK)
+        assert workprof("record", *options, "--", *command).status == 0
+    first, second = rows_of(usage)
+    assert (first["job_name"], first["task_name"], first["status"]) == ("alloc-1", "alloc", "completed")
+    assert 150e6 < float(first["peak_memory_bytes"]) < 250e6
+    assert float(first["duration_s"]) >= 0.8
+    assert (second["status"], second["ended_by"], second["requested_memory_bytes"]) == ("failed", "command", "")
+    loaded = workprof("ingest", usage, "--name", "usage", "--json").json
+    assert (loaded["kind"], loaded["format"], loaded["rows"], loaded["rejected"]) == ("jobs", "generic", 2, 0)
+    task = workprof("memory", "assess", "usage", "--json").json["tasks"][0]
+    assert (task["task"], task["n"]) == ("alloc", 1)
+    assert task["peak_gb"]["max"] == pytest.approx(float(first["peak_memory_bytes"]) / 1e9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "no command and no --seconds"),
+        (("--interval", 0, "--", "true"), "interval is 0.0 s"),
+        (("-o", "missing/a.csv", "--", "true"), "missing/a.csv cannot be written; give FILE.csv in a folder"),
+        (("-o", "a.txt", "--", "true"), "a.txt cannot be written"),
+        (("--pid", 999999999, "--", "true"), "--pid 999999999 is no running process"),
+        (("--usage", "other.csv", "--", "true"), "other.csv holds another table"),
+        (("-o", "a.csv", *QUICK, "--", "no-such-program"), "'no-such-program' cannot be started"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(tmp_path, monkeypatch, capsys, arguments, reason):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["record", *map(str, arguments)])
+    assert ended.value.code == 2
+    assert reason in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["other.csv"]
+
+
+def started(tmp_path, *options):
+    """Start a recording of a command that goes on, and wait for its first row."""
+    command = [sys.executable, "-m", "workprof.cli", "record", "-o", "a.csv", *map(str, QUICK), *options]
+    child = subprocess.Popen(
+        [*command, "--json", "--", "sh", "-c", "sleep 300 & timeout 300 sleep 300"],
+        cwd=tmp_path,
+        env=os.environ | {"WORKPROF_HOME": str(tmp_path / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    patience = time.monotonic() + PATIENCE_S
+    partial = tmp_path / "a.csv.partial"
+    while not partial.is_file() or partial.read_text().count("\n") < 3:
+        assert child.poll() is None and time.monotonic() < patience, child.communicate()
+        time.sleep(0.05)
+    return child
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_recording_keeps_its_rows_and_is_marked(tmp_path, number):
+    child = started(tmp_path, "--workload", "long")
+    child.send_signal(number)
+    out, err = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 130, err
+    told = json.loads(out)
+    assert (told["status"], told["rc"], told["ended_after"]) == ("failed", None, None)
+    assert len(rows_of(tmp_path / "a.csv")) == told["rows"] >= 2
+    assert json.loads((tmp_path / "a.runs.jsonl").read_text())["status"] == "failed"
+    assert not (tmp_path / "a.csv.partial").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_recording_leaves_the_partial_file(workprof, tmp_path):
+    child = started(tmp_path, "--seconds", "300")
+    left = descendants(process_table(Path("/proc")), {child.pid}) - {child.pid}
+    child.kill()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    child.communicate(timeout=PATIENCE_S)
+    loaded = workprof("ingest", tmp_path / "a.csv.partial", "--name", "killed", "--json").json
+    assert loaded["kind"] == "telemetry"
+    assert loaded["rows"] >= 2
+    assert "failed_runs" in {check["name"] for check in loaded["checks"]}

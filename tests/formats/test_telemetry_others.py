@@ -1,0 +1,126 @@
+"""psrecord's two forms, any CSV with a mapping, and which text is of which format."""
+
+import numpy as np
+import pytest
+
+from tests.formats.telemetry_files import checks, imported
+from workprof.errors import ColumnMissing, SettingsError, TraceError
+from workprof.formats.telemetry import sniffed
+
+PLAIN = """
+    # Elapsed time   CPU (%)     Real (MB)   Virtual (MB)
+           0.000        0.000        3.500      5.700
+           1.002      187.300        4.500      5.800
+           2.004
+           3.006        a            b          c
+    """
+
+
+def test_psrecord_plain(tmp_path):
+    found = imported(tmp_path, "log.txt", PLAIN)
+    assert found.frame["t"].tolist() == [0, 1.002]
+    assert found.frame.iloc[1, 4:].to_dict() == {"cpu%": 187.3, "mem_real_mb": 4.5, "mem_virtual_mb": 5.8}
+    assert [one.line for one in found.rejected] == [4, 5]
+
+
+def test_psrecord_csv_counts_are_totals(tmp_path):
+    text = """
+        elapsed_time,nproc,cpu,mem_real,mem_virtual,read_count,write_count,read_bytes,write_bytes
+        0.0,1,0,3,5,10,0,100,0
+        2.0,2,150,4,5,30,1,500,0
+        3.0,2,150,4,5,20,1,600,0
+        """
+    found = imported(tmp_path, "log.csv", text)
+    assert found.frame["procs"].tolist() == [1, 2, 2]
+    assert found.frame["read_count/s"].tolist()[1] == 10
+    assert np.isnan(found.frame["read_count/s"].to_numpy()[[0, 2]]).all()
+    assert found.frame["read_bytes/s"].tolist()[1:] == [200, 100]
+    assert checks(found)["resets"] == 1
+    with pytest.raises(TraceError, match="a log of psrecord starts with"):
+        imported(tmp_path, "log.csv", "a,b\n1,2\n", "psrecord")
+
+
+WIDE = """
+    when;who;what;kind;cpu;mem
+    2026-11-21T10:00:00;a;x;big;1;10
+    2026-11-21T10:00:02;a;x;big;2;
+    2026-11-21T10:00:00;b;y;big;3;30
+    ;b;y;big;4;40
+    """
+MAPPING = {"t": "when", "run": "who", "workload": "what"}
+
+
+def test_wide_with_a_mapping(tmp_path):
+    found = imported(tmp_path, "w.csv", WIDE, "wide", MAPPING)
+    assert list(found.frame.columns) == ["workload", "run", "t", "status", "cpu", "mem"]
+    assert found.frame["t"].tolist() == [2, 4, 0]
+    assert found.frame["run"].tolist() == ["a", "a", "b"]
+    assert [(one.line, one.reason) for one in found.rejected] == [(5, "no time")]
+    assert checks(found)["text_columns"] == 1
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        (("0.5", "1.5", "2.5"), [0.5, 1.5, 2.5]),
+        (("1764174327", "1764174328", "1764174329"), [1, 2, 3]),
+        (("1764174327000", "1764174328000", "1764174329000"), [1, 2, 3]),
+        (("23:59:58", "00:00:00", "00:00:02"), [2, 4, 6]),
+        (("11:59:58 PM", "12:00:00 AM", "12:00:02 AM"), [2, 4, 6]),
+        (("2026-11-21 10:00:00 UTC", "2026-11-21 10:00:01 UTC", "2026-11-21 10:00:02 UTC"), [1, 2, 3]),
+    ],
+    ids=["elapsed", "epoch", "epoch ms", "past midnight", "twelve hours", "dates"],
+)
+def test_times_of_every_kind(tmp_path, times, expected):
+    text = "time,a\n" + "".join(f"{time},1\n" for time in times)
+    assert imported(tmp_path, "w.csv", text, "wide").frame["t"].tolist() == expected
+
+
+def test_what_a_mapping_may_not_say(tmp_path):
+    with pytest.raises(ColumnMissing, match=r'no column \'nothing\'; .*"t": .*the file has when, who'):
+        imported(tmp_path, "w.csv", WIDE, "wide", {"t": "nothing"})
+    with pytest.raises(ColumnMissing, match="no column 'of time'"):
+        imported(tmp_path, "w.csv", "a,b\n1,2\n", "wide")
+    with pytest.raises(SettingsError, match="the mapping names 'node'"):
+        imported(tmp_path, "w.csv", WIDE, "wide", MAPPING | {"node": "who"})
+    for text in ("2026-11-21T10:00:00", "-1"), ("-1", "2026-11-21T10:00:00"):
+        with pytest.raises(TraceError, match=r"w\.csv"):
+            imported(tmp_path, "w.csv", f"t,a\n{text[0]},1\n{text[1]},1\n", "wide")
+    with pytest.raises(TraceError, match="'soon' is no time"):
+        imported(tmp_path, "w.csv", "t,a\nsoon,1\n", "wide")
+
+
+def test_decimal_commas_of_a_wide_file_are_refused(tmp_path):
+    with pytest.raises(TraceError, match=r"line 2, column a: '1,5' has a decimal comma"):
+        imported(tmp_path, "w.csv", "t;a\n1;1,5\n", "wide")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("workload,run,t,cpu.user%\n", "telemetry"),
+        ("\ufeffworkload,run,t,a\n", "telemetry"),
+        ("TS,SKT,CPU,CID,CPI\n", "perfspect"),
+        ("TS,SKT,CPU,PID,CMD,CID,CPI\n", "perfspect"),
+        ("time,metric_CPI\n", "perfspect"),
+        ('{"Kernel Telemetry":[{"Time":"10:01:02"}]}', "perfspect"),
+        ('{"Metrics":[{"Name":"CPI","Value":1}],"Timestamp":1}', "perfspect"),
+        ("# hostname;interval;timestamp;CPU;%user\n", "sadf"),
+        ("     1.001059138,840,,context-switches,2002905746,100.00,419.391,/sec\n", "perf-stat"),
+        ("     1.001059138,CPU0,840,,context-switches,1,100.00,,\n", "perf-stat"),
+        ("     1.001059138,S0-D0-C0,1,840,,context-switches,1,100.00,,\n", "perf-stat"),
+        ("# started on Sat Nov 21 2026\n\n     1.001059138,<not supported>,,cycles,0,100.00,,\n", "perf-stat"),
+        ('{"status":"success","data":{"resultType":"matrix","result":[]}}', "prometheus"),
+        ('{"status":"error","errorType":"bad_data","error":"x"}', "prometheus"),
+        ("elapsed_time,nproc,cpu,mem_real,mem_virtual\n", "psrecord"),
+        ("# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)\n", "psrecord"),
+        ("job_name,duration_s\na,1\n", None),
+        ("time,a,b\n1,2,3\n", None),
+        ("1.5,2,3,4\n1,2,3,4\n", None),
+        ('[{"task_id":1}]', None),
+        ('{"node":"a","stdout":""}', None),
+        ("", None),
+    ],
+)
+def test_formats_are_told_by_their_first_bytes(text, name):
+    assert sniffed(text) == name

@@ -1,0 +1,81 @@
+"""perf stat -I -x,: counts per interval become rates; scopes, multiplexing, the last interval, locales."""
+
+import numpy as np
+import pytest
+
+from tests.formats.telemetry_files import checks, imported
+from workprof.errors import NoRows, TraceError
+from workprof.formats.telemetry import sniffed
+
+THREE = """
+    # started on Sat Nov 21 02:21:23 2026
+
+         1.000000000,840,,context-switches,2002905746,100.00,419.391,/sec
+         1.000000000,<not supported>,,cycles,0,100.00,,
+         1.000000000,2002.83,msec,task-clock,2002834293,100.00,2.003,CPUs utilized
+         3.000000000,1000,,context-switches,2002905746,40.00,419.391,/sec
+         3.000000000,<not supported>,,cycles,0,100.00,,
+         3.000000000,<not counted>,msec,task-clock,0,100.00,,
+         3.020000000,7,,context-switches,2002905746,100.00,419.391,/sec
+    """
+
+
+def test_counts_become_rates_of_their_interval(tmp_path):
+    found = imported(tmp_path, "perf.csv", THREE)
+    assert list(found.frame.columns[4:]) == ["perf.context-switches/s", "perf.task-clock/s"]
+    assert found.frame["t"].tolist() == [1, 3]
+    assert found.frame["run"].tolist() == ["perf", "perf"]
+    assert found.frame["perf.context-switches/s"].tolist() == [840, 500]
+    assert found.frame["perf.task-clock/s"].iloc[0] == 2002.83
+    assert np.isnan(found.frame["perf.task-clock/s"].iloc[1])
+    assert checks(found) == {"multiplexed": 1, "short_intervals": 1, "runs": 1, "empty_columns": 1, "empty_cells": 1}
+
+
+@pytest.mark.parametrize(
+    ("scopes", "summed"),
+    [(("CPU0", "CPU1"), 2), (("S0-D0-C0,2", "S0-D0-C1,2"), 2), (("S0,2", "S1,2"), 2), (("N0,4",), 1)],
+    ids=["-A", "--per-core", "--per-socket", "--per-node"],
+)
+def test_counts_of_single_processors_are_added_up(tmp_path, scopes, summed):
+    lines = [f"     {t}.000000000,{scope},10,,sched:sched_wakeup,1,100.00,," for t in (1, 2) for scope in scopes]
+    found = imported(tmp_path, "perf.csv", "\n".join(lines))
+    assert found.frame["perf.sched:sched_wakeup/s"].tolist() == [10.0 * summed] * 2
+    assert checks(found)["scopes_summed"] == 2 * summed
+
+
+def test_names_of_events_are_kept_whole(tmp_path):
+    lines = [
+        "     1.000000000,10,,cycles:u,1,100.00,,",
+        "     1.000000000,20,,cpu/event=0x3c,umask=0x0/,1,50.00,,",
+        "     1.000000000,30,,uncore_imc/cas_count_read/,1,100.00,,",
+    ]
+    found = imported(tmp_path, "perf.csv", "\n".join(lines))
+    assert found.frame.iloc[0, 4:].to_dict() == {
+        "perf.cycles:u/s": 10,
+        "perf.cpu/event=0x3c,umask=0x0//s": 20,
+        "perf.uncore_imc/cas_count_read//s": 30,
+    }
+    assert checks(found)["multiplexed"] == 1
+
+
+def test_a_time_that_falls_starts_another_run(tmp_path):
+    lines = [f"     {t}.000000000,{n},,faults,1,100.00,," for t, n in ((1, 5), (2, 6), (1, 7), (2, 8))]
+    found = imported(tmp_path, "perf.csv", "\n".join(lines))
+    assert found.frame["run"].tolist() == ["perf", "perf", "perf-2", "perf-2"]
+    assert found.frame["perf.faults/s"].tolist() == [5, 6, 7, 8]
+
+
+def test_decimal_commas_are_refused(tmp_path):
+    text = "     1,001059138,840,,context-switches,2002905746,100,00,,\n"
+    assert sniffed(text) == "perf-stat"
+    with pytest.raises(TraceError, match=r"perf\.csv, line 1: .* decimal commas; run perf with LC_ALL=C"):
+        imported(tmp_path, "perf.csv", text)
+
+
+def test_other_lines_are_set_aside(tmp_path):
+    found = imported(
+        tmp_path, "perf.csv", f"{THREE}\n    event syntax error: 'x'\n    4.0\n    5.0,many,,faults,1,100.00,,\n"
+    )
+    assert [one.line for one in found.rejected] == [11, 12, 13]
+    with pytest.raises(NoRows, match="no line of perf stat"):
+        imported(tmp_path, "perf.csv", "nothing of perf\n", "perf-stat")

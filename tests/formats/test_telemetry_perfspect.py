@@ -1,0 +1,164 @@
+"""PerfSpect of both generations: context columns, scopes, cut times, appended recordings, JSON, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.formats.telemetry_files import checks, imported
+from workprof.errors import TraceError
+from workprof.formats.telemetry import sniffed
+from workprof.formats.telemetry.perfspect import untruncated
+
+SYSTEM = """
+    TS,SKT,CPU,CID,CPU operating frequency (in GHz),CPU utilization %,ITLB MPI,TMA_....ITLB_Misses(%)
+    1764174327,,,,3.6512043,41.270312,4.1120453e-05,31.204418
+    1764174328,,,,3.648812,43.018845,,+Inf
+    1764174330,,,,3.6,44,1e-05,31
+    """
+
+
+def test_a_system_recording(tmp_path):
+    found = imported(tmp_path, "node_metrics.csv", SYSTEM)
+    assert found.frame["t"].tolist() == [1, 2, 4]
+    assert found.frame["run"].tolist() == ["node_metrics"] * 3
+    assert list(found.frame.columns[4:]) == [
+        "CPU operating frequency (in GHz)", "CPU utilization %", "ITLB MPI", "TMA_....ITLB_Misses(%)",
+    ]  # fmt: skip
+    assert found.frame["ITLB MPI"].iloc[0] == 4.1120453e-05
+    assert np.isnan(found.frame[["ITLB MPI", "TMA_....ITLB_Misses(%)"]].iloc[1]).all()
+    assert checks(found) == {"runs": 1, "holes": 1, "infinite": 1, "empty_cells": 2}
+
+
+def test_rows_of_sockets_are_averaged_without_the_empty_ones(tmp_path):
+    found = imported(
+        tmp_path,
+        "m.csv",
+        """
+        TS,SKT,CPU,CID,CPI,IPC
+        100000001,0,,,1,2
+        100000001,1,,,3,
+        100000002,0,,,5,-Inf
+        100000002,1,,,7,8
+        """,
+    )
+    assert found.frame["t"].tolist() == [1, 2]
+    assert found.frame["CPI"].tolist() == [2, 6]
+    assert found.frame["IPC"].tolist() == [2, 8]
+    assert checks(found)["averaged"] == 4
+
+
+def test_context_columns_are_told_by_name(tmp_path):
+    text = "TS,SKT,CPU,PID,CMD,CID,CPI\n100000001,,,17,redis-server,,1\n100000002,,,17,redis-server,,2\n"
+    found = imported(tmp_path, "m.csv", text)
+    assert list(found.frame.columns[4:]) == ["CPI"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("100000001,,,a,1\n100000001,,,b,2\n", "holds 2 control groups"),
+        ("100000001,,,,1\n100000001,,,,2\n100000001,,,,3\n100000002,,,,1\n100000002,,,,2\n", "scope process"),
+    ],
+    ids=["control groups", "processes"],
+)
+def test_several_scopes_are_refused(tmp_path, rows, reason):
+    with pytest.raises(TraceError, match=reason):
+        imported(tmp_path, "m.csv", "TS,SKT,CPU,CID,CPI\n" + rows)
+
+
+def test_several_processes_of_the_old_columns_are_refused(tmp_path):
+    with pytest.raises(TraceError, match="holds 2 processes"):
+        imported(tmp_path, "m.csv", "TS,SKT,CPU,PID,CMD,CID,CPI\n100000001,,,1,a,,1\n100000001,,,2,b,,2\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m_metrics_summary.csv", "metric,mean,min,max,stddev\nCPI,1,1,1,0\n"),
+        ("metric_out.sys.average.csv", "metrics,avg,p95,min,max\nmetric_CPI,1,1,1,0\n"),
+    ],
+)
+def test_summaries_are_refused_with_the_reason(tmp_path, name, text):
+    assert sniffed(text) == "perfspect"
+    with pytest.raises(TraceError, match=r"is a summary of a recording .* holds no series; give"):
+        imported(tmp_path, name, text)
+
+
+@pytest.mark.parametrize(
+    ("cut", "mended"),
+    [
+        ([5, 5, 7], [5, 6, 7]),
+        ([4, 6, 6, 7], [4, 5, 6, 7]),
+        ([1, 2, 3], [1, 2, 3]),
+        ([1, 2, 2, 3], [1, 2, 2, 3]),
+        ([3], [3]),
+    ],
+)
+def test_times_that_were_cut_fall_back_into_place(cut, mended):
+    assert untruncated(np.array(cut, dtype=float)).tolist() == mended
+
+
+def test_an_appended_recording_is_another_run(tmp_path):
+    text = "TS,SKT,CPU,CID,CPI\n100000001,,,,1\n100000002,,,,2\nTS,SKT,CPU,CID,CPI\n100000101,,,,3\n100000102,,,,4\n"
+    found = imported(tmp_path, "m.csv", text)
+    assert found.frame["run"].tolist() == ["m", "m", "m-2", "m-2"]
+    assert found.frame["t"].tolist() == [1, 2, 1, 2]
+    assert checks(found)["appended"] == 1
+
+
+def test_the_first_generation(tmp_path):
+    text = "time,metric_CPI,metric_CPU utilization %\n5.0,1.5,40\n10.0,,50\n15.0,2.5,60\n"
+    found = imported(tmp_path, "metric_out.sys.csv", text)
+    assert found.frame["t"].tolist() == [5, 10, 15]
+    assert list(found.frame.columns[4:]) == ["metric_CPI", "metric_CPU utilization %"]
+
+
+def test_json_lines_write_minus_one_for_no_number(tmp_path):
+    frames = [
+        {"Metrics": [{"Name": "CPI", "Value": cpi}, {"Name": "IPC", "Value": -1}], "Timestamp": 1764174327.0 + at,
+         "FrameCount": at + 1, "Socket": "", "CPU": "", "Cgroup": "", "PID": "", "Cmd": ""}
+        for at, cpi in enumerate((1.5, -1, 2.5))
+    ]  # fmt: skip
+    text = "".join(f"{json.dumps(one, separators=(',', ':'))}\n" for one in frames) + '{"Metrics": 3}\n'
+    found = imported(tmp_path, "m_metrics.json", text)
+    assert found.frame["t"].tolist() == [1, 2, 3]
+    assert found.frame["CPI"].isna().tolist() == [False, True, False]
+    assert [one.line for one in found.rejected] == [4]
+    assert checks(found)["minus_one"] == 4
+
+
+TABLES = {
+    "Kernel Telemetry": [
+        {"Time": "23:59:58", "Syscalls": "10", "Major Faults": "0"},
+        {"Time": "00:00:00", "Syscalls": "20", "Major Faults": "1"},
+        {"Time": "00:00:02", "Syscalls": "30", "Major Faults": "x"},
+    ],
+    "CPU Utilization Telemetry": [
+        {"Time": time, "CPU": cpu, "CORE": "0", "SOCK": "0", "NODE": "0", "%usr": usr}
+        for time in ("23:59:59", "00:00:01")
+        for cpu, usr in (("0", "10"), ("1", "30"))
+    ],
+    "Drive Telemetry": [
+        {"Time": "2026-11-21T23:59:58+0000", "Device": device, "tps": tps}
+        for device, tps in (("sda", "5"), ("sdb", "7"))
+    ],
+    "Brief System Summary": [{"Host": "a"}],
+}
+
+
+def test_telemetry_tables_meet_on_one_clock_past_midnight(tmp_path):
+    found = imported(tmp_path, "t.json", json.dumps(TABLES))
+    assert found.frame["t"].tolist() == [2, 4, 6]
+    assert found.frame["Kernel.Syscalls"].tolist() == [10, 20, 30]
+    assert found.frame["CPU Utilization.%usr"].tolist() == [20, 20, 20]
+    assert found.frame["Drive.tps"].iloc[0] == 12
+    assert found.frame["Drive.tps"].iloc[2:].isna().all()
+    assert checks(found)["left_out_tables"] == 1
+
+
+def test_json_without_tables_is_refused(tmp_path):
+    with pytest.raises(TraceError, match="no tables of records with a Time"):
+        imported(tmp_path, "t.json", '{"a": [1, 2], "b": {"c": 1}}', "perfspect")
+    with pytest.raises(TraceError, match="the first column is 'a'"):
+        imported(tmp_path, "t.csv", "a,b\n1,2\n", "perfspect")

@@ -1,0 +1,112 @@
+"""sadf -d: blocks with headers of their own, items, restarts, names that differ, times, and the flat CSV form."""
+
+import numpy as np
+import pytest
+
+from tests.formats.telemetry_files import checks, imported
+from workprof.errors import TraceError
+from workprof.formats.telemetry import sniffed
+
+BLOCKS = """
+    # hostname;interval;timestamp;CPU;%user;%nice;%system;%idle
+    vm;1;2026-11-21 02:21:23 UTC;-1;49.50;49.00;1.00;0.50
+    vm;1;2026-11-21 02:21:23 UTC;0;1;1;1;1
+    vm;1;2026-11-21 02:21:24 UTC;-1;50.50;48.00;1.00;0.50
+    # hostname;interval;timestamp;IFACE;rxpck/s;%ifutil
+    vm;1;2026-11-21 02:21:23 UTC;lo;5.00;0.00
+    vm;1;2026-11-21 02:21:23 UTC;eth0;7.00;0.00
+    vm;1;2026-11-21 02:21:24 UTC;lo;6.00;
+    # hostname;interval;timestamp;proc/s;cswch/s
+    vm;1;2026-11-21 02:21:23 UTC;1.00;200
+    vm;1;2026-11-21 02:21:24 UTC;2.00;300
+    """
+
+
+def test_blocks_meet_on_their_times(tmp_path):
+    found = imported(tmp_path, "sar.txt", BLOCKS)
+    assert found.frame["t"].tolist() == [1, 2]
+    assert found.frame["run"].tolist() == ["sar", "sar"]
+    assert found.frame["cpu.%user"].tolist() == [49.5, 50.5]
+    assert found.frame["iface.lo.rxpck/s"].tolist() == [5, 6]
+    assert found.frame["iface.eth0.rxpck/s"].iloc[0] == 7
+    assert np.isnan(found.frame["iface.eth0.rxpck/s"].iloc[1])
+    assert found.frame["cswch/s"].tolist() == [200, 300]
+    assert checks(found)["single_items"] == 1
+    assert (found.rows_read, found.rejected) == (2, ())
+
+
+def test_both_names_of_the_shares_are_one(tmp_path):
+    text = "# hostname;interval;timestamp;CPU;%usr;%sys;%irq\nvm;1;2026-11-21 02:21:23 UTC;-1;49.50;1.00;2.00\n"
+    found = imported(tmp_path, "sar.txt", text)
+    assert list(found.frame.columns[4:]) == ["cpu.%user", "cpu.%system", "cpu.%irq"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-11-21 02:21:23 UTC", "2026-11-21 02:21:25 UTC"),
+        ("2026-11-21 02:21:23", "2026-11-21 02:21:25"),
+        ("1764174327", "1764174329"),
+    ],
+    ids=["UTC", "local (-T, -t)", "epoch (-U)"],
+)
+def test_times_of_every_kind(tmp_path, first, second):
+    text = f"# hostname;interval;timestamp;proc/s\nvm;2;{first};1\nvm;2;{second};2\n"
+    assert imported(tmp_path, "sar.txt", text).frame["t"].tolist() == [2, 4]
+
+
+def test_a_restart_starts_another_run(tmp_path):
+    text = """
+        # hostname;interval;timestamp;proc/s
+        vm;1;2026-11-21 02:00:01 UTC;1
+        vm;-1;2026-11-21 03:00:00 UTC;LINUX-RESTART (2 CPU)
+        vm;-1;2026-11-21 03:00:00 UTC;COM said something
+        vm;600;2026-11-21 03:10:00 UTC;2
+        # hostname;interval;timestamp;cswch/s
+        vm;1;2026-11-21 02:00:01 UTC;10
+        vm;-1;2026-11-21 03:00:00 UTC;LINUX-RESTART (2 CPU)
+        vm;600;2026-11-21 03:10:00 UTC;20
+        """
+    found = imported(tmp_path, "sar.txt", text)
+    assert found.frame["run"].tolist() == ["sar", "sar-2"]
+    assert found.frame["t"].tolist() == [1, 600]
+    assert found.frame["cswch/s"].tolist() == [10, 20]
+    assert checks(found)["restarts"] == 1
+
+
+def test_hosts_are_runs(tmp_path):
+    text = "# hostname;interval;timestamp;proc/s\na;1;1764174327;1\nb;1;1764174327;2\n"
+    assert imported(tmp_path, "sar.txt", text).frame["run"].tolist() == ["a", "b"]
+
+
+def test_decimal_commas_are_refused(tmp_path):
+    text = "# hostname;interval;timestamp;CPU;%user\nvm;1;2026-11-21 02:21:23 UTC;-1;49,50\n"
+    with pytest.raises(TraceError, match=r"sar\.txt, line 2: '49,50' has a decimal comma"):
+        imported(tmp_path, "sar.txt", text)
+
+
+def test_one_line_per_time_is_refused(tmp_path):
+    with pytest.raises(TraceError, match="written with -h"):
+        imported(
+            tmp_path, "sar.txt", "# hostname;interval;timestamp;CPU;%user;[...];proc/s\nvm;1;1764174327;-1;1;2;3\n"
+        )
+
+
+def test_broken_lines_are_set_aside(tmp_path):
+    found = imported(
+        tmp_path, "sar.txt", f"{BLOCKS}\n    vm;1;2026-11-21 02:21:25 UTC\n    vm;1;2026-11-21 02:21:25 UTC;a;b\n"
+    )
+    assert [one.line for one in found.rejected] == [13, 14]
+
+
+def test_the_flat_form(tmp_path):
+    text = """
+        timestamp,cpu.%usr,cpu.%sys,disk.tps
+        2016-10-22 22:01:11,10,5,100
+        2016-10-22 22:01:16,20,5,100
+        2016-10-22 22:01:27,20,5,
+        """
+    found = imported(tmp_path, "sar_node1.csv", text)
+    assert sniffed("timestamp,cpu.%usr,disk.tps\n") == "sadf"
+    assert found.frame["t"].tolist() == [5, 10, 21]
+    assert found.frame["cpu.%usr"].tolist() == [10, 20, 20]

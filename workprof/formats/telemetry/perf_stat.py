@@ -1,0 +1,139 @@
+"""`perf stat -I ... -x,`: a line per interval and event; counts per interval become rates."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from workprof.errors import TraceError
+from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+from workprof.formats.telemetry.text_table import KEPT_CHARACTERS
+
+DECIMAL_COMMA_TIME = re.compile(r"\s*\d+,\d{6,},")
+CPU_SCOPE = re.compile(r"CPU\d+")
+OTHER_SCOPE = re.compile(r"[SDNCL]\d+(?:-[A-Z]+\d+)*")
+NOT_A_COUNT = ("<not counted>", "<not supported>")
+SHORTEST_INTERVAL_S = 0.05
+"""What perf writes of the last, broken interval may be shorter; it says nothing."""
+
+WHOLE_PERCENT = 100.0
+
+
+@dataclass(frozen=True)
+class Count:
+    """One line: when, which event, how many in the interval (NaN = not counted), in how many percent of the time."""
+
+    at_s: float
+    event: str
+    value: float
+    measured_percent: float
+    scoped: bool
+
+
+@dataclass
+class Interval:
+    """Counts by event at the end of one interval; those of several processors are added up."""
+
+    run: int
+    at_s: float
+    counts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+
+def read_perf_stat(path: Path, origin: str) -> Samples:
+    """Return rates per second of every event. A time that falls starts another run (`perf stat --append`).
+
+    Raises:
+        TraceError: on decimal commas, or when no line is one of perf's.
+    """
+    counts, rejected = _counts(path, origin)
+    intervals = _intervals(counts)
+    events = tuple(dict.fromkeys(count.event for count in counts))
+    rows = [(one, _length(intervals, at)) for at, one in enumerate(intervals)]
+    kept = [(one, length) for one, length in rows if length >= SHORTEST_INTERVAL_S]
+    values = {f"perf.{event}/s": [one.counts.get(event, np.nan) / length for one, length in kept] for event in events}
+    runs = [_run_name(origin, one.run) for one, _ in kept]
+    frame = labelled(pd.DataFrame(values, dtype=np.float64), [one.at_s for one, _ in kept], runs)
+    return Samples(frame, rejected, 0, _checks(counts, len(rows) - len(kept)))
+
+
+def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, ...]]:
+    counts, rejected = [], []
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        for number, line in enumerate(stream, start=1):
+            text = line.rstrip("\r\n")
+            if not text.strip() or text.startswith("#"):
+                continue
+            if DECIMAL_COMMA_TIME.match(text):
+                raise TraceError(f"{origin}, line {number}: {text[:40]!r} has decimal commas; run perf with LC_ALL=C")
+            count = _count(text.split(","))
+            if count is None:
+                rejected.append(RejectedLine(number, "", text[:KEPT_CHARACTERS], "no line of perf stat -I -x,"))
+            else:
+                counts.append(count)
+    return counts, tuple(rejected)
+
+
+def _count(words: list[str]) -> Count | None:
+    """Return what a line says: time, [scope, [number of processors]], value, unit, event, run time, percent, ..."""
+    scoped = 0
+    if len(words) > 1 and CPU_SCOPE.fullmatch(words[1]):
+        scoped = 1
+    elif len(words) > 1 and OTHER_SCOPE.fullmatch(words[1]):
+        scoped = 2
+    rest = words[1 + scoped :]
+    if len(rest) < 3:
+        return None
+    event, after = _event(rest[2:])
+    try:
+        at_s = float(words[0])
+        value = np.nan if rest[0] in NOT_A_COUNT else float(rest[0])
+        percent = float(after[1]) if len(after) > 1 and after[1] else WHOLE_PERCENT
+    except ValueError:
+        return None
+    return Count(at_s, event, value, percent, scoped > 0) if event and np.isfinite(at_s) else None
+
+
+def _event(words: list[str]) -> tuple[str, list[str]]:
+    """Return the event's name and what follows it; a raw event such as cpu/a=1,b=2/ holds commas of its own."""
+    name, after = words[0], words[1:]
+    while name.count("/") == 1 and after and "/" not in words[0].partition("/")[2]:
+        name, after = f"{name},{after[0]}", after[1:]
+    return name, after
+
+
+def _intervals(counts: list[Count]) -> list[Interval]:
+    found: list[Interval] = []
+    for count in counts:
+        if not found or count.at_s != found[-1].at_s:
+            fell = bool(found) and count.at_s < found[-1].at_s
+            run = found[-1].run + fell if found else 1
+            found.append(Interval(run, count.at_s))
+        found[-1].counts[count.event] += count.value
+    return found
+
+
+def _length(intervals: list[Interval], at: int) -> float:
+    one, before = intervals[at], intervals[at - 1] if at else None
+    return one.at_s - (before.at_s if before and before.run == one.run else 0.0)
+
+
+def _run_name(origin: str, number: int) -> str:
+    stem = stem_of(origin)
+    return stem if number == 1 else f"{stem}-{number}"
+
+
+def _checks(counts: list[Count], short: int) -> tuple[Check, ...]:
+    shared = sum(count.measured_percent < WHOLE_PERCENT for count in counts)
+    scoped = sum(count.scoped for count in counts)
+    told = (
+        ("multiplexed", "info", shared, "counts are scaled up: their events were counted for a part of the time"),
+        ("scopes_summed", "info", scoped, "counts of single processors, cores or sockets were added up"),
+        ("short_intervals", "info", short, f"intervals of less than {SHORTEST_INTERVAL_S} s were left out"),
+    )
+    return tuple(Check(name, level, number, f"{number:,} {what}") for name, level, number, what in told if number)

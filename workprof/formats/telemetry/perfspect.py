@@ -1,0 +1,178 @@
+"""PerfSpect: `metrics` of both generations as CSV and as JSON lines; summaries and several processes are refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workprof.errors import TraceError
+from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.telemetry.perfspect_tables import read_tables
+from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, header_of, numbers, read_table
+from workprof.formats.telemetry.times import seconds_of, since_start
+
+CONTEXT = ("TS", "SKT", "CPU", "PID", "CMD", "CID")
+"""Columns before the metrics; told by name, since the generations differ in which they have."""
+
+SUMMARIES = ("metric,mean,min,max,stddev", "metrics,avg,p95,min,max")
+JSON_CONTEXT = {"Timestamp": "TS", "Socket": "SKT", "CPU": "CPU", "Cgroup": "CID", "PID": "PID", "Cmd": "CMD"}
+NOT_A_NUMBER = -1.0
+"""What the JSON lines hold for NaN and infinite."""
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Rows as written: context texts, and metrics as numbers.
+
+    Attributes:
+        context: (n_rows, n_context) texts; 'TS' is one of them.
+        metrics: (n_rows, n_metrics).
+    """
+
+    context: pd.DataFrame
+    metrics: pd.DataFrame
+    rejected: tuple[RejectedLine, ...] = ()
+    infinite: int = 0
+    checks: tuple[Check, ...] = ()
+
+
+def read_perfspect(path: Path, origin: str) -> Samples:
+    """Return the samples of one recording; rows of several sockets or processors at one time are averaged.
+
+    Raises:
+        TraceError: for a summary, for several processes or control groups in one file, and on decimal commas.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        first = next((line.strip() for line in stream if line.strip()), "")
+    if first.startswith(SUMMARIES):
+        raise TraceError(
+            f"{origin} is a summary of a recording (a row per metric) and holds no series; give the file of metrics "
+            f"beside it, *_metrics.csv or metric_out.sys.csv"
+        )
+    if first.startswith(("{", "[")):
+        return _of_json(path, origin)
+    return _samples(_of_csv(path, origin), origin)
+
+
+def _of_json(path: Path, origin: str) -> Samples:
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        return _samples(_of_json_lines(text), origin)
+    except RecursionError as error:
+        raise TraceError(f"{origin} is nested beyond reason; give what perfspect telemetry wrote") from error
+    if isinstance(whole, dict) and "Metrics" in whole:
+        return _samples(_of_json_lines(text), origin)
+    return read_tables(whole, origin)
+
+
+def _of_csv(path: Path, origin: str) -> Metrics:
+    names = header_of(path, origin, ",")
+    if names[0] not in ("TS", "time"):
+        raise TraceError(f"{origin}: the first column is {names[0]!r}; a file of PerfSpect starts with TS or time")
+    table = read_table(path, origin)
+    again = (table.cells[names[0]] == names[0]).to_numpy(dtype=bool)  # a second recording was appended to the file
+    kept = replace(table, cells=table.cells[~again], lines=table.lines[~again])
+    context = tuple(name for name in names if name in CONTEXT or name == names[0])
+    read = numbers(kept, tuple(name for name in names if name not in context), origin)
+    rows = kept.cells.loc[~read.bad, list(context)].rename(columns={names[0]: "TS"})
+    rows["restarts"] = np.cumsum(again)[~again][~read.bad]
+    rejected = (*table.rejected, *read.rejected)
+    return Metrics(rows, read.frame[~read.bad], rejected, read.infinite)
+
+
+def _of_json_lines(text: str) -> Metrics:
+    rows, values, rejected = [], [], []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            frame = json.loads(line)
+            metrics = {str(one["Name"]): float(one["Value"]) for one in frame["Metrics"]}
+            rows.append({name: _text(frame.get(key)) for key, name in JSON_CONTEXT.items()})
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            rejected.append(RejectedLine(number, "", line[:KEPT_CHARACTERS], "no frame of metrics"))
+            continue
+        values.append(metrics)
+    found = pd.DataFrame(values, dtype=np.float64)
+    missing = int((found == NOT_A_NUMBER).to_numpy().sum())
+    told = f"{missing:,} cells were -1, which PerfSpect writes for NaN and infinite; they are empty"
+    checks = (Check("minus_one", "info", missing, told),) if missing else ()
+    context = pd.DataFrame(rows, columns=list(JSON_CONTEXT.values()), dtype="str").assign(restarts=0)
+    return Metrics(context, found.mask(found == NOT_A_NUMBER), tuple(rejected), 0, checks)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _samples(found: Metrics, origin: str) -> Samples:
+    context = found.context
+    at = pd.Series(seconds_of(list(context["TS"]), origin), index=context.index)
+    _refuse_scopes(context, at, origin)
+    scoped = _filled(context, "SKT") | _filled(context, "CPU")
+    parts, stem = [], stem_of(origin)
+    for restart, rows in context.groupby("restarts", sort=True):
+        times, values = at[rows.index], found.metrics.loc[rows.index]
+        if scoped.any():
+            values = values.groupby(times).mean()
+            times = pd.Series(values.index, index=values.index)
+        t = since_start(untruncated(np.asarray(times, dtype=np.float64)))
+        parts.append(labelled(values, t, stem if restart == 0 else f"{stem}-{int(str(restart)) + 1}"))
+    frame = pd.concat(parts, ignore_index=True) if parts else labelled(found.metrics, [], stem)
+    return Samples(frame, found.rejected, found.infinite, (*found.checks, *_checks(context, scoped, len(frame))))
+
+
+def _refuse_scopes(context: pd.DataFrame, at: pd.Series, origin: str) -> None:
+    """Refuse files in which the rows of one time are of different processes or control groups."""
+    for column, what in (("CID", "control groups"), ("PID", "processes")):
+        names = context.loc[_filled(context, column), column].unique() if column in context else []
+        if len(names) > 1:
+            raise TraceError(
+                f"{origin} holds {len(names)} {what} ({', '.join(names[:3])}, ...); record the whole system, or give "
+                f"a file of one of them"
+            )
+    if (_filled(context, "SKT") | _filled(context, "CPU")).any():
+        return
+    for _, one in at.groupby(context["restarts"]):
+        if len(one) > one.max() - one.min() + 2:
+            raise TraceError(
+                f"{origin} has {len(one):,} rows in {one.max() - one.min() + 1:.0f} s without saying of what: several "
+                f"processes cannot be told apart (scope process); record the whole system"
+            )
+
+
+def untruncated(at_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return times that were cut to whole seconds with a doubled one moved into the hole beside it: 5 5 7 is 5 6 7."""
+    moved = at_s.copy()
+    for at in range(1, moved.size):
+        if moved[at] != moved[at - 1]:
+            continue
+        if at + 1 < moved.size and moved[at + 1] - moved[at] == 2:
+            moved[at] += 1
+        elif at >= 2 and moved[at - 1] - moved[at - 2] == 2:
+            moved[at - 1] -= 1
+    return moved
+
+
+def _filled(context: pd.DataFrame, column: str) -> pd.Series:
+    if column not in context:
+        return pd.Series(False, index=context.index)
+    return context[column].fillna("").str.strip() != ""
+
+
+def _checks(context: pd.DataFrame, scoped: pd.Series, rows: int) -> tuple[Check, ...]:
+    restarts = int(context["restarts"].max()) if len(context) else 0
+    told = (
+        ("averaged", int(scoped.sum()), f"rows of single sockets or processors were averaged to {rows:,} times"),
+        ("appended", restarts, "further recordings were appended to the file; each is a run"),
+    )
+    return tuple(Check(name, "info", count, f"{count:,} {what}") for name, count, what in told if count)

@@ -1,0 +1,139 @@
+"""Prometheus' answer to a range query: series by labels, values as texts, totals and gauges together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workprof.errors import TraceError
+from workprof.formats.measured import Check
+from workprof.formats.telemetry.json_text import parsed
+from workprof.formats.telemetry.plateaus import plateau_checks
+from workprof.formats.telemetry.rates import rated
+from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+
+SUMMED = ("cpu", "device", "core", "package", "chip", "sensor", "mountpoint", "fstype")
+"""Labels over which series of one name are added up."""
+
+HOST = "instance"
+NOT_NAMED = ("__name__", "job", HOST, *SUMMED)
+MOST_POINTS = 11_000
+"""Prometheus answers no more points per series: a longer range was refused or cut by whoever asked."""
+
+TOTAL = "_total"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One counter of one host, by time."""
+
+    host: str
+    name: str
+    points: pd.Series
+
+
+def read_prometheus(path: Path, origin: str) -> Samples:
+    """Return the samples of a range query, a run per instance; totals (`_total`) become rates.
+
+    Raises:
+        TraceError: when the answer is an error, or of one moment.
+    """
+    answer = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin)
+    matrix = _matrix(answer, origin)
+    series = [one for one in map(_series, matrix) if one is not None]
+    by_host: dict[str, list[Series]] = defaultdict(list)
+    for one in series:
+        by_host[one.host].append(one)
+    stem = stem_of(origin)
+    parts, checks = [], _answer_checks(answer, len(matrix) - len(series), series)
+    for host, of_host in by_host.items():
+        frame, found = _of_host(of_host, host if len(by_host) > 1 and host else stem)
+        parts.append(frame)
+        checks = (*checks, *found)
+    if not parts:
+        raise TraceError(f"{origin}: the answer holds no series with values; check the query and its time range")
+    infinite = sum(int(np.isinf(one.points.to_numpy()).sum()) for one in series)
+    return Samples(pd.concat(parts, ignore_index=True), (), infinite, checks)
+
+
+def _matrix(answer: Any, origin: str) -> list[dict[str, Any]]:
+    if not isinstance(answer, dict) or answer.get("status") == "error":
+        told = answer.get("error", answer.get("errorType", "")) if isinstance(answer, dict) else "no object"
+        raise TraceError(f"{origin}: Prometheus answered with an error ({told}); mend the query and save it again")
+    data = answer.get("data")
+    kind = data.get("resultType") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or kind != "matrix":
+        raise TraceError(
+            f"{origin}: the result is of type {kind!r}, one moment and no series; ask /api/v1/query_range with start, "
+            f"end and step"
+        )
+    return [one for one in data.get("result") or () if isinstance(one, dict)]
+
+
+def _series(one: dict[str, Any]) -> Series | None:
+    """Return a series; None for one without values (a native histogram)."""
+    points = one.get("values")
+    metric = one.get("metric")
+    labels = {str(key): str(value) for key, value in metric.items()} if isinstance(metric, dict) else {}
+    if not isinstance(points, list) or not points:
+        return None
+    try:
+        times = [float(at) for at, _ in points]
+        values = [float(text) for _, text in points]
+    except (TypeError, ValueError):
+        return None
+    if not np.isfinite(times).all():
+        return None
+    told = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()) if key not in NOT_NAMED)
+    name = labels.get("__name__", "") + (f"{{{told}}}" if told else "")
+    return Series(labels.get(HOST, ""), name or "value", pd.Series(values, index=np.round(times, 3)))
+
+
+def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check, ...]]:
+    """Return one host's counters by time. Totals are rated one by one before they are added up: one may be reset."""
+    times = np.array(sorted({at for one in series for at in one.points.index}))
+    checks: list[Check] = []
+    summed: dict[str, pd.Series] = {}
+    resets = 0
+    for one in series:
+        values = one.points[~one.points.index.duplicated(keep="last")].replace([np.inf, -np.inf], np.nan)
+        name = one.name
+        if _is_total(name):
+            found = rated(values.to_frame(name), values.index.to_numpy(dtype=np.float64))
+            resets += sum(check.count for check in found.checks)
+            values, name = found.frame[f"{name}/s"], f"{name}/s"
+        on_grid = values.reindex(times)
+        summed[name] = on_grid if name not in summed else summed[name].add(on_grid)
+    if resets:
+        checks.append(Check("resets", "warning", resets, f"{resets:,} totals fell: they were reset, the rate is empty"))
+    checks.extend(plateau_checks([one.points for one in series], run))
+    frame = pd.DataFrame(summed, index=times)
+    first = 1 if len(times) > 1 and all(_is_total(one.name) for one in series) else 0
+    kept = frame.iloc[first:].reset_index(drop=True)
+    return labelled(kept, times[first:] - times[0], run), tuple(checks)
+
+
+def _is_total(name: str) -> bool:
+    return name.partition("{")[0].endswith(TOTAL)
+
+
+def _answer_checks(answer: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
+    said = [answer.get(key) for key in ("warnings", "infos")]
+    told = [str(text) for one in said if isinstance(one, list) for text in one]
+    full = sum(len(one.points) >= MOST_POINTS for one in series)
+    found = (
+        ("prometheus_says", "warning", len(told), f"Prometheus says: {'; '.join(told)[:300]}"),
+        (
+            "without_values",
+            "warning",
+            without,
+            f"{without:,} series have no plain values (native histograms, or broken) and are left out",
+        ),
+        ("full_series", "warning", full, f"{full:,} series have {MOST_POINTS:,} points, the most that one query gives"),
+    )
+    return tuple(Check(name, level, count, text) for name, level, count, text in found if count)

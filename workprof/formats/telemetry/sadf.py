@@ -1,0 +1,155 @@
+"""`sadf -d`: blocks of semicolon-separated lines, each with a header of its own; and the flat CSV form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from workprof.errors import TraceError
+from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+from workprof.formats.telemetry.text_table import DECIMAL_COMMA, KEPT_CHARACTERS
+from workprof.formats.telemetry.times import seconds_of
+from workprof.formats.telemetry.wide import read_wide
+
+HEADER = "# hostname;interval;timestamp"
+KEYS = 3
+"""Host name, interval and time stand before the values."""
+
+ITEMS = ("CPU", "DEV", "IFACE", "FILESYSTEM", "INTR", "TTY", "BUS", "FCHOST", "FAN", "TEMP", "IN", "BAT", "MOUNTPOINT")
+"""Columns that say of what a line is."""
+
+ALL = "-1"
+SAME = {"%usr": "%user", "%sys": "%system"}
+"""`-u` and `-u ALL` name the same shares differently."""
+
+RESTART = "LINUX-RESTART"
+COMMENT = "COM"
+ON_ONE_LINE = "[...]"
+
+
+@dataclass
+class Blocks:
+    """What the lines hold so far: cells by (host, time) and counter, lengths of intervals, restarts, refused lines."""
+
+    cells: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    intervals: dict[tuple[str, str], float] = field(default_factory=dict)
+    restarts: dict[tuple[str, str], None] = field(default_factory=dict)
+    rejected: list[RejectedLine] = field(default_factory=list)
+    single: Counter[str] = field(default_factory=Counter)
+
+
+def read_sadf(path: Path, origin: str) -> Samples:
+    """Return the samples of a file; a restart of the machine starts another run, as does another host.
+
+    Raises:
+        TraceError: on decimal commas, and for a file written with -h.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        first = next((line for line in stream if line.strip()), "")
+    if not first.startswith("#"):
+        return read_wide(path, {"t": first.split(",")[0].strip()}, origin)
+    blocks = Blocks()
+    for number, header, words in _lines(path, origin):
+        _take(blocks, number, header, words, origin)
+    keys = list(blocks.cells)
+    at = dict(zip(keys, seconds_of([time for _, time in keys], origin), strict=True))
+    stopped = [(host, seconds_of([time], origin)[0]) for host, time in blocks.restarts]
+    runs = [_run(key, at[key], stopped, len({host for host, _ in keys}), origin) for key in keys]
+    counters = pd.DataFrame(list(blocks.cells.values()), dtype=np.float64)
+    frame = labelled(counters, _since(runs, keys, at, blocks), runs)
+    return Samples(frame, tuple(blocks.rejected), 0, _checks(blocks))
+
+
+def _lines(path: Path, origin: str) -> Iterator[tuple[int, list[str], list[str]]]:
+    header: list[str] = []
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        for number, line in enumerate(stream, start=1):
+            words = line.rstrip("\r\n").split(";")
+            if line.startswith("#"):
+                header = words
+                if ON_ONE_LINE in line:
+                    raise TraceError(
+                        f"{origin} was written with -h, all on one line; write it again: sadf -d FILE -- -A"
+                    )
+            elif line.strip():
+                yield number, header, words
+
+
+def _take(blocks: Blocks, number: int, header: list[str], words: list[str], origin: str) -> None:
+    if len(words) > KEYS and words[KEYS].startswith(RESTART):
+        blocks.restarts[words[0], words[2]] = None
+        return
+    if len(words) > KEYS and words[KEYS].startswith(COMMENT):
+        return
+    if len(words) != len(header) or len(words) <= KEYS:
+        text = ";".join(words)[:KEPT_CHARACTERS]
+        blocks.rejected.append(RejectedLine(number, "", text, "not as many fields as the header above it"))
+        return
+    key = (words[0], words[2])
+    try:
+        interval = float(words[1])
+        named = dict(_named(header[KEYS:], words[KEYS:], blocks.single))
+        values = {name: float(text) if text else np.nan for name, text in named.items()}
+    except ValueError:
+        _refuse_commas(words, number, origin)
+        blocks.rejected.append(RejectedLine(number, "", ";".join(words)[:KEPT_CHARACTERS], "not numbers"))
+        return
+    blocks.intervals.setdefault(key, interval)
+    blocks.cells.setdefault(key, {}).update(values)
+
+
+def _named(names: list[str], texts: list[str], single: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield counters and their texts. Of processors and interrupts only the sum over all is taken."""
+    item = names[0] if names[0] in ITEMS else ""
+    if item in ("CPU", "INTR"):
+        if texts[0] not in (ALL, "sum", "all"):
+            single[item] += 1
+            return
+        prefix = f"{item.lower()}."
+    else:
+        prefix = f"{item.lower()}.{texts[0]}." if item else ""
+    start = 1 if item else 0
+    for name, text in zip(names[start:], texts[start:], strict=True):
+        if name not in ITEMS:
+            yield f"{prefix}{SAME.get(name, name)}", text
+
+
+def _refuse_commas(words: list[str], number: int, origin: str) -> None:
+    comma = next((word for word in words[KEYS:] if DECIMAL_COMMA.fullmatch(word)), None)
+    if comma is not None:
+        raise TraceError(
+            f"{origin}, line {number}: {comma!r} has a decimal comma; write it again with LC_ALL=C sadf -d"
+        )
+
+
+def _run(key: tuple[str, str], at_s: float, stopped: list[tuple[str, float]], hosts: int, origin: str) -> str:
+    before = sum(host == key[0] and stop <= at_s for host, stop in stopped)
+    first = min((stop for host, stop in stopped if host == key[0]), default=None)
+    stem = key[0] if hosts > 1 else stem_of(origin)
+    return stem if first is None or before == 0 else f"{stem}-{before + 1}"
+
+
+def _since(
+    runs: list[str], keys: list[tuple[str, str]], at: dict[tuple[str, str], float], blocks: Blocks
+) -> list[float]:
+    """Return seconds since the start of each run: the first line ends an interval of the length that it tells."""
+    first: dict[str, tuple[float, float]] = {}
+    for run, key in zip(runs, keys, strict=True):
+        if run not in first or at[key] < first[run][0]:
+            first[run] = (at[key], max(blocks.intervals[key], 0.0))
+    return [at[key] - first[run][0] + first[run][1] for run, key in zip(runs, keys, strict=True)]
+
+
+def _checks(blocks: Blocks) -> tuple[Check, ...]:
+    restarts, single = len(blocks.restarts), sum(blocks.single.values())
+    told = (
+        ("restarts", "warning", restarts, "restarts of the machine: each starts another run"),
+        ("single_items", "info", single, "lines of single processors or interrupts are left out; their sum is taken"),
+    )
+    return tuple(Check(name, level, count, f"{count:,} {what}") for name, level, count, what in told if count)

@@ -1,0 +1,102 @@
+"""Times as tools write them - epoch, ISO date, clock - as seconds, and seconds since the start of a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.errors import TraceError
+from workprof.units import DAY_S, HOUR_S, MINUTE_S
+
+Seconds = NDArray[np.float64]
+
+CLOCK = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:\.\d+)?)(?:\s*([AaPp])[Mm])?")
+HALF_DAY_H = 12
+EPOCH_S, EPOCH_MS = 1e8, 1e11
+"""A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above the second ms."""
+
+
+def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
+    """Return (n,) seconds of times written in one way: numbers, dates, or clock times (past midnight they go on).
+
+    Raises:
+        TraceError: when one is none of these.
+    """
+    found = [text.strip() for text in texts]
+    numbers = _as_numbers(found)
+    if numbers is not None:
+        if not np.isfinite(numbers).all():
+            raise TraceError(f"{origin}: {found[int(np.argmin(np.isfinite(numbers)))]!r} is no time; write numbers")
+        milliseconds = bool(numbers.size) and float(np.nanmin(numbers)) > EPOCH_MS
+        return np.asarray(numbers / (1000.0 if milliseconds else 1.0), dtype=np.float64)
+    clocks = [CLOCK.fullmatch(text) for text in found]
+    if all(clocks):
+        return past_midnight(np.array([_clock_seconds(match) for match in clocks if match]))
+    return _dates(found, origin)
+
+
+def past_midnight(of_day_s: Seconds) -> Seconds:
+    """Return clock times as seconds that go on after midnight."""
+    fell = np.diff(of_day_s, prepend=of_day_s[:1]) < -DAY_S / 2
+    return np.asarray(of_day_s + DAY_S * np.cumsum(fell), dtype=np.float64)
+
+
+def of_day(texts: Sequence[str], origin: str) -> Seconds:
+    """Return (n,) seconds of the day of clock times or dates."""
+    return seconds_of(texts, origin) % DAY_S
+
+
+def since_start(at_s: Seconds) -> Seconds:
+    """Return seconds since the start of the run: the first sample ends the first interval of the usual length."""
+    if at_s.size == 0:
+        return at_s
+    return np.asarray(at_s - at_s[0] + usual_step(at_s), dtype=np.float64)
+
+
+def usual_step(at_s: Seconds) -> float:
+    """Return the (lower) median of the positive steps, 0 where there is none."""
+    return usual_of(np.diff(at_s))
+
+
+def usual_of(steps: Seconds) -> float:
+    """Return the lower median of those steps that are positive, 0 where none is."""
+    return float(np.quantile(steps[steps > 0], 0.5, method="lower")) if np.any(steps > 0) else 0.0
+
+
+def is_epoch(at_s: Seconds) -> bool:
+    """Tell whether seconds count from 1970 rather than from the start of the run."""
+    return bool(at_s.size and np.nanmin(at_s) > EPOCH_S)
+
+
+def _as_numbers(texts: list[str]) -> Seconds | None:
+    try:
+        return np.array(texts, dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _clock_seconds(match: re.Match[str]) -> float:
+    hours = int(match[1])
+    if match[4]:
+        hours = hours % HALF_DAY_H + (HALF_DAY_H if match[4].lower() == "p" else 0)
+    return hours * HOUR_S + int(match[2]) * MINUTE_S + float(match[3])
+
+
+def _dates(texts: list[str], origin: str) -> Seconds:
+    import pandas as pd  # noqa: PLC0415  heavy
+
+    plain = pd.Series([text.removesuffix(" UTC") for text in texts], dtype="str")
+    try:
+        found = pd.to_datetime(plain, errors="coerce", utc=True, format="ISO8601")
+        seconds = (found - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+    except (ValueError, OverflowError) as error:  # a year beyond reach
+        raise TraceError(
+            f"{origin}: the times are no dates ({str(error)[:100]}); write seconds or ISO dates"
+        ) from error
+    if found.isna().any():
+        wrong = texts[int(np.flatnonzero(found.isna().to_numpy())[0])]
+        raise TraceError(f"{origin}: {wrong!r} is no time; write seconds, an ISO date with its time, or HH:MM:SS")
+    return np.asarray(seconds, dtype=np.float64)

@@ -1,0 +1,129 @@
+"""Any CSV file of counters: the user names the columns of time, run and workload; numbers are counters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workprof.errors import ColumnMissing, SettingsError
+from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table
+from workprof.formats.telemetry.times import is_epoch, seconds_of, since_start
+
+FIELDS = ("t", "run", "workload", "status")
+TIME_NAMES = ("t", "time", "timestamp", "elapsed", "elapsed_time", "ts", "date")
+DELIMITERS = (",", ";", "\t")
+
+
+@dataclass(frozen=True)
+class Named:
+    """Columns by field; '' = the file has none."""
+
+    t: str
+    run: str
+    workload: str
+    status: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Names that are no counters."""
+        return tuple(name for name in (self.t, self.run, self.workload, self.status) if name)
+
+
+def read_wide(path: Path, mapping: Mapping[str, str], origin: str) -> Samples:
+    """Return the samples of a CSV file; times since 1970 and clock times become seconds since the start of each run.
+
+    Args:
+        path: a plain file with a header line.
+        mapping: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names.
+        origin: name in messages, and of the run where the file names none.
+
+    Raises:
+        ColumnMissing: when a column of the mapping, or one of time, is absent.
+        SettingsError: when the mapping names another field.
+    """
+    table = read_table(path, origin, delimiter_of(path))
+    named = _named(table, mapping, origin)
+    counters, texts = _counters(table, named)
+    read = numbers(table, counters, origin)
+    untimed = table.cells[named.t].str.strip().isin(NO_VALUE).to_numpy(dtype=bool)
+    kept = ~(read.bad | untimed)
+    cells = table.cells[kept]
+    runs = cells[named.run].str.strip() if named.run else pd.Series(stem_of(origin), index=cells.index)
+    workloads = cells[named.workload].str.strip() if named.workload else None
+    t = _times(cells[named.t], runs, workloads, origin)
+    frame = labelled(read.frame[kept], t, runs, workloads)
+    if named.status:
+        frame["status"] = cells[named.status].str.strip()
+    return Samples(frame, _rejected(table, read, untimed, named.t), read.infinite, _checks(texts))
+
+
+def delimiter_of(path: Path) -> str:
+    """Return which of comma, semicolon and tab splits the first line into most fields."""
+    return max(DELIMITERS, key=lambda delimiter: len(header_of(path, path.name, delimiter)))
+
+
+def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
+    unknown = [name for name in mapping if name not in FIELDS]
+    if unknown:
+        raise SettingsError(f"the mapping names {unknown[0]!r}; a file of counters has {', '.join(FIELDS)}")
+    columns = list(table.cells.columns)
+    lower = {str(name).lower(): str(name) for name in columns}
+    given = {"t": next((lower[name] for name in TIME_NAMES if name in lower), "")} | dict(mapping)
+    for field, column in given.items():
+        if column not in columns:
+            raise ColumnMissing(
+                f"{origin}: there is no column {column or 'of time'!r}; say which it is with --map: "
+                f'{{"{field}": {{"from": COLUMN}}}}; the file has {", ".join(columns[:20])}'
+            )
+    return Named(*(given.get(field, "") for field in FIELDS))
+
+
+def _counters(table: TextTable, named: Named) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of numbers and those of texts, told by the first cell that holds something."""
+    counters: list[str] = []
+    texts: list[str] = []
+    for name in table.cells.columns:
+        if name not in named.all:
+            (counters if _starts_with_number(table.cells[name]) else texts).append(str(name))
+    return tuple(counters), tuple(texts)
+
+
+def _starts_with_number(cells: pd.Series) -> bool:
+    filled = cells[~cells.str.strip().isin(NO_VALUE)]
+    if filled.empty:
+        return True
+    try:
+        float(filled.iloc[0].replace(",", "."))  # a decimal comma is refused later, by name
+    except ValueError:
+        return False
+    return True
+
+
+def _times(texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origin: str) -> NDArray[np.float64]:
+    """Return seconds since the start of each run; numbers that do not count from 1970 are taken as they are."""
+    at = pd.Series(seconds_of(list(texts), origin), index=texts.index)
+    elapsed = texts.str.strip().str.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?").all() and not is_epoch(np.asarray(at))
+    if elapsed:
+        return np.asarray(at, dtype=np.float64)
+    keys = [runs] if workloads is None else [workloads, runs]
+    since = at.groupby(keys, sort=False).transform(lambda one: since_start(one.to_numpy()))
+    return np.asarray(since, dtype=np.float64)
+
+
+def _rejected(table: TextTable, read: Numbers, untimed: NDArray[np.bool_], column: str) -> tuple[RejectedLine, ...]:
+    lost = tuple(RejectedLine(int(line), column, "", "no time") for line in table.lines[untimed & ~read.bad])
+    return (*table.rejected, *read.rejected, *lost)
+
+
+def _checks(texts: tuple[str, ...]) -> tuple[Check, ...]:
+    if not texts:
+        return ()
+    told = f"{len(texts):,} columns hold texts and are left out: {', '.join(texts[:8])}"
+    return (Check("text_columns", "info", len(texts), told),)

@@ -1,0 +1,122 @@
+"""`perf stat` beside a recording: started before it, read when it has ended, laid onto its rows by time."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.phases.recorder.perf_events import c_locale
+from workprof.phases.recorder.process_table import process_table
+
+SHORTEST_INTERVAL_S = 0.05
+"""perf ends with an interval of what is left; shorter ones say nothing."""
+
+FIRST_EXEC_S = 3.0
+LOOK_S = 0.004
+END_S = 5.0
+
+
+class PerfStat:
+    """A running `perf stat`. Its time 0 is when its child becomes `sleep`."""
+
+    def __init__(self, events: tuple[str, ...], interval_s: float) -> None:
+        self.columns = tuple(f"perf.{event}/s" for event in events)
+        self._events = events
+        self._folder = Path(tempfile.mkdtemp(prefix="workprof-perf-"))
+        self._file = self._folder / "perf.csv"
+        command = ["perf", "stat", "-a", "-I", str(round(interval_s * 1000)), "-x", ",", "-o", str(self._file)]
+        self._child = subprocess.Popen(
+            [*command, "-e", ",".join(events), "--", "sleep", "infinity"],
+            env=c_locale(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.began_s = self._awaited_start()
+
+    def rates(self, ends_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (n_rows, n_events) rates of the intervals that end nearest to `ends_s` (monotonic clock), else NaN."""
+        times_s, values = intervals(self._text(), self._events)
+        return nearest(times_s + self.began_s, values, ends_s)
+
+    def stop(self) -> None:
+        """End perf; it writes its last interval."""
+        if self._child.poll() is None:
+            self._child.send_signal(signal.SIGINT)
+            try:
+                self._child.wait(END_S)
+            except subprocess.TimeoutExpired:
+                self._child.kill()
+                self._child.wait()
+
+    def remove(self) -> None:
+        """Remove perf's own file."""
+        self.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _text(self) -> str:
+        return self._file.read_text(encoding="utf-8", errors="replace") if self._file.is_file() else ""
+
+    def _awaited_start(self) -> float:
+        patience = time.monotonic() + FIRST_EXEC_S
+        while time.monotonic() < patience and self._child.poll() is None:
+            if any(
+                _named(line.pid) == "sleep" for line in process_table(Path("/proc")).values() if self._ours(line.parent)
+            ):
+                break
+            time.sleep(LOOK_S)
+        return time.monotonic()
+
+    def _ours(self, parent: int) -> bool:
+        return parent == self._child.pid
+
+
+def intervals(text: str, events: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of perf's intervals, (n,) seconds, and rates per second, (n, n_events); NaN = not counted."""
+    cells: dict[float, dict[str, float]] = {}
+    for line in text.splitlines():
+        words = line.split(",")
+        if line.startswith("#") or len(words) < 4:
+            continue
+        try:
+            at, value = float(words[0]), float(words[1])
+        except ValueError:
+            continue  # <not counted>
+        cells.setdefault(at, {})[words[3]] = value
+    ends = np.array(sorted(cells))
+    lengths = np.diff(ends, prepend=0.0)
+    values = np.array([[cells[end].get(event, np.nan) for event in events] for end in ends]).reshape(-1, len(events))
+    kept = lengths >= SHORTEST_INTERVAL_S
+    return ends[kept], values[kept] / lengths[kept, None]
+
+
+def nearest(
+    ends_s: NDArray[np.float64], values: NDArray[np.float64], rows_s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return for each row the values of the interval whose end is nearest, NaN where none is within one interval."""
+    joined = np.full((rows_s.size, values.shape[1]), np.nan)
+    if ends_s.size == 0 or rows_s.size == 0:
+        return joined
+    after = np.clip(np.searchsorted(ends_s, rows_s), 1, max(ends_s.size - 1, 1))
+    before = after - 1
+    after = np.minimum(after, ends_s.size - 1)
+    at = np.where(np.abs(ends_s[after] - rows_s) < np.abs(ends_s[before] - rows_s), after, before)
+    usual = float(np.median(np.diff(ends_s))) if ends_s.size > 1 else np.inf
+    near = np.abs(ends_s[at] - rows_s) <= usual
+    joined[near] = values[at[near]]
+    return joined
+
+
+def _named(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,146 @@
+"""What the command's processes, and servers that were up before, have done together since the recording began."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from workprof.errors import SettingsError
+from workprof.phases.recorder.found import Found
+from workprof.phases.recorder.process_table import ProcessLine, descendants, process_table
+from workprof.units import KIB, MIB
+
+RATES = (
+    *("proc.cpu_user%", "proc.cpu_sys%", "proc.minflt/s", "proc.majflt/s", "proc.read_kb/s", "proc.write_kb/s"),
+    *("proc.rchar_kb/s", "proc.wchar_kb/s", "proc.syscr/s", "proc.syscw/s", "proc.vcsw/s", "proc.ivcsw/s"),
+)
+LEVELS = ("proc.procs", "proc.threads", "proc.fds", "proc.rss_mb", "proc.vms_mb")
+HIDDEN = "processes of another user hide their files and bytes: proc.fds and proc.read/write leave them out"
+
+PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
+Name = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ProcessState:
+    """One process at one moment.
+
+    Attributes:
+        totals: since its birth, in the order of RATES.
+        levels: in the order of LEVELS.
+        peak_kb: its largest resident set so far, kibibytes.
+    """
+
+    totals: tuple[float, ...]
+    levels: tuple[float, ...]
+    peak_kb: float
+
+
+class ProcessTree:
+    """Sums processes from sample to sample.
+
+    A process that ends never makes a sum fall: what counts is its growth, floored at 0. One born during the recording
+    counts from its birth; what it did after its last sample is lost. Servers count from the first sample on.
+    Resident sets are added up, so that memory which processes share counts in each.
+
+    Attributes:
+        peak_kb: the largest resident set that any one process had so far, kibibytes.
+        notes: what could not be read.
+    """
+
+    def __init__(self, pids: tuple[int, ...] = (), proc: Path = Path("/proc")) -> None:
+        table = process_table(proc)
+        for pid in pids:
+            if pid not in table:
+                raise SettingsError(f"--pid {pid} is no running process; give the number of one that is up")
+        self._proc = proc
+        self._roots = set(pids)
+        self._session: int | None = None
+        self._members: set[Name] = set()
+        self._seen: dict[Name, tuple[float, ...]] = {}
+        self._grown = [0.0] * len(RATES)
+        self.peak_kb = 0.0
+        self.notes: tuple[str, ...] = ()
+        self._baseline(table)
+
+    def follow(self, session: int) -> None:
+        """Count the processes of a session, and what they start, from now on."""
+        self._session = session
+        self._roots.add(session)
+
+    def read(self) -> Found:
+        """Return the growth since the first sample as totals, and the levels."""
+        levels = [0.0] * len(LEVELS)
+        seen = {}
+        for line in self._present(process_table(self._proc)):
+            state = self._state(line)
+            if state is None:
+                continue
+            name = (line.pid, line.born_ticks)
+            before = self._seen.get(name, (0.0,) * len(RATES))
+            for at, (was, now) in enumerate(zip(before, state.totals, strict=True)):
+                self._grown[at] += max(now - was, 0.0)
+            levels = [whole + part for whole, part in zip(levels, state.levels, strict=True)]
+            self.peak_kb = max(self.peak_kb, state.peak_kb)
+            seen[name] = state.totals
+        self._seen = seen
+        totals = dict(zip(RATES, self._grown, strict=True))
+        return Found(totals=totals, levels=dict(zip(LEVELS, levels, strict=True)))
+
+    def _baseline(self, table: dict[int, ProcessLine]) -> None:
+        for line in self._present(table):
+            state = self._state(line)
+            if state is not None:
+                self._seen[line.pid, line.born_ticks] = state.totals
+
+    def _present(self, table: dict[int, ProcessLine]) -> list[ProcessLine]:
+        """Return the members that live; who was one once stays one, also after its parent's end."""
+        kept = {pid for pid, born in self._members if pid in table and table[pid].born_ticks == born}
+        session = {line.pid for line in table.values() if line.session == self._session}
+        present = [table[pid] for pid in descendants(table, self._roots | kept | session)]
+        self._members = {(line.pid, line.born_ticks) for line in present}
+        return present
+
+    def _state(self, line: ProcessLine) -> ProcessState | None:
+        process = _process(line.pid)
+        if process is None:
+            return None
+        try:
+            with process.oneshot():
+                times, memory, switches = process.cpu_times(), process.memory_info(), process.num_ctx_switches()
+                threads = process.num_threads()
+                moved, files = self._moved(process)
+        except psutil.Error:
+            return None  # it ended while it was read
+        cpu = (100 * times.user, 100 * times.system, float(line.minor_faults), float(line.major_faults))
+        levels = (1.0, float(threads), files, memory.rss / MIB, memory.vms / MIB)
+        changes = (float(switches.voluntary), float(switches.involuntary))
+        return ProcessState((*cpu, *moved, *changes), levels, self._peak_kb(line.pid))
+
+    def _peak_kb(self, pid: int) -> float:
+        try:
+            status = (self._proc / str(pid) / "status").read_text(errors="replace")
+        except OSError:
+            return 0.0
+        found = PEAK.search(status)
+        return float(found.group(1)) if found else 0.0
+
+    def _moved(self, process: psutil.Process) -> tuple[tuple[float, ...], float]:
+        try:
+            io = process.io_counters()
+            files = process.num_fds()
+        except psutil.AccessDenied:
+            self.notes = (HIDDEN,)
+            return (0.0,) * 6, 0.0
+        kb = (io.read_bytes / KIB, io.write_bytes / KIB, io.read_chars / KIB, io.write_chars / KIB)
+        return (*kb, io.read_count, io.write_count), float(files)
+
+
+def _process(pid: int) -> psutil.Process | None:
+    try:
+        return psutil.Process(pid)
+    except psutil.Error:
+        return None

@@ -1,0 +1,196 @@
+"""Synthetic recordings with planted phases, and the truth: where each phase of each run ends, and in which counters.
+
+A workload is a sequence of two to four phases. A phase has a size of its own for the counters that it moves; the others
+keep the workload's. Phases last for different shares of each run, up to a quarter more or less, sizes differ a little
+from run to run, samples scatter. Memory levels start where the run before left them. The last two of at least four
+workloads are the hard pair: the same phases, in the opposite order.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workprof.errors import SettingsError
+from workprof.synthetic.report import SynthReport, check_size
+from workprof.synthetic.telemetry_counters import CPU, CPU_SCALE, KINDS
+
+COUNTERS = (*CPU, *(kind.name for kind in KINDS))
+NAMES = ("cache", "database", "web", "training", "compress", "compile", "search", "stream", "backup", "archive")
+MOVED_SHARE = 0.5
+"""Of the counters, that a change of phase moves."""
+
+LENGTHS_VARY, SIZES_VARY, SAMPLES_SCATTER = 0.25, 0.08, 0.12
+WORKLOAD_SPREAD, PHASE_STEP = 0.8, (0.9, 1.8)
+"""Standard deviation of a workload's log sizes, and the bounds of the log step between two phases."""
+
+SHORTEST_PHASE_S = 4
+HISTORY_STEP = 0.05
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class TelemetrySettings:
+    """What is made.
+
+    Attributes:
+        workloads: 2 to 10.
+        runs: of each workload.
+        seconds: rows of each run, at least 16.
+        seed: of every draw.
+    """
+
+    workloads: int = 6
+    runs: int = 10
+    seconds: int = 30
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_size("runs", self.runs, self.seed)
+        if not 2 <= self.workloads <= len(NAMES):
+            raise SettingsError(f"workloads is {self.workloads}; give 2 to {len(NAMES)}")
+        if self.seconds < 4 * SHORTEST_PHASE_S:
+            raise SettingsError(f"seconds is {self.seconds}; give at least {4 * SHORTEST_PHASE_S}")
+
+
+@dataclass(frozen=True)
+class RunTruth:
+    """The truth of one run.
+
+    Attributes:
+        change_points_s: ends of its phases but the last: the first sample of the next phase is one second later.
+        moved: counters that each change moves. Shares of the processor move also where others fill the machine.
+    """
+
+    workload: str
+    run: str
+    change_points_s: tuple[float, ...]
+    moved: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class SyntheticTelemetry:
+    """Recordings and their truth.
+
+    Attributes:
+        frame: columns workload, run, t and COUNTERS, a row per second.
+        truth: a record per run, in the frame's order.
+    """
+
+    frame: pd.DataFrame
+    truth: tuple[RunTruth, ...]
+
+
+@dataclass(frozen=True)
+class _Workload:
+    """sizes: (n_phases, n_counters) logs of sizes; moved: (n_phases - 1, n_counters); shares: (n_phases,) of a run."""
+
+    sizes: NDArray[np.float64]
+    moved: NDArray[np.bool_]
+    shares: NDArray[np.float64]
+
+    def reversed(self) -> _Workload:
+        return _Workload(self.sizes[::-1], self.moved[::-1], self.shares[::-1])
+
+
+def synthetic_telemetry(settings: TelemetrySettings | None = None) -> SyntheticTelemetry:
+    """Return recordings of every workload in turn (a round is a run of each), with the truth."""
+    settings = settings or TelemetrySettings()
+    draw = np.random.default_rng((settings.seed, 72))
+    names = NAMES[: settings.workloads]
+    workloads = {name: _workload(draw) for name in names}
+    if len(names) >= 4:
+        workloads[names[-1]] = workloads[names[-2]].reversed()
+    history = np.zeros(len(COUNTERS))
+    runs: dict[tuple[str, str], tuple[pd.DataFrame, RunTruth]] = {}
+    for number in range(1, settings.runs + 1):
+        for name in draw.permutation(names):
+            history = history + draw.normal(0, HISTORY_STEP, len(COUNTERS)) * _levels()
+            made = _run(workloads[name], settings.seconds, history, draw)
+            runs[name, str(number)] = _told(str(name), str(number), *made)
+    keys = [(name, str(number)) for name in names for number in range(1, settings.runs + 1)]
+    frame = pd.concat([runs[key][0] for key in keys], ignore_index=True)
+    return SyntheticTelemetry(frame, tuple(runs[key][1] for key in keys))
+
+
+def write_synthetic_telemetry(path: Path, settings: TelemetrySettings | None = None) -> SynthReport:
+    """Write recordings as `workprof record` does, and the truth beside them (FILE.truth.json)."""
+    started = time.perf_counter()
+    made = synthetic_telemetry(settings)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(made.frame.columns)
+        for row in made.frame.itertuples(index=False):
+            writer.writerow([*row[:2], *(f"{value:.{DIGITS}g}" for value in row[2:])])
+    truth = truth_of(path)
+    truth.write_text(json.dumps([asdict(one) for one in made.truth], indent=1) + "\n", encoding="utf-8")
+    rows = len(made.frame)
+    size = path.stat().st_size + truth.stat().st_size
+    return SynthReport(path, rows, time.perf_counter() - started, {path.name: rows}, size)
+
+
+def truth_of(path: Path) -> Path:
+    """Return the file beside synthetic recordings that holds their truth."""
+    return path.with_name(path.name.split(".")[0] + ".truth.json")
+
+
+def _levels() -> NDArray[np.bool_]:
+    return np.array([False] * len(CPU) + [kind.level for kind in KINDS])
+
+
+def _workload(draw: np.random.Generator) -> _Workload:
+    n_phases, n_counters = int(draw.integers(2, 5)), len(COUNTERS)
+    sizes = [draw.normal(0, WORKLOAD_SPREAD, n_counters)]
+    moved = draw.random((n_phases - 1, n_counters)) < MOVED_SHARE
+    moved[:, len(CPU) - 1] = False  # idle is what the others leave
+    for change in moved:
+        towards_usual = np.where(sizes[-1] > 0, -1, 1)  # sizes neither run away nor vanish
+        sizes.append(sizes[-1] + change * towards_usual * draw.uniform(*PHASE_STEP, n_counters))
+    return _Workload(np.array(sizes), moved, draw.dirichlet(np.full(n_phases, 8.0)))
+
+
+def _run(
+    workload: _Workload, seconds: int, history: NDArray[np.float64], draw: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return (seconds, n_counters) values, (n_phases - 1,) ends of phases, and what each end moves."""
+    shares = workload.shares * draw.uniform(1 - LENGTHS_VARY, 1 + LENGTHS_VARY, workload.shares.size)
+    ends = _ends(shares / shares.sum(), seconds)
+    phase = np.searchsorted(ends, np.arange(seconds), side="right")
+    logs = workload.sizes + draw.normal(0, SIZES_VARY, workload.sizes.shape[1]) + history
+    scatter = draw.normal(0, SAMPLES_SCATTER, (seconds, workload.sizes.shape[1]))
+    usual = np.array([*CPU_SCALE, 1.0, *(kind.usual for kind in KINDS)])
+    values = usual * np.exp(logs[phase] + scatter)
+    values[:, : len(CPU)] = _shares_of_time(values[:, : len(CPU) - 1])
+    return values, ends, workload.moved
+
+
+def _ends(shares: NDArray[np.float64], seconds: int) -> NDArray[np.int64]:
+    """Return where phases end, each at least SHORTEST_PHASE_S long."""
+    spare = seconds - SHORTEST_PHASE_S * shares.size
+    lengths = SHORTEST_PHASE_S + np.diff(np.round(np.cumsum(shares) * spare), prepend=0)
+    return np.cumsum(lengths)[:-1].astype(np.int64)
+
+
+def _shares_of_time(busy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return busy and idle percent that add up to 100; a machine asked for more than it has is full."""
+    whole = busy.sum(axis=1, keepdims=True)
+    fitted = busy * np.minimum(1.0, 99.0 / whole)
+    return np.hstack([fitted, 100 - fitted.sum(axis=1, keepdims=True)])
+
+
+def _told(
+    name: str, number: str, values: NDArray[np.float64], ends: NDArray[np.int64], moved: NDArray[np.bool_]
+) -> tuple[pd.DataFrame, RunTruth]:
+    frame = pd.DataFrame(values, columns=list(COUNTERS))
+    frame.insert(0, "t", np.arange(1.0, len(values) + 1))
+    frame.insert(0, "run", number)
+    frame.insert(0, "workload", name)
+    names = tuple(tuple(np.array(COUNTERS)[change].tolist()) for change in moved)
+    return frame, RunTruth(name, number, tuple(map(float, ends)), names)
