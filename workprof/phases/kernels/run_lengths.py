@@ -1,0 +1,190 @@
+"""The recursion over run lengths, one sample after the other, and the most probable segmentation in the same sweep.
+
+Both need the evidence of every stretch of samples that ends now: one logarithm per start that is still in the running.
+Loops are short and many because the compiler makes vector code of those that write one array.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.compiled import compiled
+from workprof.phases.kernels.logarithms import add_logarithms, exponentials, largest, position_of, sum_of
+
+_PRUNE_EVERY = 8
+
+
+class Belief(NamedTuple):
+    """What is believed before the first sample, and what depends on the length n of a stretch alone.
+
+    Attributes:
+        kappa0: weight of the prior mean, which is 0, in samples.
+        alpha0: prior shape of the variance.
+        beta0: prior scale of the variance.
+        evidence: (longest + 1,) log evidence of n samples of all counters without its last term, and
+            (n - 1) log(1 - hazard).
+    """
+
+    kappa0: float
+    alpha0: float
+    beta0: float
+    evidence: Floats
+
+
+class Stretches(NamedTuple):
+    """The stretches that end at the last sample, oldest first; arrays have room for more of them.
+
+    Attributes:
+        length: (room,) samples of each.
+        kappa: (room,) the same and the weight of the prior mean.
+        mean: (n_counters, room) posterior mean.
+        beta: (n_counters, room) posterior scale of the variance.
+        mass_before: (room,) log probability of the samples before it with a change at its start.
+        best_before: (room,) log score of the best segmentation of those samples.
+        mass: (room,) log probability of all samples with this stretch last.
+        score: (room,) log score of the best segmentation that ends with it.
+        logs: (room,) scratch: sums of logarithms, then exponentials.
+        found: (room,) scratch: log evidences.
+        scratch_bits: (2, room).
+        filled: (1,) how many there are.
+        ahead: (2,) log mass and best score of a change at the next sample.
+    """
+
+    length: Ints
+    kappa: Floats
+    mean: Floats
+    beta: Floats
+    mass_before: Floats
+    best_before: Floats
+    mass: Floats
+    score: Floats
+    logs: Floats
+    found: Floats
+    scratch_bits: Ints
+    filled: Ints
+    ahead: Floats
+
+
+class Trail(NamedTuple):
+    """What is kept of every sample; each is (n_samples,).
+
+    Attributes:
+        run: most probable run length after the sample, at least 1.
+        run_or_change: the same where a change after the sample may win: 0.
+        last: length of the last stretch of the best segmentation up to the sample.
+        evidence: log evidence of the samples so far.
+        score: log score of the best segmentation so far.
+    """
+
+    run: Ints
+    run_or_change: Ints
+    last: Ints
+    evidence: Floats
+    score: Floats
+
+
+class Odds(NamedTuple):
+    """Logarithms of the hazard, of its complement, and of the probability below which stretches are dropped."""
+
+    change: float
+    stay: float
+    prune: float
+
+
+@compiled
+def _open(stretches: Stretches, belief: Belief) -> int:
+    m = stretches.filled[0]
+    stretches.length[m] = 0
+    stretches.kappa[m] = belief.kappa0
+    stretches.mean[:, m] = 0.0
+    stretches.beta[:, m] = belief.beta0
+    stretches.mass_before[m] = stretches.ahead[0]
+    stretches.best_before[m] = stretches.ahead[1]
+    stretches.filled[0] = m + 1
+    length, kappa, logs = stretches.length, stretches.kappa, stretches.logs
+    for k in range(m + 1):
+        length[k] += 1
+    for k in range(m + 1):
+        kappa[k] += 1.0
+    for k in range(m + 1):
+        logs[k] = 0.0
+    return int(m + 1)
+
+
+@compiled
+def _absorb(value: float, kappa: Floats, mean: Floats, beta: Floats, m: int) -> None:
+    """Take one more sample of a counter into every stretch; `kappa` counts it already."""
+    for k in range(m):
+        off = value - mean[k]
+        weight = 1.0 / kappa[k]
+        mean[k] += off * weight
+        beta[k] += 0.5 * (1.0 - weight) * off * off
+
+
+@compiled
+def _rate(stretches: Stretches, belief: Belief, m: int) -> None:
+    """Write mass and score of every stretch from the sum of its logarithms."""
+    found, kappa, logs, length, evidence = stretches.found, stretches.kappa, stretches.logs, stretches.length, belief[3]
+    shape0 = belief.alpha0 - 0.5 * belief.kappa0
+    for k in range(m):
+        found[k] = evidence[length[k]]
+    for k in range(m):
+        found[k] -= (shape0 + 0.5 * kappa[k]) * logs[k]
+    mass, before = stretches.mass, stretches.mass_before
+    for k in range(m):
+        mass[k] = before[k] + found[k]
+    score, best_before = stretches.score, stretches.best_before
+    for k in range(m):
+        score[k] = best_before[k] + found[k]
+
+
+@compiled
+def _drop_improbable(stretches: Stretches, least_mass: float, least_score: float, m: int) -> None:
+    kept = 0
+    for k in range(m):
+        if stretches.mass[k] >= least_mass or stretches.score[k] >= least_score:
+            stretches.length[kept], stretches.kappa[kept] = stretches.length[k], stretches.kappa[k]
+            stretches.mass_before[kept], stretches.best_before[kept] = (
+                stretches.mass_before[k],
+                stretches.best_before[k],
+            )
+            stretches.mass[kept], stretches.score[kept] = stretches.mass[k], stretches.score[k]
+            for c in range(len(stretches.mean)):
+                stretches.mean[c, kept], stretches.beta[c, kept] = stretches.mean[c, k], stretches.beta[c, k]
+            kept += 1
+    stretches.filled[0] = kept
+
+
+@compiled
+def advance(values: Floats, belief: Belief, odds: Odds, stretches: Stretches, trail: Trail) -> None:
+    """Take samples into the recursion, in place.
+
+    Args:
+        values: (n_counters, n_new) finite, less the prior mean; all counters share their run lengths.
+        belief: its table is at least as long as the longest stretch gets.
+        odds: of a change.
+        stretches: the state, with room for n_new more.
+        trail: (n_new,) each, written.
+    """
+    guess, best_guess = 0, 0
+    first_bits, second_bits = stretches.scratch_bits[0], stretches.scratch_bits[1]
+    for i in range(values.shape[1]):
+        m = _open(stretches, belief)
+        for c in range(len(values)):
+            _absorb(values[c, i], stretches.kappa, stretches.mean[c], stretches.beta[c], m)
+            add_logarithms(stretches.beta[c], m, stretches.logs, (first_bits, second_bits))
+        _rate(stretches, belief, m)
+        top, best = largest(stretches.mass, m), largest(stretches.score, m)
+        guess = position_of(top, stretches.mass, m, guess)
+        best_guess = position_of(best, stretches.score, m, best_guess)
+        exponentials(stretches.mass, top, m, stretches.logs, first_bits)
+        evidence = top + np.log(sum_of(stretches.logs, m))
+        stretches.ahead[0], stretches.ahead[1] = evidence + odds.change, best + odds.change
+        trail.evidence[i], trail.score[i] = evidence, best
+        trail.run[i], trail.last[i] = stretches.length[guess], stretches.length[best_guess]
+        trail.run_or_change[i] = trail.run[i] if top + odds.stay >= evidence + odds.change else 0
+        if odds.prune > -np.inf and m % _PRUNE_EVERY == 0:
+            _drop_improbable(stretches, evidence + odds.prune, best + odds.prune, m)
