@@ -2,7 +2,8 @@
 
 An entry is a folder: `record.json` (the record's tree), `arrays.npz` (its arrays) and `about.json` (what was computed,
 for people and the runs catalogue). It is written aside and renamed into place, so a killed process leaves no half
-entry. An entry that cannot be read is removed and computed again.
+entry. An entry that cannot be read is removed and computed again. A pinned entry holds an empty file `pinned`; it stays
+when the disk's share is full and others go.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from workprof.errors import SettingsError
 from workprof.records import Packed, digest, pack, unpack
 
 Record = TypeVar("Record")
 
-ABOUT, DOCUMENT, ARRAYS = "about.json", "record.json", "arrays.npz"
+ABOUT, DOCUMENT, ARRAYS, PINNED = "about.json", "record.json", "arrays.npz", "pinned"
+MOST_PINNED_SHARE = 0.5
+"""Of the disk's share: what is pinned leaves the other half to what comes and goes."""
+
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile)
 
 
@@ -41,6 +46,15 @@ class About:
     versions: dict[str, str]
     seconds: float
     created: str
+
+
+@dataclass(frozen=True)
+class KeptEntry:
+    """An entry on disk: what it holds, its bytes there, and whether it stays when others go."""
+
+    about: About
+    size_bytes: int
+    pinned: bool
 
 
 def write_entry(folder: Path, record: object, about: About) -> None:
@@ -99,6 +113,8 @@ class ResultCache:
         place.parent.mkdir(parents=True, exist_ok=True)
         with self._guard:
             self._memory.pop(key, None)
+            if (place / PINNED).exists():
+                (entry / PINNED).touch()
             if place.exists():
                 shutil.rmtree(place, ignore_errors=True)
             entry.rename(place)
@@ -117,6 +133,40 @@ class ResultCache:
     def abouts(self) -> tuple[About, ...]:
         """Return what is kept on disk, newest first."""
         return tuple(sorted((about for _, about in self._entries()), key=lambda about: about.created, reverse=True))
+
+    def kept(self, beginning: str = "") -> tuple[KeptEntry, ...]:
+        """Return the same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
+        entries = self._entries(f"{beginning[:2]}/{beginning}*" if beginning else "??/*")
+        found = [KeptEntry(about, _folder_bytes(place), _is_pinned(place)) for place, about in entries]
+        return tuple(sorted(found, key=lambda entry: entry.about.created, reverse=True))
+
+    def pin(self, key: str, pinned: bool) -> bool:
+        """Keep an entry whatever comes, or let it go with the others; return whether there is such an entry.
+
+        Raises:
+            SettingsError: when more than half of the disk's share would be pinned.
+        """
+        place = self._place(key)
+        if not place.is_dir():
+            return False
+        if not pinned:
+            (place / PINNED).unlink(missing_ok=True)
+            return True
+        others = [entry.size_bytes for entry in self.kept() if entry.pinned and entry.about.key != key]
+        most = MOST_PINNED_SHARE * self._disk_bytes
+        if sum(others) + _folder_bytes(place) > most:
+            raise SettingsError(f"more than {most / 1e6:,.0f} MB of results would be pinned; unpin others first")
+        (place / PINNED).touch()
+        return True
+
+    def remove(self, key: str) -> bool:
+        """Remove one entry, pinned or not; return whether there was one."""
+        place = self._place(key)
+        with self._guard:
+            self._memory.pop(key, None)
+            there = place.is_dir()
+            shutil.rmtree(place, ignore_errors=True)
+        return there
 
     @contextlib.contextmanager
     def lock(self, key: str) -> Iterator[None]:
@@ -153,8 +203,8 @@ class ResultCache:
     def _aside(self) -> Path:
         return self._folder / f"aside-{uuid.uuid4().hex}"
 
-    def _entries(self) -> Iterator[tuple[Path, About]]:
-        for path in self._folder.glob("??/*/" + ABOUT):
+    def _entries(self, pattern: str = "??/*") -> Iterator[tuple[Path, About]]:
+        for path in self._folder.glob(f"{pattern}/{ABOUT}"):
             try:
                 yield path.parent, About(**json.loads(path.read_text(encoding="utf-8")))
             except UNREADABLE:
@@ -167,7 +217,7 @@ class ResultCache:
         for place in sorted(places, key=_last_use):
             if total <= self._disk_bytes:
                 return
-            if place != keep:
+            if place != keep and not _is_pinned(place):
                 shutil.rmtree(place, ignore_errors=True)
                 total -= sizes[place]
 
@@ -182,6 +232,10 @@ def _folder_bytes(place: Path) -> int:
         with contextlib.suppress(OSError):
             total += path.stat().st_size
     return total
+
+
+def _is_pinned(place: Path) -> bool:
+    return (place / PINNED).exists()
 
 
 def _last_use(place: Path) -> float:

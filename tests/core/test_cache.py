@@ -9,6 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from workprof.cache import ARRAYS, DOCUMENT, About, ResultCache
+from workprof.errors import SettingsError
+from workprof.records import digest
 
 
 @dataclass(frozen=True)
@@ -101,3 +103,72 @@ def test_forgetting_a_dataset_leaves_the_others(tmp_path):
     assert kept.get("aaaa:1:s:1", Result) is None
     assert kept.get("bbbb:1:s:1", Result) is not None
     assert [entry.key for entry in kept.abouts()] == ["bbbb:1:s:1"]
+
+
+def test_a_pinned_entry_stays_when_the_disk_is_full(tmp_path):
+    kept = cache(tmp_path, memory_bytes=1, disk_bytes=30_000)
+    kept.put("k0", Result("a", np.zeros(1000)), about("k0"))
+    assert kept.pin("k0", True)
+    for i in range(1, 6):
+        kept.put(f"k{i}", Result("a", np.zeros(1000)), about(f"k{i}"))
+        time.sleep(0.02)
+    again = cache(tmp_path, memory_bytes=1, disk_bytes=30_000)
+    assert [i for i in range(6) if again.get(f"k{i}", Result) is not None] == [0, 4, 5]
+    assert {entry.about.key: entry.pinned for entry in again.kept()} == {"k0": True, "k4": False, "k5": False}
+    assert again.pin("k0", False)
+    for i in range(6, 9):
+        again.put(f"k{i}", Result("a", np.zeros(1000)), about(f"k{i}"))
+        time.sleep(0.02)
+    assert again.get("k0", Result) is None
+
+
+def test_a_pin_survives_another_computation_and_a_restart(tmp_path):
+    cache(tmp_path).put("k", Result("a", np.zeros(4)), about("k"))
+    cache(tmp_path).pin("k", True)
+    cache(tmp_path).put("k", Result("b", np.zeros(4)), about("k"))
+    (entry,) = cache(tmp_path).kept()
+    assert entry.pinned
+    assert entry.size_bytes > 0
+    assert cache(tmp_path).get("k", Result).name == "b"
+
+
+def test_no_more_than_half_of_the_disk_can_be_pinned(tmp_path):
+    kept = cache(tmp_path, disk_bytes=30_000)
+    for key in ("k0", "k1"):
+        kept.put(key, Result("a", np.zeros(1000)), about(key))
+    assert kept.pin("k0", True)
+    assert kept.pin("k0", True)  # again: nothing more is pinned
+    with pytest.raises(SettingsError, match="unpin others first"):
+        kept.pin("k1", True)
+    assert not kept.pin("nothing", True)
+
+
+def test_one_entry_can_be_removed_pinned_or_not(tmp_path):
+    kept = cache(tmp_path)
+    for key in ("k0", "k1"):
+        kept.put(key, Result("a", np.zeros(4)), about(key))
+    kept.get("k0", Result)
+    kept.pin("k0", True)
+    assert kept.remove("k0")
+    assert not kept.remove("k0")
+    assert kept.get("k0", Result) is None
+    assert [one.key for one in kept.abouts()] == ["k1"]
+
+
+def test_entries_are_found_by_the_beginning_of_their_digest(tmp_path):
+    kept = cache(tmp_path)
+    for i in range(40):
+        kept.put(f"k{i}", Result("a", np.zeros(1)), about(f"k{i}"))
+    for length in (2, 6, 32):
+        beginning = digest("k7")[:length]
+        expected = {f"k{i}" for i in range(40) if digest(f"k{i}").startswith(beginning)}
+        assert {entry.about.key for entry in kept.kept(beginning)} == expected
+    assert len(kept.kept()) == 40
+
+
+def test_a_removed_dataset_takes_its_pinned_entries_along(tmp_path):
+    kept = cache(tmp_path)
+    kept.put("aaaa:1:s:1", Result("a", np.zeros(1)), about("aaaa:1:s:1"))
+    kept.pin("aaaa:1:s:1", True)
+    assert kept.forget("aaaa") == 1
+    assert kept.abouts() == ()

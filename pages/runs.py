@@ -1,0 +1,53 @@
+"""Runs: what was computed, with which settings, and how do I have it again?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _runs_compare, _runs_list, _runs_one, _shell
+from pages._errors import guard
+from workprof.charts.runs import job_table
+from workprof.store.reports import Dataset
+
+PAGE = _shell.Page(
+    "Runs",
+    "What was computed, with which settings, and how do I have it again?",
+    "Every computation is kept with its settings, seed and versions.",
+    kind="",
+)
+
+
+def body(visit: _shell.Visit, dataset: Dataset) -> None:
+    """Show the kept runs, the chosen one, and another beside it."""
+    _open_jobs(visit)
+    runs = visit.workbench.kept_runs()
+    if not runs:
+        st.info(
+            f"Nothing is computed yet. Open Profiles or Memory for {dataset.name}: what they find is kept here.",
+            icon=":material/info:",
+        )
+        return
+    chosen = _runs_list.choose(runs)
+    if chosen is None:
+        return
+    with guard():
+        _runs_one.one(visit, chosen)
+    with guard():
+        _runs_compare.compare(visit, runs, chosen)
+
+
+def _open_jobs(visit: _shell.Visit) -> None:
+    """Show what waits, runs, failed or was cancelled since the server started."""
+    jobs = visit.workbench.open_jobs()
+    if jobs:
+        st.subheader("Without a result")
+        st.dataframe(job_table(jobs), hide_index=True, key="runs_jobs", alt=f"{len(jobs)} jobs without a result")
+        st.caption("Since the server started. A job that runs can be cancelled on its own page.")
+
+
+def empty(visit: _shell.Visit) -> None:
+    """Show the way to a first dataset."""
+    _shell.empty_state(visit, PAGE.needs)
+
+
+_shell.run(PAGE, body, empty)

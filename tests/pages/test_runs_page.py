@@ -1,0 +1,214 @@
+"""The Runs page: nothing computed, filters and links, one run, two runs, pins, removal, jobs without a result."""
+
+import shutil
+
+import pytest
+
+from pages import _runs_links
+from tests.charts import records_for_memory as given
+from tests.pages.conftest import SAMPLE, problems
+from workprof.memory.bin_settings import BinSettings
+from workprof.memory.predictor_settings import PredictorSettings
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.rollup_settings import RollupSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+from workprof.workbench.run_recipes import RECIPES
+
+BINS = BinSettings(task=given.HEAVY, k=2, headroom=0.1)
+REPLAY = ReplaySettings(policies=("workprof", "preset"))
+ROUGH = ProfileSettings(min_cluster_size=60, sample_rows=600, seed=3)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with two datasets and a handful of runs; their labels by a short name."""
+    folder = tmp_path_factory.mktemp("runs")
+    given.jobs().to_parquet(folder / "memory.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        patch.delenv("WORKPROF_READONLY", raising=False)
+        with Workbench(from_environment()) as bench:
+            memory = bench.ingest([folder / "memory.parquet"]).hash
+            jobs = bench.ingest([SAMPLE]).hash
+            asked = {
+                "bins": lambda: bench.bins(memory, BINS),
+                "other bins": lambda: bench.bins(memory, BinSettings(task=given.HEAVY, k=3)),
+                "replay": lambda: bench.replay(memory, REPLAY),
+                "rollup": lambda: bench.rollup(memory, RollupSettings(by="workflow")),
+                "fit": lambda: bench.profiles(jobs, ROUGH),
+            }
+            found = {name: made(bench, ask) for name, ask in asked.items()}
+    return folder / "home", found
+
+
+def made(bench, ask):
+    before = {one.key for one in bench.kept_runs()}
+    ask()
+    new = [one for one in bench.kept_runs() if one.key not in before and one.step != "profiles.tree"]
+    return new[0]
+
+
+@pytest.fixture
+def runs(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1]
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def button(test, label):
+    return next(one for one in test.button if one.label == label)
+
+
+def label(run):
+    return f"{run.run} {run.step}"
+
+
+def table(test):
+    return test.dataframe[0].value
+
+
+def test_an_empty_home_offers_the_sample(app):
+    test = app("runs")
+    assert problems(test) == []
+    assert "Load sample" in [one.label for one in test.button]
+
+
+def test_data_without_a_computation_say_so(app, home, tmp_path):
+    given.jobs().to_parquet(tmp_path / "memory.parquet")
+    with Workbench(from_environment()) as bench:
+        bench.ingest([tmp_path / "memory.parquet"])
+    test = app("runs")
+    assert problems(test) == []
+    assert "Nothing is computed yet" in words(test)
+
+
+def test_every_run_is_listed_and_the_filters_stand_in_the_address(app, runs):
+    test = app("runs")
+    assert problems(test) == []
+    assert set(table(test)["run"]) >= {run.run for run in runs.values()}
+    test = app("runs", runs_step="memory.bins", runs_dataset="memory")
+    assert problems(test) == []
+    assert set(table(test)["run"]) == {runs["bins"].run, runs["other bins"].run}
+    assert "2 of them are shown" in words(test)
+    test = app("runs", runs_pinned="true")
+    assert problems(test) == []
+    assert "No kept run is of this dataset and step" in words(test)
+
+
+def test_a_run_of_a_link_is_shown_with_its_code(app, runs):
+    test = app("runs", runs_run=label(runs["bins"]))
+    assert problems(test) == []
+    assert "headroom = 0.1" in words(test)
+    python, shell = (code.value for code in test.code)
+    assert "workbench.bins(dataset, settings)" in python
+    assert "--headroom 0.1" in shell
+    assert "workprof memory bins" in shell
+
+
+def test_a_link_to_a_run_that_is_not_kept_says_so(app, runs):
+    test = app("runs", runs_run="0123456789ab memory.bins")
+    assert problems(test) == []
+    assert "which is not kept here" in words(test)
+
+
+def test_a_clicked_line_is_chosen(app, runs):
+    test = app("runs")
+    position = list(table(test)["run"]).index(runs["replay"].run)
+    test.session_state["runs_table"] = {"selection": {"rows": [position], "columns": []}}
+    test.run()
+    assert problems(test) == []
+
+
+def test_two_runs_are_set_side_by_side(app, runs):
+    test = app("runs", runs_run=label(runs["bins"]), runs_other=label(runs["other bins"]))
+    assert problems(test) == []
+    settings, numbers = (test.dataframe[i].value for i in (1, 2))
+    assert set(settings["setting"]) == {"k", "headroom"}
+    assert "optimal_improvement" in set(numbers["number"])
+    assert "2 settings differ" in words(test)
+
+
+def test_a_run_is_pinned_and_stays_so(app, runs, house):
+    test = app("runs", runs_run=label(runs["bins"]))
+    test.button(key="runs_pin").click().run()
+    assert problems(test) == []
+    assert house().workbench.kept_run(runs["bins"].run).pinned
+    assert button(test, "Unpin")
+    test = app("runs", runs_pinned="true")
+    assert list(table(test)["run"]) == [runs["bins"].run]
+
+
+def test_a_run_is_removed_after_a_question(app, runs, house):
+    test = app("runs", runs_run=label(runs["bins"]))
+    assert "asking again computes it again" in words(test)
+    test.button(key="runs_remove_now").click().run()
+    assert problems(test) == []
+    assert runs["bins"].run not in {one.run for one in house().workbench.kept_runs()}
+
+
+def test_a_read_only_server_changes_nothing(app, runs, monkeypatch):
+    monkeypatch.setenv("WORKPROF_READONLY", "1")
+    test = app("runs")
+    assert problems(test) == []
+    assert test.button(key="runs_pin").disabled
+    assert test.button(key="runs_remove_now").disabled
+
+
+def test_a_job_without_a_result_is_listed(app, runs, house):
+    workbench = house().workbench
+    dataset = runs["bins"].dataset_hash
+    job = workbench.start_bin_models(dataset, PredictorSettings(bins=BinSettings(task="no such task")))
+    workbench.wait(job.key, 60)
+    test = app("runs")
+    assert problems(test) == []
+    (shown,) = (one.value for one in test.dataframe if "state" in one.value.columns)
+    assert shown["state"].tolist() == ["failed"]
+    assert shown["step"].tolist() == ["memory.train"]
+    assert "no such task" in shown["message"].iloc[0]
+
+
+@pytest.mark.parametrize("name", ["bins", "replay", "rollup", "fit"])
+def test_opening_a_run_shows_it_and_computes_nothing(app, runs, house, name):
+    run = runs[name]
+    settings = house().workbench.run_settings(run.run)
+    page = _runs_links.page_of(run.step)
+    parameters = _runs_links.parameters_of(run.step, run.dataset_hash, settings, given_label(run))
+    before = {one.key for one in house().workbench.kept_runs() if one.step == run.step}
+    test = app(page, **parameters)
+    assert problems(test) == []
+    assert {one.key for one in house().workbench.kept_runs() if one.step == run.step} == before
+    assert house().workbench.jobs() == ()
+    assert "based on previous settings" not in words(test)
+    assert test.metric
+
+
+def test_a_tree_opens_the_clustering_that_is_cut_from_it(app, runs, house):
+    fit = runs["fit"]
+    (tree,) = (one for one in house().workbench.kept_runs() if one.step == "profiles.tree")
+    settings = house().workbench.run_settings(tree.run)
+    test = app("profiles", **_runs_links.parameters_of(tree.step, tree.dataset_hash, settings))
+    assert problems(test) == []
+    assert test.session_state["profiles_min_samples"] == fit.settings["min_samples"]
+    assert test.session_state["profiles_sample_rows"] == fit.settings["sample_rows"]
+
+
+def given_label(run):
+    return "HEAVY" if run.step == "memory.bins" else ""
+
+
+def test_the_button_opens_the_page(app, runs):
+    test = app("runs", runs_run=label(runs["fit"]))
+    test.button(key="runs_open").click().run()
+    assert problems(test) == []
+    assert test.title[0].value == "Profiles"
+
+
+def test_every_step_has_a_page():
+    jobs = {"profiles", "sweep", "classify", "durations", "memory"}
+    assert {_runs_links.page_of(step) for step in RECIPES} == jobs | {"nodes", "phases"}

@@ -1,0 +1,100 @@
+"""Commands on kept computations: list, show, pin, unpin, remove."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, opened, table
+from workprof.errors import SettingsError
+from workprof.units import format_duration
+
+if TYPE_CHECKING:
+    from workprof.workbench.run_records import KeptRun
+
+app = typer.Typer(help="What was computed and is kept.", rich_markup_mode=None)
+
+Run = Annotated[str, typer.Argument(help="Its digits, as `workprof runs` shows them.", show_default=False)]
+CONTRACT = ("run", "step", "dataset", "settings", "seed", "versions", "seconds", "created", "pinned")
+FURTHER = ("dataset_hash", "clustering", "current", "size_bytes")
+
+
+@app.callback(invoke_without_command=True)
+def runs(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """List every kept computation, newest first."""
+    if context.invoked_subcommand is not None:
+        return
+    with opened(home) as workbench:
+        found = workbench.kept_runs()
+    emit([run_answer(one) for one in found], as_json, lambda: table([_line(one) for one in found]))
+
+
+@app.command()
+def show(run: Run, home: Home = None, as_json: Json = False) -> None:
+    """Show one run with the Python and the command that ask for it again."""
+    with opened(home) as workbench:
+        found, again = workbench.kept_run(run), workbench.run_again(run)
+    told = {"python": again.python or None, "shell": again.shell or None}
+    parts = (again.python or f"# {again.why_no_python}", again.shell or f"# {again.why_no_shell}")
+    emit(run_answer(found) | told, as_json, lambda: "\n\n".join([table([_line(found)]), *parts]))
+
+
+@app.command()
+def pin(run: Run, home: Home = None, as_json: Json = False) -> None:
+    """Keep a run when others go for want of space."""
+    _pin(run, True, home, as_json)
+
+
+@app.command()
+def unpin(run: Run, home: Home = None, as_json: Json = False) -> None:
+    """Let a run go with the others."""
+    _pin(run, False, home, as_json)
+
+
+@app.command()
+def remove(
+    run: Run,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Forget a kept result; asking again computes it again."""
+    with opened(home) as workbench:
+        found = workbench.kept_run(run)
+        if not yes and not _confirmed(f"forget {found.step} of {found.dataset} ({found.run})?"):
+            raise SettingsError(f"run {found.run} was not removed; answer y at a terminal, or give --yes")
+        workbench.remove_run(run)
+    emit(run_answer(found), as_json, lambda: f"removed {found.run} ({found.step} of {found.dataset})")
+
+
+def run_answer(found: KeptRun) -> dict[str, Any]:
+    """Return the JSON document of a kept run."""
+    told = asdict(found)
+    return {name: told[name] for name in (*CONTRACT, *FURTHER)}
+
+
+def _pin(run: str, pinned: bool, home: Home, as_json: bool) -> None:
+    with opened(home) as workbench:
+        found = workbench.pin_run(run, pinned)
+    emit(run_answer(found), as_json, lambda: f"{found.run} is {'pinned' if pinned else 'no longer pinned'}")
+
+
+def _line(found: KeptRun) -> dict[str, object]:
+    return {
+        "run": found.run,
+        "step": found.step,
+        "dataset": found.dataset,
+        "seed": found.seed,
+        "took": format_duration(found.seconds),
+        "created (UTC)": found.created[:16].replace("T", " "),
+        "MB": f"{found.size_bytes / 1e6:.1f}",
+        "pinned": "yes" if found.pinned else "",
+    }
+
+
+def _confirmed(question: str) -> bool:
+    """Return the answer of whoever sits at the terminal; no where nobody does."""
+    return sys.stdin.isatty() and typer.confirm(question, err=True)

@@ -1,0 +1,106 @@
+"""How a kept computation is asked for again: step name -> the workbench's method, its settings and its result."""
+
+from __future__ import annotations
+
+from workprof.errors import NotEnoughData
+from workprof.memory.assessment import Assessment, AssessmentSettings
+from workprof.memory.bin_settings import BinSettings
+from workprof.memory.bins import Bins
+from workprof.memory.fact_points import FactPoints, FactPointsSettings
+from workprof.memory.improvement import ImprovementCurve
+from workprof.memory.plans import Plan, PlanSettings
+from workprof.memory.predictor_results import PredictorResult
+from workprof.memory.predictor_settings import PredictorSettings
+from workprof.memory.predictor_tables import PredictorTables, TableSettings
+from workprof.memory.replay_records import ReplayResult
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.rollup import Rollup
+from workprof.memory.rollup_settings import RollupSettings
+from workprof.memory.why import Why, WhySettings
+from workprof.profiles.baseline import Baseline, BaselineSettings
+from workprof.profiles.classifier_evaluation import ClassifierEvaluation
+from workprof.profiles.classifier_settings import ClassifierSettings
+from workprof.profiles.clusterability import Hopkins, HopkinsSettings
+from workprof.profiles.durations import DurationSettings, ObservedDurations
+from workprof.profiles.estimate_evaluation import EstimateEvaluation
+from workprof.profiles.estimate_settings import EstimateEvaluationSettings
+from workprof.profiles.explain_all import GlobalExplanation
+from workprof.profiles.feedback_model import FeedbackModel
+from workprof.profiles.feedback_refit import Refit, RefitSettings
+from workprof.profiles.feedback_settings import FeedbackSettings
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.forecaster import Forecaster, ForecasterSettings
+from workprof.profiles.recut import TreeSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.spanning_tree import SpanningTree
+from workprof.profiles.stability import Stability, StabilitySettings
+from workprof.profiles.sweep import SweepGroup
+from workprof.profiles.sweep_settings import GroupSettings, SweepSettings
+from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts, memory, profiles
+from workprof.workbench import sweeps as sweep_room
+from workprof.workbench.explanations import ExplanationSettings
+from workprof.workbench.run_recipe import Recipe
+from workprof.workbench.run_recipes_measured import MEASURED
+
+
+def _whole_fit(tree: TreeSettings) -> ProfileSettings:
+    """Return a clustering that keeps this tree."""
+    return ProfileSettings(**vars(tree))
+
+
+def whole_sweep(group: GroupSettings) -> SweepSettings:
+    """Return the sweep of one algorithm that a group is part of.
+
+    Raises:
+        NotEnoughData: when no sweep holds such a group.
+    """
+    shared = ("min_samples", "silhouette", "features", "mode", "sample_rows", "seed")
+    found = SweepSettings(algorithms=(group.algorithm,), **{name: getattr(group, name) for name in shared})
+    if group not in found.groups():
+        raise NotEnoughData("these runs are of no sweep that can be asked for; take their settings one by one")
+    return found
+
+
+def _followed(forecaster: ForecasterSettings) -> FeedbackSettings:
+    return FeedbackSettings(forecaster=forecaster)
+
+
+_FOLLOWED = "workbench.forecaster(dataset, settings.forecaster)"
+_REFIT = "it rests on the finished jobs that were observed by then: observe them, then ask for a refit"
+
+_ALL = (
+    Recipe(profiles.FIT, "profiles", ProfileSettings, ProfileFit),
+    Recipe(profiles.TREE_STEP, "profiles", TreeSettings, SpanningTree, adapt=_whole_fit),
+    Recipe(clusterability.HOPKINS, "hopkins", HopkinsSettings, Hopkins),
+    Recipe(clusterability.BASELINE, "baseline", BaselineSettings, Baseline, clustering="fit"),
+    Recipe(clusterability.STABILITY, "stability", StabilitySettings, Stability),
+    Recipe(sweep_room.GROUP, "sweep", GroupSettings, SweepGroup, adapt=whole_sweep),
+    Recipe(durations.OBSERVED, "observed_durations", DurationSettings, ObservedDurations, clustering="profiles"),
+    Recipe(forecasts.TRAIN, "forecaster", ForecasterSettings, Forecaster),
+    Recipe(forecasts.CLASSIFIER, "classifier_evaluation", ClassifierSettings, ClassifierEvaluation),
+    Recipe(forecasts.ESTIMATES, "estimate_evaluation", EstimateEvaluationSettings, EstimateEvaluation),
+    Recipe(explanations.EXPLAIN, "global_explanation", ExplanationSettings, GlobalExplanation, before=(_FOLLOWED,)),
+    Recipe(
+        feedback_loops.MODEL,
+        "start_feedback_model",
+        ForecasterSettings,
+        FeedbackModel,
+        adapt=_followed,
+        before=(_FOLLOWED,),
+        after=("workbench.wait(found.key)",),
+    ),
+    Recipe(feedback_loops.REFIT, "", RefitSettings, Refit, why_not=_REFIT),
+    Recipe(memory.ASSESS, "assessment", AssessmentSettings, Assessment),
+    Recipe(memory.FACT, "fact_points", FactPointsSettings, FactPoints),
+    Recipe(memory.BINS, "bins", BinSettings, Bins),
+    Recipe(memory.CURVE, "improvement", BinSettings, ImprovementCurve),
+    Recipe(memory.TRAIN, "bin_models", PredictorSettings, PredictorResult),
+    Recipe(memory.TABLES, "bin_tables", TableSettings, PredictorTables),
+    Recipe(memory.REPLAY, "replay", ReplaySettings, ReplayResult),
+    Recipe(memory.WHY, "why_size", WhySettings, Why),
+    Recipe(memory.PLAN, "plan", PlanSettings, Plan),
+    Recipe(memory.ROLLUP, "rollup", RollupSettings, Rollup),
+)
+
+RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_ALL, *MEASURED)}
+"""A step that is not here is listed, pinned and removed like every other; it only has no snippet."""

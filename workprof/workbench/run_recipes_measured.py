@@ -1,0 +1,54 @@
+"""Recipes of the steps about nodes and phases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workprof.nodes.advice import Advice, AdviceSettings
+from workprof.nodes.detection_asked import DetectionAsked
+from workprof.nodes.detection_records import Detection
+from workprof.nodes.groups_records import Groups, GroupSettings
+from workprof.nodes.ranking_records import Ranking
+from workprof.nodes.ranking_settings import RankSettings
+from workprof.phases.detection import Phases
+from workprof.phases.evaluation_records import Evaluation
+from workprof.phases.known_records import KnownMatchSettings
+from workprof.phases.library import Library
+from workprof.phases.matching import Match
+from workprof.phases.phase_settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
+from workprof.phases.timeline_records import Timeline, TimelineSettings
+from workprof.workbench import nodes, phase_views, phases
+from workprof.workbench.run_recipe import Recipe
+
+
+def _train(asked: DetectionAsked) -> dict[str, str | int]:
+    return {"train": asked.train} if asked.train else {}
+
+
+def _learned_from(asked: EvaluationSettings) -> dict[str, str | int]:
+    return {"train": asked.train_hash} if asked.trained_elsewhere else {}
+
+
+def _about(asked: AdviceSettings) -> dict[str, str | int]:
+    return {"jobs": asked.jobs, "profile": asked.profile}
+
+
+def _without_train(asked: EvaluationSettings) -> EvaluationSettings:
+    """Return the settings as they were before the dataset to learn from was written into them."""
+    return replace(asked, trained_elsewhere=False, train_hash="")
+
+
+MEASURED = (
+    Recipe(nodes.RANK, "node_ranking", RankSettings, Ranking),
+    Recipe(nodes.GROUPS, "node_groups", GroupSettings, Groups),
+    Recipe(nodes.DETECT, "degradation", DetectionAsked, Detection, adapt=lambda asked: asked.detect, more=_train),
+    Recipe(nodes.ADVICE, "node_advice", AdviceSettings, Advice, adapt=lambda asked: asked.ranking, more=_about),
+    Recipe(phases.DETECT, "run_phases", DetectSettings, Phases),
+    Recipe(phases.MATCH_RUN, "match_run", MatchRunSettings, Match),
+    Recipe(phases.LEARN, "workload_library", LibrarySettings, Library),
+    Recipe(
+        phases.EVALUATE, "evaluate_phases", EvaluationSettings, Evaluation, adapt=_without_train, more=_learned_from
+    ),
+    Recipe(phase_views.TIMELINE, "timeline", TimelineSettings, Timeline),
+    Recipe(phase_views.MATCH, "known_match", KnownMatchSettings, Match),
+)
