@@ -1,0 +1,137 @@
+"""What all views of the Nodes page share: which runs of which nodes count, and how much each aspect weighs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages import _nodes_prices, _shell
+from pages._controls import choice
+from pages._errors import refused
+from workprof.charts.text import markdown_text
+from workprof.errors import SettingsError
+from workprof.nodes.metrics import ASPECTS
+from workprof.nodes.ranking_records import Ranking
+from workprof.nodes.ranking_settings import EXCLUSIONS, SCORES, RankSettings
+from workprof.nodes.written import moment
+from workprof.store.reports import Dataset
+from workprof.units import format_share
+from workprof.workbench import Workbench
+
+TAB, ONLY = "nodes_tab", "nodes_only"
+WINDOW = "From (UTC)", "To (UTC)"
+LONGEST_TEXT = 40
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the page is about.
+
+    Attributes:
+        visit: this run of the page.
+        dataset: of benchmark runs.
+        settings: of the ranking.
+    """
+
+    visit: _shell.Visit
+    dataset: Dataset
+    settings: RankSettings
+
+    @property
+    def workbench(self) -> Workbench:
+        """The open workbench."""
+        return self.visit.workbench
+
+
+def asked(visit: _shell.Visit, dataset: Dataset) -> Asked:
+    """Show the shared controls and return what was chosen."""
+    weights = _weights()
+    with st.expander("Runs, nodes and prices", icon=":material/tune:", key="nodes_more", on_change="rerun"):
+        with st.grid(min_column_width=220, gap="small"):
+            score = choice(
+                "Score",
+                "nodes_score",
+                SCORES,
+                "ratio: ours, twice as fast is twice the score. perona: 10-norm of the code, as published; it ranks "
+                "and does not measure.",
+            )
+            exclude = choice(
+                "Runs left out",
+                "nodes_exclude",
+                EXCLUSIONS,
+                "none: all count, medians resist outliers. stressed: those labelled so. flagged: those that the "
+                "detection of degradation flags.",
+            )
+            since, until = _moment(WINDOW[0], "nodes_since"), _moment(WINDOW[1], "nodes_until")
+        only = _only(visit, dataset)
+        prices = _nodes_prices.typed()
+    if since is not None and until is not None and since >= until:
+        refused(f"{WINDOW[0]} is not before {WINDOW[1]}; the window's end is passed over")
+        until = None
+    settings = RankSettings(weights, score, exclude, since, until, only, prices)
+    _told(settings)
+    return Asked(visit, dataset, settings)
+
+
+def ranking(asked: Asked) -> Ranking:
+    """Return the ranking; the first time it is computed, which is said."""
+    with st.spinner("Comparing the nodes…", show_time=True):
+        return asked.workbench.node_ranking(asked.dataset.hash, asked.settings)
+
+
+def _weights() -> dict[str, float]:
+    """Show one weight per aspect and return them; all alike = none given."""
+    with st.grid(min_column_width=130, gap="small"):
+        given = {
+            aspect: float(
+                st.number_input(
+                    f"Weight of {aspect}",
+                    min_value=0.0,
+                    max_value=1000.0,
+                    value=1.0,
+                    format="%g",
+                    key=f"nodes_w_{aspect}",
+                    bind="query-params",
+                    help="Weights are shared out to 100 %. 0: the aspect does not count.",
+                )
+            )
+            for aspect in ASPECTS
+        }
+    if not any(given.values()):
+        refused("all weights are 0, so all aspects weigh alike; give at least one a weight above 0")
+    return {} if len(set(given.values())) == 1 else given
+
+
+def _told(settings: RankSettings) -> None:
+    shares = ", ".join(f"{name} {format_share(share)}" for name, share in settings.shares.items() if share > 0)
+    st.caption(f"Weights: {markdown_text(shares, 200)}.")
+
+
+def _moment(words: str, key: str) -> float | None:
+    text = st.text_input(
+        words,
+        max_chars=LONGEST_TEXT,
+        key=key,
+        bind="query-params",
+        placeholder="any time, or 2026-01-31T08:00",
+        help="Runs outside do not count; the window before it, of the same length, is what changes are told against.",
+    )
+    try:
+        return moment(words, text)
+    except SettingsError as problem:
+        refused(str(problem))
+        return None
+
+
+def _only(visit: _shell.Visit, dataset: Dataset) -> tuple[str, ...]:
+    return tuple(
+        st.multiselect(
+            "Nodes",
+            visit.workbench.node_names(dataset.hash),
+            key=ONLY,
+            bind="query-params",
+            placeholder="all nodes",
+            help="Ratios of two nodes do not depend on which others are chosen.",
+        )
+    )

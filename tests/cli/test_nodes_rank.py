@@ -1,0 +1,138 @@
+"""`workprof nodes rank|groups|advise`: the contract's keys, options that change the answer, input that is refused."""
+
+import json
+import math
+
+import pytest
+
+from tests.nodes.planted_nodes import runs_of
+from workprof.errors import SettingsError
+from workprof.nodes.written import moment, numbers_by_name
+
+ASPECTS = {"cpu", "memory", "disk", "network"}
+NODE_KEYS = {"node", "score", "interval", "rank", "tied_with", "aspects", "degraded"}
+SPEEDS = {
+    "big": {"cpu": 4.0, "memory": 1.0, "disk": 1.0, "network": 1.0},
+    "mid": {"cpu": 2.0, "memory": 1.0, "disk": 1.5, "network": 1.0},
+    "small": {"cpu": 1.0, "memory": 1.0, "disk": 3.0, "network": 1.0},
+}
+
+
+def lines_of(frame):
+    """Return the lines of a file of benchmark runs."""
+    for row in frame.drop(columns=["row_id", "provenance"]).to_dict("records"):
+        row["started"], row["finished"] = row.pop("started_s"), row.pop("finished_s")
+        row["argv"], row["host"] = json.loads(row["argv"]), json.loads(row["host"])
+        yield json.dumps(row)
+
+
+@pytest.fixture(scope="module")
+def runs(run_workprof, home):
+    path = home / "runs.jsonl"
+    path.write_text("\n".join(lines_of(runs_of(SPEEDS, n_runs=6))))
+    made = run_workprof("ingest", path, "--format", "benchmarks", "--name", "nodes", home=home)
+    assert made.status == 0, made.err
+
+
+def test_rank_has_the_keys_of_the_contract(workprof, runs):
+    done = workprof("nodes", "rank", "nodes", "--json")
+    assert done.status == 0, done.err
+    found = done.json
+    assert set(found) >= {"nodes", "dropped_metrics"}
+    for one in found["nodes"]:
+        assert set(one) >= NODE_KEYS
+        assert set(one["aspects"]) == ASPECTS
+        assert all(set(own) >= {"score", "interval", "rank"} for own in one["aspects"].values())
+        low, high = one["interval"]
+        assert low <= one["score"] <= high
+    assert sorted(one["rank"] for one in found["nodes"]) == [1, 2, 3]
+    cpu = {one["node"]: one["aspects"]["cpu"]["score"] for one in found["nodes"]}
+    assert cpu["big"] / cpu["small"] == pytest.approx(4, rel=0.05)
+    assert {one["metric"] for one in found["dropped_metrics"]} >= {"cpu-sysbench.total_time"}
+
+
+def test_weights_prices_and_nodes_change_the_answer(workprof, runs):
+    disk = workprof("nodes", "rank", "nodes", "--weights", "disk=2", "--prices", "small=0.5,big=2", "--json").json
+    assert [one["node"] for one in disk["nodes"]] == ["small", "mid", "big"]
+    assert disk["weights"] == {"disk": 1.0}
+    first, second = disk["nodes"][:2]
+    assert first["price_performance"] == pytest.approx(first["score"] / 0.5)
+    assert second["price_performance"] is None
+    two = workprof("nodes", "rank", "nodes", "--weights", "cpu=1", "--nodes", "mid,small", "--json").json
+    assert [one["node"] for one in two["nodes"]] == ["mid", "small"]
+    late = workprof("nodes", "rank", "nodes", "--since", "2100-01-01", "--json")
+    assert late.status == 2
+    assert "no benchmark run is left to compare" in late.err
+
+
+def test_rank_for_people_says_who_is_faster(workprof, runs):
+    done = workprof("nodes", "rank", "nodes", "--weights", "cpu=1")
+    assert done.status == 0
+    assert "big is" in done.out
+    assert "% faster than small" in done.out
+
+
+def test_groups(workprof, runs):
+    found = workprof("nodes", "groups", "nodes", "--reference", "big=a,mid=a,small=b", "--json").json
+    assert set(found) >= {"k", "silhouette", "groups"}
+    assert len(found["groups"]) == found["k"]
+    assert all(set(one) >= {"nodes", "labels"} for one in found["groups"])
+    assert sorted(node for one in found["groups"] for node in one["nodes"]) == ["big", "mid", "small"]
+    published = workprof("nodes", "groups", "nodes", "--mode", "faithful")
+    assert published.status == 2
+    assert "fails at exactly 3 nodes" in published.err
+    assert "groups" in workprof("nodes", "groups", "nodes").out
+
+
+@pytest.mark.slow
+def test_advise_for_a_profile_of_jobs(workprof, runs, sample):
+    found = workprof("nodes", "advise", "nodes", "--jobs", "small", "--profile", 0, "--json")
+    assert found.status == 0, found.err
+    advice = found.json
+    assert set(advice) >= {"weights", "nodes"}
+    assert math.isclose(sum(advice["weights"].values()), 1.0)
+    assert all(set(one) >= {"node", "score", "interval", "price_performance"} for one in advice["nodes"])
+    own = workprof("nodes", "advise", "nodes", "--jobs", "small", "--profile", 0, "--weights", "disk=1", "--json").json
+    assert own["weights"] == {"disk": 1.0}
+    assert own["nodes"][0]["node"] == "small"
+    assert own["proposed"] == advice["proposed"]
+    assert "score/price" in workprof("nodes", "advise", "nodes", "--jobs", "small", "--profile", 0).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("rank", "nodes", "--weights", "gpu=1"), "'gpu' is no aspect"),
+        (("rank", "nodes", "--nodes", "gone"), "'gone' is not in this dataset"),
+        (("groups", "nodes", "--mode", "best"), "corrected or faithful"),
+        (("advise", "nodes", "--jobs", "nodes", "--profile", "0"), "holds benchmark runs"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(workprof, runs, arguments, words):
+    done = workprof("nodes", *arguments)
+    assert done.status == 2
+    assert words in done.err
+    assert done.out == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("profile", "words"), [("999", "no job in this clustering"), ("-1", "outliers are no profile")]
+)
+def test_a_profile_that_there_is_not_is_refused(workprof, runs, sample, profile, words):
+    done = workprof("nodes", "advise", "nodes", "--jobs", "small", "--profile", profile)
+    assert done.status == 2
+    assert words in done.err
+
+
+def test_pairs_and_moments_are_read_strictly():
+    assert numbers_by_name("--weights", "cpu=1, disk=0.5") == {"cpu": 1.0, "disk": 0.5}
+    assert numbers_by_name("--weights", None) == {}
+    for wrong in ("cpu", "cpu=fast", "cpu=1,cpu=2", "=1", "cpu="):
+        with pytest.raises(SettingsError, match="NAME="):
+            numbers_by_name("--weights", wrong)
+    assert moment("--since", None) is None
+    assert moment("--since", "12.5") == 12.5
+    assert moment("--since", "1970-01-02") == moment("--since", "1970-01-02T01:00+01:00") == 86_400.0
+    with pytest.raises(SettingsError, match="epoch seconds"):
+        moment("--since", "soon")

@@ -1,0 +1,169 @@
+"""Groups of nodes: planted ones come back whatever the scale, noise makes none, published defects stay and are told."""
+
+import numpy as np
+import pytest
+
+from tests.nodes.planted_nodes import development_runs, runs_of
+from tests.shared_data import needs_shared_data
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.nodes.groups import WEAK_SILHOUETTE, group_nodes
+from workprof.nodes.groups_features import label, nodes_differ
+from workprof.nodes.groups_records import Groups, GroupSettings
+from workprof.nodes.groups_search import adjusted_rand, best_grouping, by_size
+from workprof.nodes.ranking_settings import RankSettings
+from workprof.progress import silent
+from workprof.records import pack, to_json, unpack
+
+KINDS = {"n1": (1.0, 1.0), "n2": (1.6, 1.2), "c2": (2.2, 2.5)}
+FEW = RankSettings(n_draws=200)
+
+
+def machines(each=4, spread=0.01, scale=1.0, seed=0):
+    """Return node -> speeds of three kinds, with names that tell the kind."""
+    draw = np.random.default_rng(seed)
+    return {
+        f"{kind}-{number}": {
+            "cpu": cpu * scale * draw.lognormal(0, spread),
+            "memory": memory * draw.lognormal(0, spread),
+        }
+        for kind, (cpu, memory) in KINDS.items()
+        for number in range(each)
+    }
+
+
+def grouped(speeds, mode="corrected", frame=None, **settings):
+    table = runs_of(speeds, n_runs=4) if frame is None else frame
+    return group_nodes({"runs": table}, GroupSettings(ranking=FEW, mode=mode, **settings), silent)
+
+
+def kinds(found):
+    return {frozenset(one.nodes) for one in found.groups}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e-3])
+def test_planted_groups_come_back_after_rescaling_a_feature(scale):
+    speeds = machines(scale=scale)
+    reference = {node: node.partition("-")[0] for node in speeds}
+    found = grouped(speeds, reference=reference, n_resamples=10)
+    assert found.k == 3
+    assert found.reference_rand == 1.0
+    assert found.stability == 1.0
+    assert found.silhouette == max(found.silhouettes.values())
+    assert set(found.silhouettes) == {str(k) for k in range(2, 11)}
+    assert found.aspects == ("cpu", "memory")
+
+
+def test_labels_come_from_the_nodes_and_name_low_and_high():
+    found = {one.nodes[0].partition("-")[0]: one.labels for one in grouped(machines(), n_resamples=0).groups}
+    assert found["n1"] == {"cpu": "low", "memory": "low"}
+    assert found["n2"] == {"cpu": "mid", "memory": "mid"}
+    assert found["c2"] == {"cpu": "high", "memory": "high"}
+
+
+def test_every_node_is_in_one_group_or_told():
+    speeds = machines(each=3)
+    del speeds["n1-0"]["memory"]
+    found = grouped(speeds, n_resamples=0)
+    assert found.not_grouped == {"n1-0": "no usable run of memory"}
+    assert sorted(node for one in found.groups for node in one.nodes) == sorted(set(speeds) - {"n1-0"})
+
+
+def test_nodes_that_do_not_differ_are_one_group_and_it_is_said():
+    found = [
+        grouped(None, frame=runs_of(dict.fromkeys("abcdef", 1.0), n_runs=6, noise=0.05, seed=seed), n_resamples=0)
+        for seed in range(20)
+    ]
+    whole = [one for one in found if one.k == 1]
+    assert len(whole) >= 17
+    assert all(np.isnan(one.silhouette) and one.notes for one in whole)
+    assert set(whole[0].groups[0].nodes) == set("abcdef")
+
+
+def test_an_aspect_in_which_nodes_do_not_differ_is_not_looked_at():
+    speeds = {node: own | {"disk": 1.0} for node, own in machines().items()}
+    found = grouped(speeds, n_resamples=0)
+    assert (found.k, found.aspects) == (3, ("cpu", "memory"))
+    assert all(one.labels["disk"] == "alike" for one in found.groups)
+    assert any("disk" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_fewer_than_three_nodes_are_one_group(n):
+    found = grouped({f"node{i}": 1.0 + i for i in range(n)})
+    assert (found.k, len(found.groups)) == (1, 1)
+    assert "too few to group" in found.notes[0]
+
+
+def test_no_grouping_stands_out_of_an_even_ladder_of_noise():
+    draw = np.random.default_rng(0)
+    found = best_grouping(draw.normal(size=(12, 8)), WEAK_SILHOUETTE, seed=0)
+    assert found.k == 1
+    assert len(found.silhouettes) == 9
+
+
+def test_ties_go_to_the_smaller_k():
+    square = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    found = best_grouping(square, -1.0, seed=0)
+    best = max(found.silhouettes.values())
+    assert found.k == min(int(k) for k, value in found.silhouettes.items() if value == pytest.approx(best))
+
+
+def test_groups_are_numbered_by_size_then_by_their_first_node():
+    assert by_size(np.array([2, 0, 0, 1])).tolist() == [1, 0, 0, 2]
+    assert adjusted_rand(np.array([0, 0, 1]), np.array([5, 5, 2])) == 1.0
+
+
+def test_nodes_differ_when_their_scores_spread_more_than_their_draws():
+    draw = np.random.default_rng(1)
+    noise = draw.normal(0, 0.1, size=(500, 6))
+    assert not nodes_differ(noise[0], noise, 20)
+    assert nodes_differ(np.linspace(0, 2, 6), noise, 20)
+    assert not nodes_differ(np.zeros(6), noise, 20)
+    assert nodes_differ(np.array([0.0, 1.0]), np.full((500, 2), np.nan), 2)
+
+
+def test_labels_by_quartiles():
+    values = np.array([1.0, 2, 3, 4, 5])
+    assert [label(value, values) for value in (1.0, 2, 3, 4, 9)] == ["low", "low", "mid", "high", "high"]
+    assert label(1.0, np.ones(4)) == "alike"
+
+
+def test_the_published_grouping_keeps_its_defects_and_says_so():
+    found = grouped(machines(each=4), mode="faithful")
+    assert found.published
+    assert found.k == 3
+    assert any("always 3 groups" in note for note in found.notes)
+    assert {value for one in found.groups for value in one.labels.values()} <= {"0", "1", "2"}
+    assert list(found.groups[0].labels) == ["CPU_MT", "RAM"]
+    assert grouped(machines(each=1) | {"n1-9": {"cpu": 1.01, "memory": 1.0}}, mode="faithful").k == 3
+    assert grouped({"a": 1.0, "b": 2.0}, mode="faithful").groups == ()
+    with pytest.raises(NotEnoughData, match="fails at exactly 3"):
+        grouped(machines(each=1), mode="faithful")
+
+
+def test_the_published_grouping_follows_the_largest_number():
+    speeds = {f"m{i}": {"cpu": 1 + 0.001 * (i % 2), "memory": 1.0 + i // 2} for i in range(6)}
+    raw = grouped({node: own | {"cpu": own["cpu"] * 1e4} for node, own in speeds.items()}, mode="faithful")
+    assert kinds(raw) != {frozenset({"m0", "m1"}), frozenset({"m2", "m3"}), frozenset({"m4", "m5"})}
+
+
+@needs_shared_data
+def test_the_development_runs_are_grouped_by_their_processors():
+    found = group_nodes({"runs": development_runs()}, GroupSettings(n_resamples=10), silent)
+    assert sorted(node for one in found.groups for node in one.nodes) == ["full-2c", "mid-1c", "small-half"]
+    assert "cpu" in found.aspects
+    assert "disk" not in found.aspects
+
+
+def test_a_reference_must_name_every_node_and_settings_have_bounds():
+    with pytest.raises(SettingsError, match="says nothing of node"):
+        grouped(machines(), reference={"n1-0": "x"})
+    with pytest.raises(SettingsError):
+        GroupSettings(mode="best")
+    with pytest.raises(SettingsError):
+        GroupSettings(n_resamples=-1)
+
+
+def test_groups_can_be_kept():
+    found = grouped(machines(), n_resamples=5)
+    assert to_json(unpack(Groups, pack(found))) == to_json(found)

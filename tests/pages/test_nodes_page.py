@@ -1,0 +1,266 @@
+"""The Nodes page in every state: no data, one run per node, every view, links, prices, advice, a running detection."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from pages._nodes_prices import after_edits
+from tests.charts import records_for_nodes as given
+from tests.nodes.planted_nodes import runs_of
+from tests.pages.conftest import problems
+from workprof.cache import About
+from workprof.nodes.detect_settings import DetectSettings
+from workprof.nodes.detection_asked import DetectionAsked
+from workprof.nodes.groups_records import GroupSettings
+from workprof.nodes.ranking_settings import RankSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+from workprof.workbench.nodes import DETECT
+
+VIEWS = ("Ranking", "Groups", "For a profile", "Degradation")  # Transfer starts without a chart
+SPEEDS = {
+    "calm": {"cpu": 2.0, "memory": 1.0, "disk": 1.0, "network": 1.0},
+    "twin": {"cpu": 1.9, "memory": 1.0, "disk": 1.0, "network": 1.0},
+    "small": {"cpu": 1.0, "memory": 1.5, "disk": 3.0, "network": 1.0},
+    "tiny": {"cpu": 0.9, "memory": 1.5, "disk": 2.9, "network": 1.0},
+}
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def write(path, frame):
+    """Write runs as lines of a file of benchmark runs."""
+    lines = []
+    for row in frame.drop(columns=["row_id", "provenance"]).to_dict("records"):
+        row["started"], row["finished"] = row.pop("started_s"), row.pop("finished_s")
+        row["argv"], row["host"] = json.loads(row["argv"]), json.loads(row["host"])
+        lines.append(json.dumps(row))
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory, prepared):
+    """A home with jobs and their profiles, runs once per node, and as the newest: runs with a kept detection."""
+    folder = tmp_path_factory.mktemp("nodes")
+    shutil.copytree(prepared[0], folder / "home")
+    few, many = write(folder / "few.jsonl", runs_of(SPEEDS, 1)), write(folder / "many.jsonl", runs_of(SPEEDS, n_runs=6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            once = workbench.ingest([few]).hash
+            runs = workbench.ingest([many]).hash
+            key = DETECT.key(runs, DetectionAsked(DetectSettings()))
+            about = About(key, DETECT.name, "many", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
+            workbench._cache.put(key, given.detection(("calm", "small")), about)
+            faithful = DETECT.key(runs, DetectionAsked(DetectSettings(mode="faithful")))
+            workbench._cache.put(faithful, given.detection(("calm", "small")), replace(about, key=faithful))
+    return folder / "home", runs, once
+
+
+@pytest.fixture
+def runs(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1]
+
+
+@pytest.fixture
+def page(app, runs):
+    def opened(tab="Ranking", **more):
+        return app("nodes", nodes_tab=tab, **more)
+
+    return opened
+
+
+def test_an_empty_home_names_what_is_needed(app):
+    test = app("nodes")
+    assert problems(test) == []
+    assert "columns node, benchmark, argv, started" in words(test)
+    assert "Load sample" in labels(test)
+
+
+def test_a_home_with_jobs_only_says_that_benchmark_runs_are_missing(app, loaded):
+    test = app("nodes", ds=loaded.hash)
+    assert problems(test) == []
+    assert "No dataset of benchmark runs is loaded yet" in words(test)
+
+
+@pytest.mark.parametrize("tab", VIEWS)
+def test_every_view_opens_and_every_chart_has_its_words(page, tab):
+    test = page(tab)
+    assert problems(test) == []
+    assert len(test.get("plotly_chart"))
+    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
+
+
+def test_one_run_per_node_gives_no_ranking_and_says_so(page, kept):
+    test = page()
+    test.sidebar.selectbox(key="shell_dataset").set_value(kept[2]).run()
+    assert problems(test) == []
+    assert "No ranking: fewer than 3 runs of a benchmark" in words(test)
+
+
+def test_the_ranking_is_that_of_the_library(page, runs, house):
+    test = page(nodes_w_cpu="3", nodes_w_disk="0")
+    assert problems(test) == []
+    settings = RankSettings({"cpu": 3.0, "memory": 1.0, "disk": 0.0, "network": 1.0})
+    found = house().workbench.node_ranking(runs, settings)
+    table = next(one.value for one in test.dataframe if "tied_with" in one.value.columns)
+    assert list(table["score"]) == [one.score for one in found.nodes]
+    assert "Weights: cpu 60.0 %, memory 20.0 %, network 20.0 %." in words(test)
+    assert f"{found.nodes[0].node} is" in words(test)
+
+
+def test_weights_in_the_link_turn_the_order(page):
+    rest = {"nodes_w_memory": "0", "nodes_w_network": "0"}
+    for cpu, disk, best in (("1", "0", "calm"), ("0", "1", "small")):
+        test = page(nodes_w_cpu=cpu, nodes_w_disk=disk, **rest)
+        assert next(metric.value for metric in test.metric if metric.label == "Best node") == best
+
+
+def test_windows_nodes_and_nonsense_in_the_link(page):
+    test = page(nodes_only="calm")
+    assert problems(test) == []
+    assert "the only node" in words(test)
+    test = page(nodes_since="no date")
+    assert test.exception.len == 0
+    assert "write epoch seconds" in " ".join(item.value for item in test.error).replace("\\", "")
+    test = page(nodes_since="2100-01-01")
+    assert "no benchmark run is left" in " ".join(item.value for item in test.error).replace("\\", "")
+    assert test.exception.len == 0
+
+
+def test_all_weights_zero_is_told(page):
+    zero = dict.fromkeys(("nodes_w_cpu", "nodes_w_memory", "nodes_w_disk", "nodes_w_network"), "0")
+    test = page(**zero)
+    assert test.exception.len == 0
+    assert "all weights are 0" in " ".join(item.value for item in test.error).replace("\\", "")
+
+
+def test_prices_stand_in_the_link_and_give_score_per_price(page):
+    test = page(nodes_prices="calm=2, small=0.5")
+    assert problems(test) == []
+    table = next(one.value for one in test.dataframe if "tied_with" in one.value.columns)
+    by_node = table.set_index("node")
+    assert by_node.loc["small", "price_performance"] == pytest.approx(by_node.loc["small", "score"] / 0.5)
+    test.text_input(key="nodes_prices").set_value("calm=free").run()
+    assert "NAME=NUMBER" in " ".join(item.value for item in test.error).replace("\\", "")
+
+
+def test_an_edited_price_goes_into_the_field():
+    changes = {"edited_rows": {1: {"price": 0.25}, 0: {"price": None}}, "deleted_rows": [], "added_rows": []}
+    assert after_edits(("a", "b"), {"a": 1.0, "c": 3.0}, changes) == "c=3, b=0.25"
+
+
+def test_groups_are_those_of_the_library_in_both_definitions(page, runs, house):
+    test = page("Groups")
+    found = house().workbench.node_groups(runs, GroupSettings())
+    assert next(metric.value for metric in test.metric if metric.label == "Groups") == str(found.k)
+    test = page("Groups", nodes_mode="faithful")
+    assert problems(test) == []
+    assert "published definitions" in words(test)
+
+
+def test_advice_weighs_what_the_jobs_use(page, runs, house):
+    test = page("For a profile", nodes_profile="1")
+    assert problems(test) == []
+    jobs = next(one for one in house().workbench.datasets() if one.kind == "jobs")
+    found = house().workbench.node_advice(runs, jobs.hash, 1)
+    assert f"For profile 1 ({found.n_jobs:,} jobs)" in words(test)
+    test = page("For a profile", nodes_profile="999")
+    assert "no job in this clustering" in " ".join(item.value for item in test.error).replace("\\", "")
+
+
+def test_the_detection_shows_what_it_found_and_how_far_to_trust_it(page):
+    test = page("Degradation", nodes_node="small")
+    assert problems(test) == []
+    assert "of small are flagged" in words(test)
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert (shown["Detector"], shown["F1 of degraded"]) == ("combined", "0.950")
+    assert "A message of the detection." in words(test)
+    assert len(test.get("plotly_chart")) == 4
+
+
+def test_another_detection_is_asked_for_and_the_old_one_stays(page):
+    test = page("Degradation")
+    test.selectbox(key="nodes_detector").set_value("robust-z").run()
+    assert problems(test) == []
+    assert "based on previous settings" in words(test)
+    assert "Look for degraded runs" in labels(test)
+    assert len(test.get("plotly_chart")) == 4
+
+
+def test_a_ranking_that_needs_the_network_asks_for_it(page, kept):
+    test = page(nodes_score="perona")
+    test.sidebar.selectbox(key="shell_dataset").set_value(kept[2]).run()
+    assert problems(test) == []
+    assert "Look for degraded runs" in labels(test)
+    assert "need the network" in words(test)
+
+
+def test_flagged_runs_can_be_left_out_and_the_published_score_is_flagged(page, runs, house):
+    test = page(nodes_exclude="flagged")
+    assert problems(test) == []
+    found = house().workbench.node_ranking(runs, RankSettings(exclude="flagged"))
+    assert found.left_out == {"flagged as anomalous": int(given.detection().runs.flag.sum())}
+    test = page(nodes_score="perona")
+    assert problems(test) == []
+    assert "published definitions" in words(test)
+    table = next(one.value for one in test.dataframe if "no_rank_because" in one.value.columns)
+    assert sum("no usable run" in reason for reason in table["no_rank_because"]) == 2  # two nodes have no codes
+
+
+def reports(folder):
+    """Write reports of two machines; 'new' is twice as fast as 'old'."""
+    head = "Workflow,Task,Label,Machine,NumberSequences,TaskInputSizeUncompressed,Realtime,%cpu"
+    for machine, speed in (("old", 1.0), ("new", 2.0)):
+        path = folder / machine / "results_flow" / f"execution_report_{machine}.csv"
+        path.parent.mkdir(parents=True)
+        lines = [
+            f"flow,sort,{label},{machine},{100 + size},{size * 1e9},{(5 + size) * 1000 / speed},100"
+            for label, sizes in (("train-1", (1, 2, 3, 4)), ("train-2", (1.5, 2.5, 3.5, 4.5)), ("test", (20,)))
+            for size in sizes
+        ]
+        path.write_text("\n".join((head, *lines)) + "\n")
+    (folder / "scores.csv").write_text("machine,cpu,linpack,memory,io\nold,100,,,50\nnew,200,,,50\n")
+
+
+def test_transfer_compares_the_methods_on_reports_of_the_data_folder(page, tmp_path):
+    reports(tmp_path / "data" / "lab")
+    test = page("Transfer", nodes_reports="lab", nodes_local="old", nodes_scores_file="lab/scores.csv")
+    assert problems(test) == []
+    test.button(key="nodes_transfer").click().run()
+    assert problems(test) == []
+    assert "of the measured runtime" in words(test)
+    assert len(test.get("plotly_chart")) == 1
+
+
+def test_transfer_reads_nothing_outside_the_data_folder(page):
+    for outside in ("../..", "/etc", "gone"):
+        test = page("Transfer", nodes_reports=outside)
+        assert test.exception.len == 0
+        assert "is not in the data folder" in " ".join(item.value for item in test.error).replace("\\", "")
+
+
+@pytest.mark.slow
+def test_a_detection_runs_in_the_background_and_is_cancelled(page, house):
+    test = page("Degradation", nodes_detector="robust-z")
+    test.button(key="nodes_detect_corrected").click().run()
+    assert problems(test) == []
+    assert "Cancel" in labels(test)
+    workbench = house().workbench
+    key = workbench.jobs()[0].key
+    next(button for button in test.button if button.label == "Cancel").click().run()
+    workbench.wait(key, 60)
+    test.run()
+    assert problems(test) == []
+    assert "was cancelled" in words(test)
