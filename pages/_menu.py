@@ -27,6 +27,14 @@ MENU = {
         Entry("durations", "timer", "How long, and how sure."),
         Entry("memory", "memory", "What sizes save and break."),
     ),
+    "Detect": (
+        Entry("nodes", "dns", "Which machine, and which has gone bad."),
+        Entry("phases", "timeline", "What runs on a box."),
+    ),
+    "Help": (
+        Entry("runs", "history", "What was computed."),
+        Entry("help", "help", "Words, methods, limits."),
+    ),
 }
 
 

@@ -23,6 +23,9 @@ NAMES = (
     "shap_one_job",
     "bins_search",
     "replay",
+    "changepoints",
+    "fingerprints",
+    "nodes_train",
     "page_warm_p95",
 )
 

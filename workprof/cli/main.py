@@ -19,10 +19,18 @@ from workprof.cli import (
     memory_models,
     memory_plans,
     nodes,
+    nodes_detect,
+    nodes_rank,
+    nodes_suite,
+    phases,
     profiles,
+    record,
     report,
+    runs,
     serve,
     synth,
+    synth_benchmarks,
+    synth_telemetry,
 )
 from workprof.cli.console import choose_home, warn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
@@ -40,6 +48,9 @@ app = typer.Typer(
 datasets.register(app)
 serve.register(app)
 report.register(app)
+record.register(app)
+synth_telemetry.register(synth.app)
+synth_benchmarks.register(synth.app)
 app.add_typer(synth.app, name="synth")
 app.add_typer(profiles.app, name="profiles")
 estimates_observe.register(estimate.app)
@@ -48,7 +59,11 @@ memory_plans.register(memory.app)
 app.add_typer(memory.app, name="memory")
 app.add_typer(classify.app, name="classify")
 app.add_typer(estimate.app, name="estimate")
+for part in (nodes_suite, nodes_rank, nodes_detect):
+    part.register(nodes.app)
 app.add_typer(nodes.app, name="nodes")
+app.add_typer(phases.app, name="phases")
+app.add_typer(runs.app, name="runs")
 
 
 @app.callback(invoke_without_command=True)

@@ -10,11 +10,24 @@ from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.job_search import JobSearchQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.new_jobs import NewJobQuestions
+from workprof.workbench.nodes import NodeQuestions
+from workprof.workbench.phase_views import PhaseViewQuestions
+from workprof.workbench.phases import PhaseQuestions
+from workprof.workbench.runs import RunQuestions
 
 __all__ = ["JOBS", "WORDS", "Answer", "Workbench"]
 
 
 class Workbench(
-    FeedbackQuestions, NewJobQuestions, JobSearchQuestions, ExplanationQuestions, DurationQuestions, MemoryQuestions
+    RunQuestions,
+    FeedbackQuestions,
+    NewJobQuestions,
+    JobSearchQuestions,
+    ExplanationQuestions,
+    DurationQuestions,
+    MemoryQuestions,
+    NodeQuestions,
+    PhaseQuestions,
+    PhaseViewQuestions,
 ):
     """One home folder, opened: its datasets, its results, its running steps."""

@@ -1,0 +1,42 @@
+"""The known workloads: which runs they are made of, and how far apart these lie."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _figures, _phases_job, _phases_labels, _phases_source
+from pages._phases_asked import Asked, measure
+from workprof.charts.phases import distance_matrix, threshold_note, threshold_table
+from workprof.phases.known_records import LibraryView, LibraryViewSettings
+
+
+def library(asked: Asked) -> None:
+    """Show the runs with what they count as, then distances and thresholds."""
+    source = _phases_source.chosen(asked, "Library from")
+    runs = asked.workbench.phase_runs(source.hash)
+    edits = asked.workbench.library_edits(source.hash)
+    _phases_labels.labels(asked, source.hash, runs, edits)
+    found = _phases_job.result(
+        asked,
+        _phases_job.Work(
+            name="library",
+            settings=LibraryViewSettings(edits, asked.library),
+            answer=lambda _, settings: asked.workbench.library_answer(source.hash, settings),
+            start=lambda _, settings: asked.workbench.start_library(source.hash, settings),
+            button="Compare the runs",
+            before=f"The fingerprints of {len(runs.runs)} runs are not compared with these settings yet.",
+            what="Comparing the runs",
+        ),
+    )
+    if found is not None:
+        _found(found)
+
+
+def _found(found: LibraryView) -> None:
+    by = measure("Distance", "phases_distance")
+    _figures.show(distance_matrix(found, by), key=f"phases_matrix_{by}")
+    st.subheader("Thresholds")
+    st.caption(threshold_note(found))
+    _figures.table(
+        threshold_table(found), "phases-thresholds", key="phases_thresholds", alt="Thresholds of each workload"
+    )

@@ -1,0 +1,107 @@
+"""`workprof phases`: the contract's keys on planted runs, counters, modes, another dataset, input that is refused."""
+
+import pytest
+
+from tests.phases.planted_runs import planted
+from workprof.cli.phases import app
+
+MATCH_KEYS = {"workload", "run", "distance_ed", "distance_dtw", "offset", "within_threshold"}
+SMALL = ("--splits", 2, "--open-splits", 1)
+
+
+@pytest.fixture(scope="module")
+def known(run_workprof, home):
+    samples = planted(4, 4, seed=11)
+    samples["proc.threads"] = 5
+    train = samples[(samples["workload"] != "w3") & (samples["run"] != "4")]
+    for name, frame in (("all", samples), ("train", train)):
+        frame.to_csv(home / f"{name}.csv", index=False)
+        made = run_workprof("ingest", home / f"{name}.csv", "--format", "telemetry", "--name", name, home=home)
+        assert made.status == 0, made.err
+    return home
+
+
+def test_detect(workprof, known):
+    found = workprof("phases", "detect", "all", "--run", "w1/2", "--json").json
+    assert (found["workload"], found["run"], found["n_samples"]) == ("w1", "2", 30)
+    assert set(found["counters"]) == {f"c{i}" for i in range(8)}
+    for counter in found["counters"].values():
+        assert {"change_points_s", "phases"} <= set(counter)
+        starts = [phase["start_s"] for phase in counter["phases"]]
+        assert starts == [0, *counter["change_points_s"]]
+        assert counter["phases"][-1]["end_s"] == 30
+        assert {"start_s", "end_s", "mean"} <= set(counter["phases"][0])
+    two = [name for name, one in found["counters"].items() if len(one["phases"]) == 2]
+    assert len(two) > 4
+
+
+def test_detect_by_other_methods_and_counters(workprof, known):
+    (known / "names.txt").write_text("c1\nc2\n")
+    asked = ("phases", "detect", "all", "--run", "w1/2", "--counters", known / "names.txt")
+    for more in (("--method", "pelt"), ("--hazard", 20), ("--readout", "exact"), ("--mode", "faithful")):
+        assert set(workprof(*asked, *more, "--json").json["counters"]) == {"c1", "c2"}
+    assert "c1" in workprof(*asked).out
+
+
+def test_match(workprof, known):
+    found = workprof("phases", "match", "all", "--unknown", "w2/3", "--json").json
+    assert {"matches", "verdict"} <= set(found)
+    assert len(found["matches"]) == 15
+    assert all(set(line) >= MATCH_KEYS for line in found["matches"])
+    assert found["nearest"] == "w2"
+    assert found["verdict"] in ("w2", "unknown")
+    assert workprof("phases", "match", "all", "--unknown", "w2/3").out.startswith("w2/3: ")
+
+
+@pytest.mark.slow
+def test_evaluate_in_splits(workprof, known):
+    found = workprof("phases", "evaluate", "all", *SMALL, "--json").json
+    wanted = {"known", "baselines", "c", "unknown", "false_reject_share", "distances"}
+    assert wanted <= set(found)
+    assert {"accuracy", "precision", "recall", "f1", "per_class"} <= set(found["known"])
+    assert set(found["baselines"]) == {"majority", "nearest_means", "boosted_means"}
+    assert {"workload", "nearest", "rejected_share"} <= set(found["unknown"][0])
+    assert {"workload", "dtw_mean", "dtw_std", "ed_mean", "ed_std"} <= set(found["distances"][0])
+    assert found["known"]["accuracy"] == 1.0
+    again = workprof("phases", "evaluate", "all", *SMALL, "--json").json
+    assert again == found
+
+
+def test_evaluate_what_was_learned_elsewhere(workprof, known):
+    asked = ("phases", "evaluate", "all", "--train", "train")
+    found = workprof(*asked, "--json").json
+    assert [one["workload"] for one in found["unknown"]] == ["w3"]
+    assert found["known"]["n_test"] == 12
+    assert "w3" in workprof(*asked).out
+
+
+def test_all_counters_leave_out_those_of_the_processes(workprof, known):
+    asked = ("phases", "detect", "all", "--run", "w1/2", "--counters")
+    assert "proc.threads" not in workprof(*asked, "all", "--json").json["counters"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("detect", "nothing"), "nothing"),
+        (("detect", "all", "--run", "9"), "there is no run '9'"),
+        (("detect", "all", "--run", "1"), "4 runs are called '1'"),
+        (("detect", "all", "--method", "guess"), "method is 'guess'"),
+        (("detect", "all", "--counters", "no.such"), "counters is 'no.such'"),
+        (("detect", "all", "--mode", "fair"), "mode is 'fair'"),
+        (("match", "all", "--unknown", "w9/1"), "there is no run 'w9/1'"),
+        (("match", "all", "--unknown", "w1/1", "--c", -2), "c is -2"),
+        (("evaluate", "all", "--splits", 0), "splits is 0"),
+        (("evaluate", "all", "--train", "nothing"), "nothing"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(workprof, known, arguments, words):
+    ran = workprof("phases", *arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_the_commands_are_those_of_the_contract():
+    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    assert names == {"detect", "evaluate", "match"}

@@ -1,0 +1,364 @@
+"""The Phases page in every state: no data, every view, windows, boundaries, jobs, a library changed by hand, live."""
+
+import csv
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+from pages import _phases_found, _phases_window
+from pages._phases_match import BUTTON
+from tests.charts import records_for_phases as given
+from tests.charts.records_for_tests import HOSTILE
+from tests.pages.conftest import problems
+from workprof.charts.phases import EVERY
+from workprof.phases.known_records import LibraryViewSettings
+from workprof.phases.phase_settings import DetectSettings, EvaluationSettings, MatchRunSettings, faithful_library
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+VIEWS = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
+RUN = "two steps/1"
+PUBLISHED = {"phases_mode": "faithful"}
+SPLITS = {"phases_splits": "1", "phases_open_splits": "0"}
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def until(met, patience_s=120):
+    end = time.monotonic() + patience_s
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with a dataset of runs and one of a single run, and kept results as published."""
+    folder = tmp_path_factory.mktemp("phases")
+    many, single = folder / "runs.csv", folder / "single.csv"
+    given.samples().to_csv(many, index=False)
+    given.samples().query("workload == 'one step' and run == '1'").to_csv(single, index=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            hashes = [workbench.ingest([path]).hash for path in (many, single)]
+            library = faithful_library()
+            workbench.match_run(hashes[0], MatchRunSettings(RUN, library))
+            workbench.evaluate_phases(hashes[0], EvaluationSettings(library=library, splits=1, open_splits=0))
+            view = LibraryViewSettings(library=library)
+            workbench.wait(workbench.start_library(hashes[0], view).key, 120)
+    return folder / "home", hashes
+
+
+@pytest.fixture
+def runs(home, kept):
+    shutil.copytree(kept[0], home)
+    return kept[1][0]
+
+
+@pytest.fixture
+def page(app, runs):
+    return lambda tab="Timeline", **more: app("phases", **{"ds": runs, "phases_tab": tab, "phases_run": RUN} | more)
+
+
+def spec(test, place=0):
+    return test.get("plotly_chart")[place].proto.spec
+
+
+def test_without_a_dataset_the_page_says_what_it_needs(app):
+    test = app("phases")
+    assert not problems(test)
+    assert "counters by the second" in words(test)
+
+
+def test_a_job_trace_is_not_offered_here(app, loaded):
+    test = app("phases")
+    assert not problems(test)
+    assert "counters by the second" in words(test)
+
+
+@pytest.mark.parametrize("tab", VIEWS)
+def test_every_view_opens_and_says_its_part(page, tab):
+    test = page(tab, **PUBLISHED, **SPLITS)
+    assert not problems(test)
+    said = {
+        "Timeline": "two steps/1, 0 to 24 s",
+        "Fingerprint": "8 statistics",
+        "Match": "two steps/1 is",
+        "Library": "The nearest other run",
+        "Evaluation": "of held-back runs are recognised",
+        "Live": "No recording is in progress",
+    }
+    assert said[tab] in words(test)
+    assert "<img" not in words(test).replace(HOSTILE, "")
+    for chart in test.get("plotly_chart"):
+        assert chart.proto.alt
+        assert "<img" not in chart.proto.spec
+
+
+def test_the_timeline_is_what_the_library_call_finds(page, runs, house):
+    test = page(phases_counters=given.CPU)
+    assert not problems(test)
+    found = house().workbench.run_phases(runs, DetectSettings(RUN))
+    own = next(one for one in found.counters if one.counter == given.CPU)
+    assert list(own.change_points_s) == [8.0, 16.0]
+    assert '"x0":8.0' in spec(test).replace(" ", "")
+    assert '"x0":16.0' in spec(test).replace(" ", "")
+    assert "constant here: one phase: app.flat" in words(test)
+
+
+def test_a_window_is_computed_anew_and_can_be_left(page):
+    test = page(phases_counters=given.CPU, phases_from="10", phases_to="24")
+    assert not problems(test)
+    assert "two steps/1, 10 to 24 s" in words(test)
+    assert '"x0":8.0' not in spec(test).replace(" ", "")
+    next(button for button in test.button if button.label == "Whole run").click().run()
+    assert "two steps/1, 0 to 24 s" in words(test)
+
+
+def test_a_dragged_box_becomes_the_window(page):
+    test = page(phases_counters=given.CPU)
+    event = {"selection": {"box": [{"x": [20.02, 4.98], "y": [0, 1]}], "points": []}}
+    test.session_state[_phases_window.CHART] = event
+    assert not problems(test.run())
+    assert _phases_window.window_of(event) == (5.0, 20.0)
+    assert _phases_window.window_of(None) is None
+    assert _phases_window.window_of({"selection": {"points": []}}) is None
+    assert _phases_window.window_of({"selection": {"box": [{"x": [3, 3]}]}}) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"phases_from": "20", "phases_to": "10"}, "ends before it begins"),
+        ({"phases_from": "0", "phases_to": "3"}, "fewer than two phases"),
+        ({"phases_own": "eight"}, "times in seconds with commas"),
+        ({"phases_run": "no such/9"}, "which this dataset does not have"),
+        ({"phases_run": "two steps/4"}, "marked short"),
+        ({"phases_library": "gone 12345678", "phases_tab": "Match"}, "which this home folder does not have"),
+    ],
+)
+def test_what_cannot_be_done_is_said(page, query, said):
+    query = dict(query)
+    if "fewer" in said:
+        query["phases_least"] = "2"
+    test = page(**query)
+    assert not problems(test)
+    assert said in words(test)
+
+
+def test_a_window_beside_the_run_is_an_error_with_the_next_step(page):
+    (told,) = problems(page(phases_from="100", phases_to="200"))
+    assert "it lasts from 0 to 24 s" in told.replace("\\", "")
+
+
+def test_boundaries_of_ones_own_are_drawn_and_counted(page):
+    test = page(phases_counters=given.CPU, phases_own="4, 12.0")
+    assert not problems(test)
+    drawn = spec(test).replace(" ", "")
+    assert '"x0":4.0' in drawn
+    assert '"dash":"dash"' in drawn
+    assert '"x0":8.0' not in drawn
+
+
+def test_another_run_forgets_window_and_boundaries(page):
+    test = page(phases_from="10", phases_own="12")
+    test.selectbox(key="phases_run").select("one step/2").run()
+    assert not problems(test)
+    assert "one step/2, 0 to 24 s" in words(test)
+    assert test.session_state["phases_from"] is None
+    assert test.session_state["phases_own"] == ""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"phases_method": "pelt"},
+        {"phases_method": "binseg", "phases_penalty": "4"},
+        {"phases_method": "kernel"},
+        {"phases_phases": "joint", "phases_readout": "path", "phases_hazard": "12"},
+        {"phases_normalise": "run", "phases_abs": "true", "phases_log": "false"},
+        {"phases_normalise": "mixed", "phases_distribution": "hist"},
+        {"phases_set": "all", "phases_least": "3"},
+        {"phases_mode": "faithful"},
+    ],
+)
+def test_every_setting_of_a_link_is_used(page, query):
+    test = page(**query)
+    assert not problems(test)
+    assert "two steps/1, 0 to 24 s" in words(test)
+    for name, value in query.items():
+        assert test.query_params[name] in (value, [value])
+    assert ("published definitions" in words(test)) == (query.get("phases_mode") == "faithful")
+
+
+def test_two_sided_thresholds_carry_the_flag(page):
+    assert "published definitions" in words(page(phases_two_sided="true"))
+
+
+def test_the_fingerprint_has_one_statistic_or_all(page):
+    one = page("Fingerprint", phases_statistic="adf", phases_every="true")
+    assert not problems(one)
+    assert "no phase" in spec(one)
+    every = page("Fingerprint", phases_statistic=EVERY)
+    assert not problems(every)
+    assert "90 % quantile" in spec(every)
+    assert {"Fingerprint, JSON", "Fingerprint, NPZ"} <= {button.label for button in every.get("download_button")}
+
+
+def test_a_match_is_laid_over_the_nearest_run(page):
+    test = page("Match", **PUBLISHED, phases_alignment="true")
+    if "phases_over" not in {box.key for box in test.selectbox}:
+        test.session_state["phases_alignment"] = True
+        test.run()
+    assert not problems(test)
+    assert "go together at most" in words(test)
+
+
+@pytest.mark.slow
+def test_a_match_that_is_not_there_is_asked_for_and_made(page, runs, house):
+    test = page("Match", **PUBLISHED, phases_run="one step/2")
+    assert "is not matched with these settings yet" in words(test)
+    next(button for button in test.button if button.label == BUTTON).click().run()
+    workbench = house().workbench
+    until(lambda: not any(job.active for job in workbench.jobs()))
+    test.run()
+    assert not problems(test)
+    found = workbench.match_run_answer(runs, MatchRunSettings("one step/2", faithful_library())).result
+    assert found.verdict.nearest in words(test).replace("\\", "")
+
+
+@pytest.mark.slow
+def test_a_running_match_can_be_cancelled(page, house):
+    test = page("Match", phases_run="one step/3")
+    next(button for button in test.button if button.label == BUTTON).click().run()
+    cancel = [button for button in test.button if button.label == "Cancel"]
+    if cancel:  # it was quicker than we are
+        cancel[0].click().run()
+        until(lambda: not any(job.active for job in house().workbench.jobs()))
+        test.run()
+    assert not problems(test)
+    assert BUTTON in labels(test) or "Verdict" in [item.label for item in test.metric]
+
+
+def test_an_earlier_match_stays_under_a_banner(page):
+    test = page("Match", **PUBLISHED)
+    test.selectbox(key="phases_run").select("one step/4").run()
+    assert not problems(test)
+    assert "based on previous settings" in words(test)
+
+
+def test_a_library_is_changed_by_hand_and_put_back(page, runs, house):
+    test = page("Library", **PUBLISHED)
+    test.selectbox(key="phases_label_of").select("all runs of one step").run()
+    test.text_input(key="phases_label").input("a new name").run()
+    next(button for button in test.button if button.label == "Add or rename").click().run()
+    assert not problems(test)
+    workbench = house().workbench
+    assert {one.label for one in workbench.library_edits(runs).labels} == {"a new name"}
+    assert "not compared with these settings yet" in words(test)
+    test.selectbox(key="phases_label_of").select("one step/1").run()
+    next(button for button in test.button if button.label == "Leave out").click().run()
+    edits = workbench.library_edits(runs)
+    assert edits.label_of("one step", "1") == ""
+    assert edits.label_of("one step", "2") == "a new name"
+    next(button for button in test.button if button.label == "As recorded").click().run()
+    assert workbench.library_edits(runs).labels == ()
+    assert "The nearest other run" in words(test)
+
+
+def test_a_changed_library_is_another_question(page, house, runs):
+    test = page("Library", **PUBLISHED)
+    test.selectbox(key="phases_label_of").select("all runs of two steps").run()
+    next(button for button in test.button if button.label == "Leave out").click().run()
+    test = page("Match", **PUBLISHED)
+    assert "is not matched with these settings yet" in words(test)
+
+
+def test_a_read_only_server_changes_no_library(page, monkeypatch):
+    monkeypatch.setenv("WORKPROF_READONLY", "1")
+    test = page("Library", **PUBLISHED)
+    assert "Add or rename" not in labels(test)
+    assert "read-only" in words(test)
+
+
+def test_a_dataset_of_one_run_has_phases_but_no_match(app, runs, kept):
+    single = kept[1][1]
+    test = app("phases", ds=single)
+    assert not problems(test)
+    assert "one step/1, 0 to 24 s" in words(test)
+    other = app("phases", ds=single, phases_tab="Match")
+    assert not problems(other)
+    assert len(other.selectbox(key="phases_library").options) == 2
+
+
+@pytest.mark.slow
+def test_a_long_run_is_a_job(page, monkeypatch, house):
+    monkeypatch.setattr(_phases_found, "LONG_RUN", 10)
+    test = page()
+    assert "the search runs beside the page" in words(test)
+    next(button for button in test.button if button.label == "Find the phases").click().run()
+    until(lambda: not any(job.active for job in house().workbench.jobs()))
+    test.run()
+    assert not problems(test)
+    assert "two steps/1, 0 to 24 s" in words(test)
+    test.number_input(key="phases_least").set_value(3).run()
+    assert "based on previous settings" in words(test)
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """A recording in progress, in the data folder."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    path = folder / "now.csv.partial"
+    write(path, given.samples().query("workload == 'one step' and run == '2'").drop(columns="status").head(12))
+    return path
+
+
+def write(path, samples):
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow(samples.columns)
+        rows.writerows(samples.to_numpy().tolist())
+
+
+@pytest.mark.slow
+def test_a_recording_is_followed_to_its_end(page, recording, house):
+    test = page("Live", **PUBLISHED)
+    assert "now.csv.partial" in test.selectbox(key="phases_live").options
+    next(button for button in test.button if button.label == "Learn the known workloads").click().run()
+    until(lambda: not any(job.active for job in house().workbench.jobs()))
+    test.run()
+    assert not problems(test)
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["Recorded"] == "12 s"
+    write(recording, given.samples().query("workload == 'one step' and run == '2'").drop(columns="status"))
+    test.run()
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["Recorded"] == "24 s"
+    recording.unlink()
+    test.run()
+    assert not problems(test)
+
+
+def test_a_recording_without_common_counters_says_so(page, recording):
+    write(recording, given.samples()[["workload", "run", "t"]].assign(**{"other.counter": np.arange(288.0)}))
+    test = page("Live")
+    assert not problems(test)
+    assert "no counter in common" in words(test)
+
+
+def test_a_file_that_is_no_recording_is_refused(page, recording):
+    recording.write_text("a,b\n1,2\n")
+    (told,) = problems(page("Live"))
+    assert "is no recording" in told

@@ -1,0 +1,134 @@
+"""Samples on a grid: uneven, doubled, missing, slow, absent; which counters and which run are meant."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.phases.planted_runs import COUNTERS, planted
+from workprof.errors import ColumnMissing, NoRows, SettingsError
+from workprof.phases.normalise import fit_normaliser, normalised
+from workprof.phases.phase_settings import FingerprintSettings
+from workprof.phases.runs import counters_in, find_run, runs_of
+from workprof.phases.system72 import SYSTEM72
+
+PLAIN = FingerprintSettings(log=False)
+
+
+def table(t, values, **more):
+    return pd.DataFrame({"workload": "w", "run": "1", "t": t, "a": values} | more)
+
+
+def only(frame, counters=("a",)):
+    return runs_of(frame, counters).runs[0]
+
+
+def test_even_samples_stay_as_they_are():
+    run = only(table([1, 2, 3.001, 4], [1.0, 2, 3, 4]))
+    assert np.asarray(run.values).tolist() == [[1, 2, 3, 4]]
+    assert (run.start_s, run.notes, run.n_filled) == (0, (), 0)
+
+
+def test_doubled_times_become_their_mean_and_are_told():
+    run = only(table([1, 2, 2, 3], [1.0, 2, 4, 5]))
+    assert np.asarray(run.values).tolist() == [[1, 3, 5]]
+    assert "share a step" in run.notes[0]
+
+
+def test_short_gaps_keep_the_value_before_and_long_ones_stay_missing():
+    t = [1, 2, 6, 7, 8, 9, 14]
+    run = only(table(t, [float(one) for one in t]))
+    assert np.asarray(run.values)[0, :9].tolist() == [1, 2, 2, 2, 2, 6, 7, 8, 9]
+    assert np.isnan(np.asarray(run.values)[0, 9:13]).all()
+    assert run.n_filled == 3
+    assert any("have no sample" in note for note in run.notes)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    even = table(np.arange(1, 9), np.arange(8.0))
+    assert np.array_equal(only(even).values, only(even.sample(frac=1, random_state=1)).values)
+
+
+def test_slow_samples_make_a_slow_grid():
+    found = runs_of(table([5, 10, 15, 20], [1.0, 2, 3, 4]), ("a",))
+    assert found.step_s == 5
+    assert np.asarray(found.runs[0].values).tolist() == [[1, 2, 3, 4]]
+    assert "5 s apart" in found.notes[0]
+
+
+def test_quick_samples_are_averaged_in_the_second_that_they_end_in():
+    run = only(table(np.arange(1, 41) / 10, np.repeat([1.0, 2, 3, 4], 10)))
+    assert np.asarray(run.values).tolist() == [[1, 2, 3, 4]]
+
+
+def test_one_sample_is_one_step():
+    run = only(table([1], [7.0]))
+    assert np.asarray(run.values).tolist() == [[7]]
+    assert "one sample only" in run.notes[-1]
+
+
+def test_samples_without_a_time_are_counted():
+    assert runs_of(table([1, 2, None], [1.0, 2, 3]), ("a",)).n_dropped == 1
+    with pytest.raises(NoRows, match="no sample has a time"):
+        runs_of(table([None, None], [1.0, 2]), ("a",))
+
+
+def test_an_absent_counter_is_missing_throughout():
+    found = runs_of(table([1, 2], [1.0, 2]), ("a", "b"))
+    assert np.isnan(np.asarray(found.runs[0].values)[1]).all()
+    assert "absent" in found.notes[0]
+    with pytest.raises(ColumnMissing, match="none of 1 counters"):
+        runs_of(table([1, 2], [1.0, 2]), ("b",))
+    with pytest.raises(ColumnMissing, match="'run'"):
+        runs_of(pd.DataFrame({"t": [1], "a": [1]}))
+
+
+def test_broken_times_are_refused():
+    with pytest.raises(SettingsError, match="spans"):
+        runs_of(table([1, 2, 3, 1.7e9], [1.0, 2, 3, 4]), ("a",))
+
+
+def test_which_counters_are_used():
+    frame = table([1], [1.0], **{"proc.threads": 3, "text": "x"})
+    assert counters_in(frame) == ("a",)
+    known = table([1], [1.0], **{SYSTEM72[1]: 1.0, SYSTEM72[0]: 2.0})
+    assert counters_in(known) == SYSTEM72[:2]
+    assert set(counters_in(known, everything=True)) == {"a", *SYSTEM72[:2]}
+
+
+def test_runs_are_found_by_name():
+    found = runs_of(planted(2, 2), COUNTERS)
+    assert found.runs[find_run(found, "w1/2")].name == "w1/2"
+    assert find_run(found, "") == 0
+    with pytest.raises(SettingsError, match="2 runs are called '1'"):
+        find_run(found, "1")
+    with pytest.raises(SettingsError, match="no run 'w9/1'"):
+        find_run(found, "w9/1")
+
+
+def test_training_runs_set_mean_and_deviation():
+    runs = runs_of(planted(3, 2), COUNTERS)
+    known = fit_normaliser(runs.runs, COUNTERS, PLAIN)
+    values = np.concatenate([normalised(run, known, PLAIN).for_statistics for run in runs.runs], axis=1)
+    assert np.allclose(values.mean(axis=1), 0)
+    assert np.allclose(values.std(axis=1), 1)
+
+
+def test_constant_missing_and_mostly_missing_counters():
+    frame = table(np.arange(1, 21), np.arange(20.0), b=3.0, c=[np.nan] * 10 + [1.0] * 10)
+    runs = runs_of(frame, ("a", "b", "c"))
+    known = fit_normaliser(runs.runs, runs.counters, PLAIN)
+    assert (known.counters, known.dropped, known.constant) == (("a", "b"), ("c",), ("b",))
+    assert (normalised(runs.runs[0], known, PLAIN).for_phases[1] == 0).all()
+    lacking = runs_of(table([1, 2], [1.0, 2]), ("a", "b", "c")).runs[0]
+    found = normalised(lacking, known, PLAIN)
+    assert found.missing == ("b",)
+    assert (found.for_statistics[1] == 0).all()
+
+
+def test_the_readings_of_the_formula():
+    run = only(table(np.arange(1, 31), np.repeat([0.0, 1], 15)))
+    known = fit_normaliser([run], ("a",), PLAIN)
+    literal = FingerprintSettings(normalise="run", absolute=True, log=False)
+    assert np.allclose(normalised(run, known, literal).for_phases, 1)  # the step is gone: why |z| is not the default
+    mixed = normalised(run, fit_normaliser([run, run], ("a",), PLAIN), FingerprintSettings("mixed", log=False))
+    assert np.allclose(mixed.for_phases, mixed.for_statistics)

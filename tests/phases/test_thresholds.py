@@ -1,0 +1,133 @@
+"""Thresholds and what they decide."""
+
+import numpy as np
+import pytest
+
+from tests.phases.planted_runs import COUNTERS, planted, samples_of
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.phases.detector import Limits, fit_detector
+from workprof.phases.digest import digests_of
+from workprof.phases.library import library_of
+from workprof.phases.matching import UNKNOWN, match_run
+from workprof.phases.phase_settings import (
+    FingerprintSettings,
+    LibrarySettings,
+    MatchRunSettings,
+    MatchSettings,
+    faithful_library,
+)
+from workprof.phases.runs import runs_of
+from workprof.phases.thresholds import Threshold, accepts, chosen_c, thresholds_of
+from workprof.records import pack, unpack
+
+LABELS = ["a", "a", "a", "b", "b"]
+DISTANCES = np.array([[0, 1, 2, 9, 9], [1, 0, 3, 9, 9], [2, 3, 0, 9, 9], [9, 9, 9, 0, 4], [9, 9, 9, 4, 0.0]])
+
+
+def test_mean_and_deviation_of_all_pairs():
+    a, b = thresholds_of(LABELS, DISTANCES, MatchSettings(pooled=False))
+    assert (a.mean, a.sd, a.usable) == (2.0, pytest.approx(np.std([1, 2, 3])), True)
+    assert (b.mean, b.usable) == (4.0, False)
+    assert np.isnan(b.sd)
+
+
+def test_one_side_accepts_runs_that_are_nearer_than_the_others():
+    threshold = Threshold("a", 3, 2.0, 0.5)
+    assert [accepts(threshold, d, 1.0, two_sided=False) for d in (0.1, 2.5, 2.6)] == [True, True, False]
+    assert [accepts(threshold, d, 1.0, two_sided=True) for d in (0.1, 2.5, 2.6)] == [False, True, False]
+    assert accepts(Threshold("b", 2, 2.0, np.nan), 0.1, 1.0, two_sided=False) is None
+
+
+def test_c_is_set_by_each_run_against_the_rest_of_its_workload():
+    settings = MatchSettings(pooled=False, false_rejects=0.01)
+    thresholds = thresholds_of(LABELS, DISTANCES, settings)
+    standing = (np.array([1, 1, 2]) - 2) / np.std([1, 2, 3])
+    assert chosen_c(LABELS, DISTANCES, thresholds, settings) == pytest.approx(np.quantile(standing, 0.99))
+    assert chosen_c(LABELS, DISTANCES, thresholds, MatchSettings(c=2.5)) == 2.5
+
+
+def test_the_limit_is_carried_on_downwards_only():
+    scores, fewer = np.linspace(0, 1, 101), np.linspace(0, 4, 101)
+    own = Limits(scores, scores < 2, 0.5, 0.3, np.zeros(0), 4)
+    assert own.limit_for(0.1) == pytest.approx(0.9)
+    assert Limits(scores, scores < 2, 0.5, 0.3, fewer, 4).limit_for(0.1) == pytest.approx(0.9 - (3.6 - 0.9) / 2)
+    assert Limits(scores, scores < 2, 0.5, 0.3, scores / 2, 4).limit_for(0.1) == pytest.approx(0.9)
+    assert own.limit_at(own.c_of(0.7)) == pytest.approx(0.7)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return planted(5, 4, seed=3)
+
+
+def test_a_planted_run_is_recognised_and_a_strange_one_is_not(samples):
+    strange = planted(1, 1, seed=99).assign(workload=None, run="strange")
+    found = match_run({"samples": samples}, MatchRunSettings("w2/1", LibrarySettings()))
+    assert (found.verdict.nearest, found.matches[0].workload) == ("w2", "w2")
+    assert len(found.matches) == 19
+    assert found.verdict.confidence > 0
+    other = match_run({"samples": strange, "train": samples}, MatchRunSettings("strange", LibrarySettings()))
+    assert other.verdict.workload == UNKNOWN
+    assert other.verdict.score > other.verdict.limit
+    assert other.verdict.score > found.verdict.score
+
+
+@pytest.mark.slow
+def test_the_run_that_is_asked_about_is_not_in_the_library(samples):
+    found = match_run({"samples": samples}, MatchRunSettings("w2/1", LibrarySettings()))
+    assert ("w2", "1") not in {(line.workload, line.run) for line in found.matches}
+    assert all(line.distance_ed > 0 for line in found.matches)
+
+
+def test_faithful_matches_have_no_models(samples):
+    found = match_run({"samples": samples}, MatchRunSettings("w1/2", faithful_library()))
+    assert found.scores == {}
+    assert "mean ± 1 sd" in found.verdict.reason or "±" in found.verdict.reason
+
+
+def test_too_few_runs_give_the_nearest_only(samples):
+    few = samples[samples["run"].isin(["1", "2"])]
+    found = match_run({"samples": few}, MatchRunSettings("w1/2", LibrarySettings()))
+    assert found.verdict.workload == found.verdict.nearest
+    assert np.isnan(found.verdict.limit)
+    one_workload = samples[samples["workload"] == "w0"]
+    alone = match_run({"samples": one_workload}, MatchRunSettings("w0/1", LibrarySettings()))
+    assert alone.verdict.nearest == "w0"
+
+
+def test_a_run_that_lacks_a_counter_is_matched_with_a_note(samples):
+    part = samples[(samples["workload"] == "w3") & (samples["run"] == "1")].drop(columns=["c1"])
+    train = samples[~((samples["workload"] == "w3") & (samples["run"] == "1"))]
+    settings = MatchRunSettings("w3/1", LibrarySettings(counters=COUNTERS))
+    found = match_run({"samples": part, "train": train}, settings)
+    assert found.verdict.nearest == "w3"
+    assert any("lacks 1 counters" in note for note in found.notes)
+
+
+@pytest.mark.slow
+def test_libraries_can_be_kept_and_answer_alike(samples):
+    library = library_of(runs_of(samples), LibrarySettings())
+    again = unpack(type(library), pack(library))
+    assert again.thresholds == library.thresholds
+    one, other = (fit_detector(digests_of(some.prints), some.labels, some.settings).limit for some in (library, again))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: MatchSettings(c=-1), "c is -1"),
+        (lambda: MatchSettings(false_rejects=0.9), "false rejects is 0.9"),
+        (lambda: MatchSettings(scale="log"), "scale is 'log'"),
+        (lambda: FingerprintSettings("levels"), "normalise is 'levels'"),
+        (lambda: LibrarySettings(mode="fair"), "mode is 'fair'"),
+    ],
+)
+def test_settings_have_bounds(make, words):
+    with pytest.raises(SettingsError, match=words):
+        make()
+
+
+def test_runs_without_labels_teach_nothing():
+    with pytest.raises(NotEnoughData, match="no run has a workload"):
+        library_of(runs_of(samples_of({(None, "1"): {"a": np.arange(9.0)}})), LibrarySettings())

@@ -1,0 +1,240 @@
+"""Recorded samples as runs on a grid of equal steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, NoRows, SettingsError
+from workprof.phases.system72 import SYSTEM72
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_COUNTERS = ("row_id", "workload", "run", "t", "status")
+OWN_PROCESSES = "proc."
+FILLED_SAMPLES = 3
+"""Gaps up to this long keep the value before them."""
+UNKNOWN_LABEL = ""
+LEAST_STEP_S = 1.0
+REGULAR = 0.25
+"""Times this far off the grid, in steps, make sampling uneven."""
+MOST_SAMPLES = 1_000_000
+"""Of a run on its grid; a longer one has broken times."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One recorded run.
+
+    Attributes:
+        workload: its label, '' where none is known.
+        run: its name within the workload.
+        values: (n_counters, T) on the grid; NaN = missing.
+        start_s: time at which the first step begins, as recorded.
+        n_filled: cells that took the value before a gap.
+        notes: what was done to it, for people.
+    """
+
+    workload: str
+    run: str
+    values: Floats
+    start_s: float
+    n_filled: int
+    notes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name for people and for `find_run`."""
+        return f"{self.workload}/{self.run}" if self.workload else self.run
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs with the same counters and the same step.
+
+    Attributes:
+        counters: names.
+        step_s: of the grid.
+        runs: sorted by workload and name.
+        n_dropped: samples without a time.
+        notes: about all runs.
+    """
+
+    counters: tuple[str, ...]
+    step_s: float
+    runs: tuple[Run, ...]
+    n_dropped: int
+    notes: tuple[str, ...]
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """Label of each run."""
+        return tuple(run.workload for run in self.runs)
+
+
+def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Progress = silent) -> Runs:
+    """Return the runs of a table of samples on a grid of one second, or of the period of slower recordings.
+
+    A sample at t holds the step that ends at t. Several samples of a step become their mean; gaps of up to three steps
+    keep the value before them and longer ones stay NaN; a counter that is absent from the table is NaN throughout.
+
+    Args:
+        samples: one row per sample: workload, run, t in seconds, counters.
+        counters: names; () = see `counters_in`.
+        progress: told each run.
+
+    Raises:
+        ColumnMissing: without a column 'run' or 't', or without any counter.
+        NoRows: when no sample has a time.
+    """
+    _check_columns(samples)
+    names = counters or counters_in(samples)
+    _check_counters(samples, names)
+    t = numbers_of(samples, "t")
+    labels, runs = _texts(samples, "workload"), _texts(samples, "run")
+    kept = np.flatnonzero(np.isfinite(t))
+    if not len(kept):
+        raise NoRows("no sample has a time in column 't'; give seconds since the start of the run")
+    table = _table(samples, names)
+    groups = _groups(labels, runs, kept, t)
+    step_s = _step_s(t, groups)
+    found = []
+    for done, ((label, name), rows) in enumerate(sorted(groups.items()), start=1):
+        found.append(_on_grid(Run(label, name, table[rows].T, 0.0, 0, ()), t[rows], step_s))
+        progress(done / len(groups), f"runs on the grid: {done} of {len(groups)}")
+    return Runs(names, step_s, tuple(found), len(t) - len(kept), _notes(samples, names, step_s))
+
+
+def counters_in(samples: pd.DataFrame, *, everything: bool = False) -> tuple[str, ...]:
+    """Return the counters of a table: system72 as far as it has them, else (or for `everything`) all but proc.*."""
+    present = [name for name in samples.columns if name not in NOT_COUNTERS]
+    if not everything:
+        known = tuple(name for name in SYSTEM72 if name in samples.columns)
+        if known:
+            return known
+    others = tuple(str(name) for name in present if not str(name).startswith(OWN_PROCESSES))
+    return tuple(name for name in others if np.isfinite(numbers_of(samples, name)).any())
+
+
+def find_run(runs: Runs, name: str) -> int:
+    """Return the position of a run that is named 'run' or 'workload/run'; '' = the first.
+
+    Raises:
+        SettingsError: for a name that no run has, or more than one.
+    """
+    if not name:
+        return 0
+    hits = [i for i, run in enumerate(runs.runs) if name in (run.name, run.run)]
+    exact = [i for i in hits if runs.runs[i].name == name]
+    if len(exact or hits) == 1:
+        return (exact or hits)[0]
+    known = ", ".join(run.name for run in (runs.runs[i] for i in hits[:12] or range(min(12, len(runs.runs)))))
+    told = f"{len(hits)} runs are called {name!r}; name one" if hits else f"there is no run {name!r}; choose"
+    raise SettingsError(f"{told} as workload/run: {known}{' ...' if len(runs.runs) > 12 else ''}")
+
+
+def _check_columns(samples: pd.DataFrame) -> None:
+    for name in ("run", "t"):
+        if name not in samples.columns:
+            raise ColumnMissing(f"the samples have no column {name!r}; give workload, run, t and counters")
+
+
+def _check_counters(samples: pd.DataFrame, names: tuple[str, ...]) -> None:
+    if not any(name in samples.columns for name in names):
+        shown = ", ".join(str(name) for name in samples.columns[:8])
+        raise ColumnMissing(f"the samples have none of {len(names)} counters, only {shown}; name counters they have")
+
+
+def _texts(samples: pd.DataFrame, name: str) -> list[str]:
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    if name not in samples.columns:
+        return [UNKNOWN_LABEL] * len(samples)
+    return [UNKNOWN_LABEL if pd.isna(text) else str(text) for text in samples[name]]
+
+
+def _table(samples: pd.DataFrame, names: tuple[str, ...]) -> Floats:
+    """Return the counters as (n_samples, n_counters); NaN where absent."""
+    table = np.full((len(samples), len(names)), np.nan)
+    for column, name in enumerate(names):
+        if name in samples.columns:
+            table[:, column] = numbers_of(samples, name)
+    return table
+
+
+def _groups(labels: list[str], runs: list[str], kept: Ints, t: Floats) -> dict[tuple[str, str], Ints]:
+    """Return the rows of each run by time."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row in kept.tolist():
+        rows.setdefault((labels[row], runs[row]), []).append(row)
+    return {key: np.array(own)[np.argsort(t[own], kind="stable")] for key, own in rows.items()}
+
+
+def _step_s(t: Floats, groups: dict[tuple[str, str], Ints]) -> float:
+    """Return the grid's step: one second, or the usual period where it is longer, in whole seconds."""
+    periods = [np.median(gaps) for rows in groups.values() if len(gaps := np.diff(np.unique(t[rows])))]
+    usual = float(np.median(periods)) if periods else LEAST_STEP_S
+    return max(LEAST_STEP_S, float(np.round(usual)))
+
+
+def _on_grid(run: Run, t: Floats, step_s: float) -> Run:
+    """Return the run with the mean of each step's samples, short gaps filled."""
+    cells = np.round(t / step_s).astype(np.int64)
+    if np.median(np.diff(t)) < 0.75 * step_s if len(t) > 1 else False:
+        cells = np.ceil(t / step_s - 0.05).astype(np.int64)  # several samples a step: each lies in the step it ends in
+    first, length = int(cells[0]), int(cells[-1] - cells[0]) + 1
+    if length > MOST_SAMPLES:
+        raise SettingsError(
+            f"run {run.name} spans {length:,} steps of {step_s:g} s; give t in seconds since the start of the run"
+        )
+    present = np.isfinite(run.values)
+    total, count = np.zeros((2, len(run.values), length))
+    for counter in range(len(run.values)):
+        total[counter] = np.bincount(cells - first, np.where(present, run.values, 0.0)[counter], length)
+        count[counter] = np.bincount(cells - first, present[counter], length)
+    values = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    filled = _filled(values)
+    n_filled = int(np.isnan(values).sum() - np.isnan(filled).sum())
+    return Run(
+        run.workload, run.run, filled, (first - 1) * step_s, n_filled, _notes_of(run.name, t, cells, step_s, n_filled)
+    )
+
+
+def _filled(values: Floats) -> Floats:
+    """Return the values with gaps of up to three samples filled with the one before; longer gaps stay as they are."""
+    result = values.copy()
+    for row in result:
+        present = np.flatnonzero(~np.isnan(row))
+        if len(present) in (0, len(row)):
+            continue
+        for before, after in zip(present, [*present[1:], len(row)], strict=True):
+            if 1 < after - before <= FILLED_SAMPLES + 1:
+                row[before + 1 : after] = row[before]
+    return result
+
+
+def _notes_of(name: str, t: Floats, cells: Ints, step_s: float, n_filled: int) -> tuple[str, ...]:
+    """Return what was done to a run."""
+    doubled, holes = len(cells) - len(np.unique(cells)), int(cells[-1] - cells[0]) + 1 - len(np.unique(cells))
+    uneven = int((np.abs(t / step_s - np.round(t / step_s)) > REGULAR).sum())
+    told = [
+        (doubled, f"{doubled} samples share a step of {step_s:g} s with another; their mean is taken"),
+        (holes, f"{holes} steps of {step_s:g} s have no sample"),
+        (uneven, f"{uneven} samples lie off the steps of {step_s:g} s: sampling is uneven and was brought to the grid"),
+        (n_filled, f"{n_filled} missing values took the value before them"),
+        (len(t) < 2, "one sample only: one phase"),
+    ]
+    return tuple(f"{name}: {text}" for count, text in told if count)
+
+
+def _notes(samples: pd.DataFrame, names: tuple[str, ...], step_s: float) -> tuple[str, ...]:
+    absent = [name for name in names if name not in samples.columns]
+    told = [f"{len(absent)} of {len(names)} counters are absent and count as missing: {', '.join(absent[:5])}"]
+    slow = [f"samples are {step_s:g} s apart; phases are counted in steps of that"]
+    return tuple((told if absent else []) + (slow if step_s > LEAST_STEP_S else []))
