@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from workprof.cli.console import table
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation_records import Evaluation
@@ -9,6 +11,10 @@ from workprof.phases.matching import Match
 from workprof.units import format_share
 
 SHOWN_MATCHES = 12
+NO_LIMIT = (
+    "too few runs of each workload for a limit: every run gets its nearest workload, and none can be called unknown; "
+    "record at least four of each"
+)
 
 
 def phases_text(found: Phases) -> str:
@@ -76,6 +82,8 @@ def _unknown_text(found: Evaluation) -> str:
         }
         for one in found.unknown
     ]
+    if math.isnan(found.c):
+        return f"{NO_LIMIT}\n\n{table(rows)}"
     head = (
         f"unknown runs rejected: {format_share(found.rejected_share)}; known runs rejected by mistake: "
         f"{format_share(found.false_reject_share)}; c = {found.c:.2f}"

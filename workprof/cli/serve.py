@@ -30,6 +30,7 @@ ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8501
 STARTUP_S = 60.0
 SAMPLE = "pai_sample.parquet"
+MEASURED = ("benchmarks.jsonl", "telemetry.csv")
 
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="On 127.0.0.1.")]
 
@@ -70,9 +71,13 @@ def demo(
 
 
 def load_sample(home: Path | None) -> None:
-    """Ingest the bundled sample and cluster it once, so that the first page shows numbers."""
+    """Ingest the bundled samples and cluster the jobs once, so that the first page shows numbers."""
+    folder = dashboard_folder() / "data" / "sample"
     with opened(home) as workbench:
-        report = workbench.ingest([dashboard_folder() / "data" / "sample" / SAMPLE], None, progress_line())
+        for name in MEASURED:
+            measured = workbench.ingest([folder / name], None, progress_line())
+            warn(f"sample: {measured.rows:,} rows of {measured.kind} as {measured.dataset!r}")
+        report = workbench.ingest([folder / SAMPLE], None, progress_line())
         how = "were there" if report.already_loaded else "loaded"
         warn(f"sample: {report.rows:,} jobs {how} as {report.dataset!r}")
         fit = workbench.profiles(report.hash, None, progress_line())
