@@ -67,8 +67,8 @@ def _memory(columns: Columns) -> tuple[Headline, ...]:
     found = []
     if asked is not None:
         text = formatted("requested_memory_bytes", asked.median)
-        found.append(Headline("Memory requested", text, "Median request of a row (GiB = 1024³ bytes).", "median"))
+        found.append(Headline("Memory asked", text, "Median request of a row (GiB = 1024³ bytes).", "median"))
     if used is not None:
         text = formatted("peak_memory_bytes", used.median)
-        found.append(Headline("Memory peak used", text, "Median peak of a row (GiB = 1024³ bytes).", "median"))
+        found.append(Headline("Peak memory", text, "Median peak of a row (GiB = 1024³ bytes).", "median"))
     return tuple(found)
