@@ -7,9 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from workprof.background import Ingests
+from workprof.background import Ingests, Tasks
+from workprof.report.built import BuiltReport
 from workprof.settings import Settings, from_environment
 from workprof.workbench import Workbench
+
+REPORTS_KEPT = 4
+"""Of the reports made last: a whole one takes some megabytes."""
 
 _FOLDER = Path(__file__).resolve().parent.parent / "data" / "sample"
 
@@ -31,10 +35,11 @@ SAMPLES = {
 
 @dataclass(frozen=True)
 class House:
-    """The workbench, and the ingests that run in this process."""
+    """The workbench, and what runs in threads of this process: ingests and reports."""
 
     workbench: Workbench
     ingests: Ingests
+    reports: Tasks[BuiltReport]
 
     @property
     def settings(self) -> Settings:
@@ -56,10 +61,11 @@ def open_house() -> House:
 
 def _close(house: House) -> None:
     house.ingests.close()
+    house.reports.close()
     house.workbench.close()
 
 
 @st.cache_resource(max_entries=1, show_spinner=False, on_release=_close)
 def _opened(home: str, _settings: Settings) -> House:
     workbench = Workbench(_settings)
-    return House(workbench, Ingests(workbench.ingest))
+    return House(workbench, Ingests(workbench.ingest), Tasks("no report was made", REPORTS_KEPT))

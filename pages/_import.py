@@ -6,11 +6,11 @@ import streamlit as st
 
 from pages import _datasets, _mapping, _progress, _reading, _shell, _source
 from pages._mapping import WAITING
-from workprof.background import IngestView
+from workprof.background import TaskView
 from workprof.charts.data import ingest_sentence
 from workprof.charts.text import markdown_text
 from workprof.inputs import Spooled, discarded_if_refused
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import IngestOptions, IngestReport
 
 INGEST = "data_ingest"
 
@@ -41,13 +41,13 @@ def start(visit: _shell.Visit, source: Spooled, options: IngestOptions) -> None:
 def _follow(visit: _shell.Visit) -> bool:
     key = st.session_state.get(INGEST)
     view = _progress.ingest_panel(visit.house, key) if key else None
-    if view is not None and view.report is not None:
+    if view is not None and view.result is not None:
         _done(view)
     return view is not None and view.active
 
 
-def _done(view: IngestView) -> None:
-    report = view.report
+def _done(view: TaskView[IngestReport]) -> None:
+    report = view.result
     if report is None:
         return
     if st.session_state.get("data_opened") != view.key:

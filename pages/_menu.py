@@ -33,6 +33,7 @@ MENU = {
     ),
     "Help": (
         Entry("runs", "history", "What was computed."),
+        Entry("report", "description", "One file to hand on."),
         Entry("help", "help", "Words, methods, limits."),
     ),
 }

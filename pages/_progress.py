@@ -6,9 +6,10 @@ import streamlit as st
 
 from pages._errors import guard, refused
 from pages._house import House
-from workprof.background import IngestView
+from workprof.background import TaskView
 from workprof.charts.text import counted, markdown_text
 from workprof.jobs import JobView
+from workprof.store.reports import IngestReport
 from workprof.units import format_duration
 
 EVERY_S = 1.0
@@ -23,8 +24,8 @@ def badge(house: House) -> None:
 
 
 def _active(house: House) -> int:
-    jobs, ingests = house.workbench.jobs(), house.ingests.views()
-    return sum(job.active for job in jobs) + sum(ingest.active for ingest in ingests)
+    jobs, ingests, reports = house.workbench.jobs(), house.ingests.views(), house.reports.views()
+    return sum(one.active for views in (jobs, ingests, reports) for one in views)
 
 
 def _badge(house: House) -> None:
@@ -54,13 +55,14 @@ def _running_job(house: House, key: str, what: str) -> None:
         if job is None or not job.active:
             st.rerun()
         with st.container(border=True):
-            _line(f"{what}: {job.message}", job.fraction, job.elapsed_s)
+            line(f"{what}: {job.message}", job.fraction, job.elapsed_s)
             if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
                 house.workbench.cancel(key)
                 st.rerun()
 
 
-def _line(message: str, fraction: float | None, elapsed_s: float) -> None:
+def line(message: str, fraction: float | None, elapsed_s: float) -> None:
+    """Show what is being done, how far it is where that can be told, and since when."""
     text = f"{markdown_text(message, 160)} · {format_duration(round(elapsed_s))}"
     if fraction is None:
         st.markdown(f":material/progress_activity: {text} · this step cannot tell how far it is")
@@ -68,7 +70,7 @@ def _line(message: str, fraction: float | None, elapsed_s: float) -> None:
         st.progress(min(max(fraction, 0.0), 1.0), text=text)
 
 
-def ingest_panel(house: House, key: str) -> IngestView | None:
+def ingest_panel(house: House, key: str) -> TaskView[IngestReport] | None:
     """Show how an ingest stands as a list of steps and return its view."""
     view = house.ingests.view(key)
     if view is None:
@@ -92,7 +94,7 @@ def _running_ingest(house: House, key: str) -> None:
             for step in view.steps[:-1]:
                 st.status(markdown_text(step), state="complete", type="step")
             with st.status(markdown_text(view.steps[-1] if view.steps else "waiting"), type="step", expanded=True):
-                _line(view.message, view.fraction, view.elapsed_s)
+                line(view.message, view.fraction, view.elapsed_s)
             if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
                 house.ingests.cancel(key)
                 st.rerun()

@@ -70,7 +70,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         elif empty is not None:
             empty(visit)
         else:
-            empty_state(visit, page.needs, page.kind)
+            empty_state(visit, page.needs, page.kind or JOBS)
 
 
 def _hand_over() -> None:

@@ -22,7 +22,7 @@ def test_steps_and_result_are_told(tmp_path):
 
     ingests = Ingests(ingest)
     view = ingests.wait(ingests.start("x.csv", [], IngestOptions(), discard=folder).key, 5)
-    assert (view.state, view.steps, view.report) == ("done", ("reading", "checking"), REPORT)
+    assert (view.state, view.steps, view.result) == ("done", ("reading", "checking"), REPORT)
     assert not folder.exists()
 
 

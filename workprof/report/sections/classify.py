@@ -7,15 +7,22 @@ from workprof.charts.profiles import profile_names
 from workprof.profiles.classifier_settings import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress
+from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind
+from workprof.report.sections.profiles import profiles_of
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
 
 
 def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings = ClassifierSettings()
-    found = workbench.classifier_evaluation(dataset.hash, settings, progress)
-    fit = workbench.profiles(dataset.hash, settings.profiles, progress)
+    fit = profiles_of(workbench, dataset, settings.profiles, progress)
+    found = through_job(
+        workbench,
+        lambda: workbench.classifier_evaluation_answer(dataset.hash, settings),
+        lambda: workbench.start_classifier_evaluation(dataset.hash, settings),
+        progress,
+    )
     naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings())), settings.mode)
     shown = found.splits[found.shown]
     return Content(

@@ -19,7 +19,9 @@ from workprof.profiles.durations import PROFILE, DurationSettings
 from workprof.profiles.estimate_settings import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress
+from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind, Table
+from workprof.report.sections.profiles import profiles_of
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
 
@@ -27,12 +29,17 @@ from workprof.workbench import JOBS, Workbench
 def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     clustering, view = ProfileSettings(), ObservedView()
     by_profile = DurationSettings(by=PROFILE)
-    fit = workbench.profiles(dataset.hash, clustering, progress)
+    fit = profiles_of(workbench, dataset, clustering, progress)
     profiles = profile_names(fit, workbench.profile_notes(dataset.hash, clustering))
     observed = workbench.observed_durations(dataset.hash, by_profile, clustering, progress)
     names = group_names(observed, profiles)
     tested = EstimateEvaluationSettings()
-    errors = workbench.estimate_evaluation(dataset.hash, tested, progress)
+    errors = through_job(
+        workbench,
+        lambda: workbench.estimate_evaluation_answer(dataset.hash, tested),
+        lambda: workbench.start_estimate_evaluation(dataset.hash, tested),
+        progress,
+    )
     charts = (
         observed_ecdf(observed, names, view),
         error_cdf(errors, ErrorView()),

@@ -25,6 +25,7 @@ from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup_settings import RollupSettings
 from workprof.progress import Progress
+from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind, Table
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
@@ -38,7 +39,12 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     asked, plan, policies = AssessmentSettings(), RollupSettings(), ReplaySettings()
     assessed = workbench.assessment(dataset.hash, asked, progress)
     rolled = workbench.rollup(dataset.hash, plan, progress)
-    replayed = workbench.replay(dataset.hash, policies, progress)
+    replayed = through_job(
+        workbench,
+        lambda: workbench.replay_answer(dataset.hash, policies),
+        lambda: workbench.start_replay(dataset.hash, policies),
+        progress,
+    )
     return Content(
         settings={"assessment": asked, "plan": plan, "replay": policies},
         headlines=(*assessment_headlines(assessed), *rollup_headlines(rolled), *policy_headlines(replayed, 0.0)),

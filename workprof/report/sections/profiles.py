@@ -15,15 +15,33 @@ from workprof.charts.profiles import (
     size_bars,
 )
 from workprof.profiles.clusterability import HopkinsSettings
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress
+from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind, Table
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
 
 
+def profiles_of(workbench: Workbench, dataset: Dataset, settings: ProfileSettings, progress: Progress) -> ProfileFit:
+    """Return the profiles: kept, or found by a job."""
+    return through_job(
+        workbench,
+        lambda: workbench.profiles_answer(dataset.hash, settings),
+        lambda: workbench.start_profiles(dataset.hash, settings),
+        progress,
+    )
+
+
 def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    fit = workbench.profiles(dataset.hash, ProfileSettings(), progress)
+    fit = profiles_of(workbench, dataset, ProfileSettings(), progress)
+    hopkins = through_job(
+        workbench,
+        lambda: workbench.hopkins_answer(dataset.hash, HopkinsSettings()),
+        lambda: workbench.start_hopkins(dataset.hash, HopkinsSettings()),
+        progress,
+    )
     names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
     charts = [
         size_bars(fit, names),
@@ -32,7 +50,7 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
         condensed_tree(fit, names),
         *(feature_boxes(fit, names, feature) for feature in fit.features),
         *(metadata_heatmap(fit, names, heatmap.field) for heatmap in fit.heatmaps),
-        hopkins_line(workbench.hopkins(dataset.hash, HopkinsSettings(), progress)),
+        hopkins_line(hopkins),
     ]
     return Content(
         settings={"profiles": fit.settings, "hopkins": HopkinsSettings()},

@@ -1,0 +1,91 @@
+"""The Report page: sections, progress, cancel, files; for each kind of dataset its own sections."""
+
+import json
+import time
+
+import pandas as pd
+import pytest
+
+from tests.pages.conftest import ROOT, SAMPLE, problems
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+PATIENCE_S = 120
+
+
+@pytest.fixture
+def few(home, tmp_path):
+    """A home with the first rows of the sample."""
+    trace = tmp_path / "few.parquet"
+    pd.read_parquet(SAMPLE).head(1500).to_parquet(trace)
+    with Workbench(from_environment()) as workbench:
+        return workbench.ingest([trace])
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def click(test, label):
+    next(button for button in test.button if button.label == label).click()
+    return test.run()
+
+
+def ended(test, house):
+    end = time.monotonic() + PATIENCE_S
+    while any(view.active for view in house().reports.views()) and time.monotonic() < end:
+        time.sleep(0.2)
+    return test.run()
+
+
+def test_an_empty_home_offers_the_sample(app):
+    test = app("report")
+    assert problems(test) == []
+    assert "Load sample" in labels(test)
+
+
+def test_a_report_is_made_and_can_be_saved(app, few, house):
+    test = app("report", report_sections="data", report_note="For <b>you</b>")
+    test = ended(click(test, "Make the report"), house)
+    assert problems(test) == []
+    assert "1 of 1 sections" in test.success[0].value
+    built = house().reports.views()[0].result
+    assert b"For &lt;b&gt;you&lt;/b&gt;" in built.page
+    assert [one["name"] for one in json.loads(built.manifest)["sections"]] == ["data"]
+    assert built.bundle.startswith(b"PK")
+    assert len(test.get("download_button")) == 3
+
+
+def test_other_sections_are_told_apart_from_what_was_made(app, few, house):
+    test = app("report", report_sections="data")
+    test = ended(click(test, "Make the report"), house)
+    test.text_area(key="report_note").set_value("new").run()
+    assert "other sections or another note" in test.warning[0].value
+
+
+def test_a_report_is_cancelled_with_the_job_that_it_waits_for(app, few, house):
+    test = app("report", report_sections=["data", "classify"])
+    test = click(test, "Make the report")
+    end = time.monotonic() + PATIENCE_S
+    while not house().workbench.jobs() and time.monotonic() < end:
+        time.sleep(0.1)
+    click(test, "Cancel")
+    view = house().reports.wait(house().reports.views()[0].key, PATIENCE_S)
+    assert view.state == "cancelled"
+    assert not any(job.active for job in house().workbench.jobs())
+    assert any("no report was made" in message for message in problems(test.run()))
+
+
+@pytest.mark.parametrize(
+    ("sample", "sections"),
+    [
+        ("benchmarks.jsonl", ["data", "nodes", "degradation"]),
+        ("telemetry.csv", ["data", "phases", "recognition"]),
+    ],
+)
+def test_each_kind_of_dataset_has_its_sections(app, home, sample, sections):
+    with Workbench(from_environment()) as workbench:
+        workbench.ingest([ROOT / "data" / "sample" / sample])
+    test = app("report")
+    assert problems(test) == []
+    assert list(test.pills(key="report_sections").options) == sections
