@@ -89,3 +89,14 @@ def test_each_kind_of_dataset_has_its_sections(app, home, sample, sections):
     test = app("report")
     assert problems(test) == []
     assert list(test.pills(key="report_sections").options) == sections
+
+
+def test_another_kind_of_dataset_starts_with_all_its_sections(app, few):
+    with Workbench(from_environment()) as workbench:
+        other = workbench.ingest([ROOT / "data" / "sample" / "telemetry.csv"])
+    test = app("report", report_sections="memory")
+    test.sidebar.selectbox(key="shell_dataset").set_value(few.hash).run()
+    test.pills(key="report_sections").set_value(["memory", "data"]).run()
+    test.sidebar.selectbox(key="shell_dataset").set_value(other.hash).run()
+    assert problems(test) == []
+    assert set(test.pills(key="report_sections").value) <= {"data", "phases", "recognition"}

@@ -19,6 +19,7 @@ from workprof.nodes.model.network import Told
 from workprof.nodes.perona_detector import PeronaDetector
 from workprof.nodes.run_table import RunTable
 from workprof.nodes.scene import Scene
+from workprof.units import format_share
 
 FEW_ANOMALOUS = 10
 """Stressed training runs below which a probability is little more than a guess."""
@@ -172,7 +173,15 @@ def _messages(scene: Scene, found: Found) -> tuple[str, ...]:
     seen = _seen(scene.table, found.in_training)
     if seen:
         told.append(f"{seen} judged runs are in the training part, too: figures on them are too good")
-    disagreeing = sum(one.disagree for one in found.perona.reading.preparation.orientations)
+    reading = found.perona.reading
+    judged = np.isfinite(found.judged.told)
+    outside, measured = int(reading.n_outside[judged].sum()), int(reading.owned[judged].sum())
+    if outside:
+        told.append(
+            f"{format_share(outside / measured)} of the judged values lie more than a tenth outside the range of "
+            "training; the network sees them at that edge"
+        )
+    disagreeing = sum(one.disagree for one in reading.preparation.orientations)
     if disagreeing:
         told.append(f"of {disagreeing} metrics the values point the other way than what is declared")
     return tuple(told)

@@ -16,6 +16,10 @@ from workprof.nodes.windows import HostScaling, edge_mask, edges_of, learn_host_
 
 NORM_ORDER = 10
 SMALL = 1e-12
+EDGE = 0.1
+"""Inputs end this far outside the range of training: one run far off (a latency a hundred times as long) would outweigh
+all others in a squared error. What judges a run beside the network sees every value as it is."""
+
 LEAST_RHO_SHARE = 0.5
 """Of the smallest norm: the published minimum less a standard deviation can be negative, which asks for codes of 0."""
 
@@ -29,6 +33,7 @@ class Reading:
         hosts: of the host values.
         targets: (n_runs, n_columns) every run as the decoder is to restore it.
         owned: (n_runs, n_columns) where it was measured.
+        n_outside: (n_runs,) measured values that were moved to the edge of the inputs; published: none is moved.
         size: (n_runs,) 10-norm over a run's own directed metrics.
         least: (n_types,) rho, see `losses.rank_anomalous`.
         blend: of the evidence beside the codes; None for the published network, which has none.
@@ -38,6 +43,7 @@ class Reading:
     hosts: HostScaling
     targets: Floats
     owned: Bools
+    n_outside: Ints
     size: Floats
     least: Floats
     blend: Blend | None
@@ -50,6 +56,8 @@ def learn_reading(scene: Scene, blend: Blend | None) -> Reading:
         table = published_table(table)
     preparation = learn_published(table, train) if blend is None else learn_preparation(table, train)
     targets, own = inputs_of(table, preparation.scaling), owned(table, preparation.scaling)
+    outside = own & (np.abs(targets - 0.5) > 0.5 + EDGE) & (blend is not None)
+    targets = np.where(outside, np.clip(targets, -EDGE, 1 + EDGE), targets)
     judged = own & (preparation.scaling.directed | (blend is None))
     if blend is None:
         one_hot = np.eye(len(table.types))[table.type_id]
@@ -58,7 +66,7 @@ def learn_reading(scene: Scene, blend: Blend | None) -> Reading:
     size = norm(np.where(judged, targets, 0.0))
     least = np.array([_least(size[scene.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
     hosts = learn_host_scaling(table, train, inverted=blend is None)
-    return Reading(preparation, hosts, targets, own, size, least, blend)
+    return Reading(preparation, hosts, targets, own, outside.sum(axis=1).astype(np.int64), size, least, blend)
 
 
 def read_windows(scene: Scene, reading: Reading, rows: Ints, normal: Bools) -> Inputs:
