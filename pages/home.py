@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _home_steps, _shell
+from pages import _figures, _home_recent, _home_steps, _shell
 from pages._errors import guard
 from workprof.charts.overview import dataset_headlines, overview_sentence
 from workprof.charts.profiles import headlines, profile_names, size_bars
@@ -34,6 +34,8 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
         fit = _home_steps.checklist(visit, dataset)
         if fit is not None:
             _profiles(visit, dataset, fit)
+    with guard():
+        _home_recent.recent(visit)
 
 
 def _profiles(visit: _shell.Visit, dataset: Dataset, fit: ProfileFit) -> None:

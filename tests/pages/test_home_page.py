@@ -34,3 +34,17 @@ def test_a_kept_plan_stands_on_home_with_its_saving_and_its_failures(app, loaded
 def test_the_plan_of_the_memory_page_is_the_one_that_home_looks_for(app, house, loaded):
     app("memory", memory_tab="Roll-up")
     assert house().workbench.rollup_answer(loaded.hash, RollupSettings()).result is not None
+
+
+def test_recent_runs_open_on_their_page(app, loaded):
+    with Workbench(from_environment()) as workbench:
+        workbench.rollup(loaded.hash, RollupSettings())
+    test = app("home")
+    assert problems(test) == []
+    lines = [item.value for item in test.markdown if " · took " in str(item.value)]
+    assert 2 <= len(lines) <= 5
+    assert "rollup" in lines[0]
+    test.button(key="home_run_0").click().run()
+    assert problems(test) == []
+    assert test.title[0].value == "Memory"
+    assert loaded.hash in test.query_params["ds"]

@@ -99,8 +99,11 @@ def summarised(snapshots: list[Snapshot]) -> dict[str, float]:
     used = np.array([one.memory_used_kib for one in snapshots])
     found = {"memory_used_kib_mean": float(used.mean()), "memory_used_kib_max": float(used.max())}
     for name, (amounts, lengths) in rates.items():
-        each = amounts[lengths > 0] / lengths[lengths > 0]
+        passed = lengths > 0
+        each = amounts[passed] / lengths[passed]
+        if name.endswith("_pct"):
+            each = np.clip(each, 0, 100)  # the kernel's counters are not read at one moment, and waiting may go back
         if len(each):
-            found[f"{name}_mean"] = float(amounts.sum() / lengths.sum())
+            found[f"{name}_mean"] = float(np.average(each, weights=lengths[passed]))
             found[f"{name}_max"] = float(each.max())
     return {name: value for name, value in found.items() if np.isfinite(value)}
