@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _progress
+from pages import _classify_importance, _figures, _progress
 from pages._classify_view import View
 from pages._errors import guard
 from workprof.charts.classify import (
     SHOWN_AS,
     SPLIT_NAMES,
-    beeswarm,
     confusion_heatmap,
-    field_bars,
     forecaster_card,
     reliability_diagram,
     split_bars,
     table_five,
-    value_bars,
 )
-from workprof.charts.downloads import parquet_bytes
 from workprof.charts.text import markdown_text
 from workprof.profiles.classifier_evaluation import ClassifierEvaluation
-from workprof.profiles.explain_all import MOST_SAMPLE_ROWS, GlobalExplanation
 from workprof.units import format_duration
-from workprof.workbench.explanations import ExplanationSettings
-
-SAMPLE = "classify_sample"
 
 
 def model(view: View) -> None:
@@ -38,9 +30,9 @@ def model(view: View) -> None:
             _scores(view, found)
     st.subheader("What it looks at")
     with guard():
-        explained = _explanation(view)
+        explained = _classify_importance.explanation(view)
         if explained is not None:
-            _importance(view, explained)
+            _classify_importance.importance(view, explained)
     st.subheader("The model")
     _about(view)
 
@@ -88,53 +80,6 @@ def _cells(view: View, found: ClassifierEvaluation, split: str) -> None:
     )
     chart = confusion_heatmap(found.splits[split], view.naming, shown_as or SHOWN_AS[0])
     _figures.show(chart, key=f"classify_confusion_{split}_{shown_as}")
-
-
-def _explanation(view: View) -> GlobalExplanation | None:
-    """Return the global SHAP values if they are kept; else the button that computes them, with progress."""
-    n_sampled = st.number_input(
-        "Jobs in the sample",
-        min_value=1,
-        max_value=MOST_SAMPLE_ROWS,
-        value=1_000,
-        step=500,
-        key=SAMPLE,
-        bind="query-params",
-        width=220,
-        help="Drawn at random with the seed of the settings. More jobs, steadier means.",
-    )
-    settings = ExplanationSettings(view.settings, int(n_sampled))
-    kept = view.visit.workbench.kept_global_explanation(view.dataset.hash, settings)
-    if kept is not None or not st.button(f"Explain {n_sampled:,} jobs", icon=":material/play_arrow:"):
-        return kept
-    bar = st.progress(0.0, text="Explaining a sample of the jobs")
-
-    def tell(share: float | None, words: str) -> None:
-        bar.progress(share or 0.0, text=words)
-
-    view.visit.workbench.global_explanation(view.dataset.hash, settings, tell)
-    st.rerun()
-
-
-def _importance(view: View, found: GlobalExplanation) -> None:
-    if not found.additive:
-        st.warning(
-            f"The SHAP values do not add up (largest gap {found.additivity_error:.1e}); the figures would be wrong and "
-            "are left out.",
-            icon=":material/warning:",
-        )
-        return
-    fields, values, swarm = (figure(found, view.naming) for figure in (field_bars, value_bars, beeswarm))
-    _figures.show(fields, key="classify_shap_fields")
-    _figures.show(values, key="classify_shap_values")
-    _figures.show(swarm, key="classify_shap_swarm")
-    st.download_button(
-        f"SHAP values of {found.n_sampled:,} jobs (Parquet)",
-        data=lambda: parquet_bytes(swarm.data),
-        file_name="shap-values.parquet",
-        on_click="ignore",
-        icon=":material/download:",
-    )
 
 
 def _about(view: View) -> None:

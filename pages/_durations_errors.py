@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _durations_clustering, _earlier, _figures, _header, _progress
-from pages._controls import MODES_MEANING, choice
+from pages import _durations_clustering, _durations_error_form, _earlier, _figures, _header, _progress
 from pages._durations_asked import Asked
 from pages._errors import guard
 from pages._sweep_runs import csv
 from workprof.charts.durations import (
-    MEASURES,
     ErrorView,
     error_cdf,
     error_headlines,
@@ -23,9 +21,7 @@ from workprof.charts.durations import (
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.profiles.estimate_evaluation import EstimateEvaluation
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
-from workprof.profiles.settings import MODES
-from workprof.profiles.splits import SPLITS
+from workprof.profiles.estimate_settings import EstimateEvaluationSettings
 from workprof.units import format_duration
 from workprof.workbench.forecasts import ESTIMATES
 
@@ -36,7 +32,7 @@ PUBLISHED = "Published definitions: the published estimators per predicted profi
 
 def errors(asked: Asked) -> None:
     """Show the settings, the running job, and the newest errors there are."""
-    settings, view = _controls(asked)
+    settings, view = _durations_error_form.controls(asked)
     with guard():
         answer = asked.visit.workbench.estimate_evaluation_answer(asked.dataset.hash, settings)
         if answer.result is not None:
@@ -48,39 +44,6 @@ def errors(asked: Asked) -> None:
             _ask(asked, settings)
         _progress.job_panel(asked.visit.house, answer.job, WHAT)
         _previous(asked, view, running=running)
-
-
-def _controls(asked: Asked) -> tuple[EstimateEvaluationSettings, ErrorView]:
-    """Show the controls and return what is tested, and how it is looked at."""
-    with st.grid(min_column_width=220, gap="small"):
-        split = choice(
-            "Test on",
-            "durations_split",
-            SPLITS,
-            "random: rows of one job stand on both sides, so errors flatter. by_job: new jobs. by_group: new "
-            "templates. by_time: the last 30 % of the time.",
-            index=SPLITS.index(EstimateSettings.split),
-        )
-        mode = choice("Mode", "durations_mode", MODES, MODES_MEANING)
-        measure = choice(
-            "Error measure",
-            "durations_measure",
-            tuple(MEASURES),
-            "ratio: what the paper computes and reads as per cent. percent: the same times 100. factor: how many times "
-            "too high or too low. signed: below 0 promised too little.",
-        )
-    estimates = EstimateSettings(asked.target, mode=mode, split=split)
-    with st.container(horizontal=True):
-        baselines = st.toggle("Baselines", value=True, key="durations_baselines", bind="query-params")
-        published = st.toggle(
-            "Published run",
-            value=True,
-            key="durations_published",
-            bind="query-params",
-            help="Ratio and percent only. Other jobs and another model: a reference, not a comparison.",
-        )
-    view = ErrorView(measure, asked.percentile, baselines, published)
-    return EstimateEvaluationSettings(estimates, asked.clustering), view
 
 
 def _ask(asked: Asked, settings: EstimateEvaluationSettings) -> None:

@@ -6,19 +6,17 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages import _shell
+from pages import _memory_scope, _shell
 from pages._controls import choice
+from pages._memory_scope import TASK
 from workprof.charts.memory import task_labels
-from workprof.charts.text import markdown_text
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.runs import USAGE_COLUMNS
 from workprof.memory.task_classes import ClassSettings
 from workprof.store.reports import Dataset
-from workprof.units import GB
 from workprof.workbench import Workbench
 
-TAB, TASK = "memory_tab", "memory_task"
-EVERY_TASK = "all tasks"
+TAB = "memory_tab"
 NEEDED = ("duration_s",)
 REQUEST = "requested_memory_bytes"
 
@@ -72,9 +70,9 @@ def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
             "peak_rss: the largest use of a run, which decides whether it is killed. rss: what the published harness "
             "compares with.",
         )
-        request = _flat_request()
+        request = _memory_scope.flat_request()
         chosen = Asked(visit, dataset, target, request, columns)
-        task = _task(chosen)
+        task = _memory_scope.task(task_labels([one.task for one in assessment(chosen).tasks]))
     if not chosen.has_requests:
         st.info(
             f"This dataset has no column {REQUEST}: give the request of every run above as **Flat request (GB)** to "
@@ -103,35 +101,3 @@ def open_task(label: str, tab: str) -> None:
     """Make a task the one that the page is about, in another view (a callback)."""
     st.session_state[TASK] = label
     st.session_state[TAB] = tab
-
-
-def _flat_request() -> float:
-    value = st.number_input(
-        "Flat request (GB, 0 = none)",
-        min_value=0.0,
-        value=0.0,
-        format="%g",
-        key="memory_request",
-        bind="query-params",
-        help="The request of runs that have none in the table; GB = 1e9 bytes.",
-    )
-    return float(value) * GB
-
-
-def _task(asked: Asked) -> str:
-    """Show the tasks, the one that wastes most first, and return the chosen one's name; '' = all tasks."""
-    labels = task_labels([task.task for task in assessment(asked).tasks])
-    options = dict(labels) | {EVERY_TASK: ""}
-    wanted = st.query_params.get(TASK, EVERY_TASK)
-    chosen = choice(
-        "Task",
-        TASK,
-        tuple(options),
-        "Of the bins, the models and the facts; the one that wastes most GB·h first. Tasks of a path show its end.",
-    )
-    if wanted not in options:
-        st.warning(
-            f"This link is about the task {markdown_text(wanted, 80)}, which this dataset does not have.",
-            icon=":material/link_off:",
-        )
-    return options[chosen]

@@ -11,24 +11,19 @@ from pages import (
     _memory_asked,
     _memory_keep,
     _memory_model_form,
+    _memory_model_views,
     _memory_tables,
     _progress,
 )
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import (
-    bin_confusion,
     estimated_and_replayed,
-    importance_table,
-    input_words,
     model_headlines,
     model_sentence,
-    model_table,
     models_scenario,
     ranking_warning,
 )
 from workprof.charts.text import markdown_text
-from workprof.inputs import safe_name
 from workprof.memory.predictor_results import PredictorResult
 from workprof.memory.predictor_settings import FAITHFUL, PredictorSettings
 from workprof.units import format_duration
@@ -83,60 +78,17 @@ def _result(asked: Asked, found: PredictorResult) -> None:
         st.warning(markdown_text(ranking_warning(found), 500), icon=":material/swap_vert:")
     for note in found.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
-    _table(asked, found)
+    _memory_model_views.table(asked, found)
     _figures.show(estimated_and_replayed(found), key="memory_models")
     st.subheader("Bins told and true")
     st.caption("Outlined: told too small, so the first attempt fails.")
-    _matrices(found)
-    _inputs(found)
+    _memory_model_views.matrices(found)
+    _memory_model_views.inputs(found)
     _memory_keep.keep(asked, "memory_keep_models", lambda name: models_scenario(found, asked.dataset, name))
     st.caption(
         f"{found.n_train + found.n_validation + found.n_test:,} runs, seed {found.settings.seed}, computed in "
         f"{format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
     )
-
-
-def _table(asked: Asked, found: PredictorResult) -> None:
-    table = model_table(found)
-    number, percent = st.column_config.NumberColumn, "%.1f %%"
-    st.dataframe(
-        table,
-        hide_index=True,
-        key="memory_model_table",
-        alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
-        column_config={
-            "model": st.column_config.TextColumn("model", pinned=True),
-            "over_sampling": "over-sampling",
-            "u_score": number("u-score", format=percent, help="Lower is better."),
-            "accuracy": number("accuracy", format=percent),
-            "u_rate": number("under-estimates", format=percent),
-            "u_rate_low": number("from", format=percent, help="95 % Wilson interval of the under-estimates."),
-            "u_rate_high": number("to", format=percent),
-            "estimated": number("estimated", format=percent, help="The thesis' formula."),
-            "replayed": number("replayed", format=percent, help="Every test run replayed, failures charged."),
-            "saved_of_requested": number("saved of requests", format=percent),
-            "failures": number("failed attempts"),
-            "never_finished": number("never finished"),
-            "charged_gb_h": number("charged (GB·h)", format="%,.2f"),
-        },
-    )
-    csv(table, f"{safe_name(asked.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
-
-
-def _matrices(found: PredictorResult) -> None:
-    with st.grid(min_column_width=300, gap="small"):
-        for place, model in enumerate(found.models):
-            with st.container(border=True):
-                st.markdown(f"**{markdown_text(model.name)}**")
-                _figures.small(bin_confusion(found, model), key=f"memory_confusion_{place}")
-
-
-def _inputs(found: PredictorResult) -> None:
-    st.subheader("What the models go by")
-    st.markdown(markdown_text(input_words(found), 900))
-    table = importance_table(found)
-    if len(table):
-        st.dataframe(table, hide_index=True, key="memory_importance", alt=f"Importance of {len(table)} inputs")
 
 
 def _previous(asked: Asked, *, running: bool) -> None:

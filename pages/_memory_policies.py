@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _earlier, _figures, _header, _memory_keep, _memory_replay_form, _memory_why, _progress
+from pages import (
+    _earlier,
+    _figures,
+    _header,
+    _memory_keep,
+    _memory_policy_table,
+    _memory_replay_form,
+    _memory_why,
+    _progress,
+)
 from pages._errors import guard
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import (
-    choice_table,
     frontier_chart,
     learning_curve,
     policy_headlines,
     policy_scenario,
-    policy_table,
 )
 from workprof.charts.text import markdown_text
-from workprof.inputs import safe_name
 from workprof.memory.protocols import SIZEY
 from workprof.memory.replay_records import ReplayResult
 from workprof.memory.replay_settings import ReplaySettings
@@ -82,7 +87,7 @@ def _result(asked: Asked, found: ReplayResult) -> None:
     )
     _figures.headline_row(policy_headlines(found, price))
     _figures.show(frontier_chart(found, price), key="memory_frontier")
-    _table(asked, found, price)
+    _memory_policy_table.table(asked, found, price)
     _memory_keep.keep(asked, "memory_keep_policy", lambda name: policy_scenario(found, price, asked.dataset, name))
     st.subheader("While the policies learn")
     _figures.show(learning_curve(found), key="memory_learning")
@@ -91,54 +96,6 @@ def _result(asked: Asked, found: ReplayResult) -> None:
         f"{markdown_text('Left out: ' + ', '.join(left_out) if left_out else 'No run is left out', 300)}. Sized for "
         f"{found.target}, computed in {format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
     )
-
-
-def _table(asked: Asked, found: ReplayResult, price: float) -> None:
-    table = policy_table(found, price)
-    number, percent, hours = st.column_config.NumberColumn, "%.1f %%", "%,.4g"
-    st.caption("Least waste with the price of the failures first; intervals of 95 %.")
-    st.dataframe(
-        table,
-        hide_index=True,
-        key="memory_policy_table",
-        alt=f"{len(table)} policies with waste, failures and their intervals",
-        height="content",
-        column_config={
-            "policy": st.column_config.TextColumn("policy", pinned=True),
-            "wasted_gb_h": number("wasted (GB·h)", format=hours, help="Charged and not used."),
-            "failures": number("failed attempts", format="%,.4g"),
-            "failed_low": number("runs failing, from", format=percent, help="Wilson interval of runs with a failure."),
-            "failed_high": number("to", format=percent),
-            "saved_percent": number("saved", format=percent, help="Of what the requests of now are charged."),
-            "saved_low": number("saved, from", format=percent, help="Bootstrap over the runs."),
-            "saved_high": number("saved, to", format=percent),
-            "total_gb_h": number("waste + price (GB·h)", format=hours),
-            "charged_gb_h": number("charged (GB·h)", format=hours),
-            "never_fit": number("never finished", format="%,.4g"),
-            "seconds": number("time (s)", format="%.3g"),
-        },
-    )
-    csv(table, f"{safe_name(asked.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
-    _prices(found)
-
-
-def _prices(found: ReplayResult) -> None:
-    number, amount = st.column_config.NumberColumn, "%,.4g"
-    prices = st.expander("What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun")
-    if prices.open and found.choices:
-        with prices:
-            choices = choice_table(found)
-            st.dataframe(
-                choices,
-                hide_index=True,
-                key="memory_choices",
-                alt=f"The best policy at {len(choices)} prices of a failure",
-                column_config={
-                    "price_gb_h": number("price of a failure (GB·h)", format=amount),
-                    "wasted_gb_h": number("wasted (GB·h)", format=amount),
-                    "failures": number("failed attempts", format=amount),
-                },
-            )
 
 
 def _previous(asked: Asked, *, running: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages import _figures, _memory_asked, _memory_classes, _memory_facts
+from pages import _figures, _memory_asked, _memory_classes, _memory_facts, _memory_task_boxes
 from pages._memory_asked import Asked
 from pages._sweep_runs import csv
 from workprof.charts.memory import (
@@ -15,11 +15,9 @@ from workprof.charts.memory import (
     classes_chart,
     group_table,
     left_out_words,
-    task_boxes,
     task_labels,
     task_table,
     with_limits,
-    zoom_end_gb,
 )
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
@@ -27,7 +25,6 @@ from workprof.memory.assessment import Assessment
 from workprof.memory.task_classes import AUTO
 from workprof.units import format_duration
 
-FULL, CLOSE_UP = "full", "close up"
 GB_FORMAT = "%.3g GB"
 
 
@@ -41,7 +38,7 @@ def tasks(asked: Asked) -> None:
     st.markdown(f"**{markdown_text(assessment_sentence(found), 400)}**")
     _table(asked, found)
     st.subheader("Memory used, task by task")
-    _boxes(found)
+    _memory_task_boxes.boxes(found)
     st.subheader("What tasks ask for")
     groups = group_table(found)
     st.dataframe(
@@ -85,28 +82,6 @@ def _table(asked: Asked, found: Assessment) -> None:
                 args=(label, "Bins"),
             )
         csv(table, f"{safe_name(asked.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks")
-
-
-def _boxes(found: Assessment) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        shown = st.segmented_control(
-            "Axis", (FULL, CLOSE_UP), default=FULL, required=True, key="memory_boxes", bind="query-params"
-        )
-        end = 0.0
-        if shown == CLOSE_UP:
-            end = st.number_input(
-                "Close up to (GB, 0 = half of the tasks)",
-                min_value=0.0,
-                value=0.0,
-                format="%g",
-                key="memory_boxes_end",
-                bind="query-params",
-                width=260,
-            )
-    _figures.show(
-        task_boxes(found, (float(end) or zoom_end_gb(found)) if shown == CLOSE_UP else 0.0),
-        key=f"memory_boxes_{'close' if shown == CLOSE_UP else 'full'}",
-    )
 
 
 def _columns() -> dict[str, Any]:

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import _nodes_prices, _shell
+from pages import _nodes_prices, _nodes_weights, _shell
 from pages._controls import choice
 from pages._errors import refused
-from workprof.charts.text import markdown_text
 from workprof.errors import SettingsError
-from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.ranking_records import Ranking
 from workprof.nodes.ranking_settings import EXCLUSIONS, SCORES, RankSettings
 from workprof.nodes.written import moment
 from workprof.store.reports import Dataset
-from workprof.units import format_share
 from workprof.workbench import Workbench
 
 TAB, ONLY = "nodes_tab", "nodes_only"
@@ -46,7 +43,7 @@ class Asked:
 
 def asked(visit: _shell.Visit, dataset: Dataset) -> Asked:
     """Show the shared controls and return what was chosen."""
-    weights = _weights()
+    weights = _nodes_weights.weights()
     with st.expander("Runs, nodes and prices", icon=":material/tune:", key="nodes_more", on_change="rerun"):
         with st.grid(min_column_width=220, gap="small"):
             score = choice(
@@ -70,7 +67,7 @@ def asked(visit: _shell.Visit, dataset: Dataset) -> Asked:
         refused(f"{WINDOW[0]} is not before {WINDOW[1]}; the window's end is passed over")
         until = None
     settings = RankSettings(weights, score, exclude, since, until, only, prices)
-    _told(settings)
+    _nodes_weights.told(settings)
     return Asked(visit, dataset, settings)
 
 
@@ -78,34 +75,6 @@ def ranking(asked: Asked) -> Ranking:
     """Return the ranking; the first time it is computed, which is said."""
     with st.spinner("Comparing the nodes…", show_time=True):
         return asked.workbench.node_ranking(asked.dataset.hash, asked.settings)
-
-
-def _weights() -> dict[str, float]:
-    """Show one weight per aspect and return them; all alike = none given."""
-    with st.grid(min_column_width=130, gap="small"):
-        given = {
-            aspect: float(
-                st.number_input(
-                    f"Weight of {aspect}",
-                    min_value=0.0,
-                    max_value=1000.0,
-                    value=1.0,
-                    format="%g",
-                    key=f"nodes_w_{aspect}",
-                    bind="query-params",
-                    help="Weights are shared out to 100 %. 0: the aspect does not count.",
-                )
-            )
-            for aspect in ASPECTS
-        }
-    if not any(given.values()):
-        refused("all weights are 0, so all aspects weigh alike; give at least one a weight above 0")
-    return {} if len(set(given.values())) == 1 else given
-
-
-def _told(settings: RankSettings) -> None:
-    shares = ", ".join(f"{name} {format_share(share)}" for name, share in settings.shares.items() if share > 0)
-    st.caption(f"Weights: {markdown_text(shares, 200)}.")
 
 
 def _moment(words: str, key: str) -> float | None:

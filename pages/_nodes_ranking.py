@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _header, _nodes_asked, _nodes_prices
-from pages._controls import choice
+from pages import _figures, _header, _nodes_asked, _nodes_details, _nodes_prices
 from pages._nodes_asked import Asked
 from pages._sweep_runs import csv
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.nodes import (
-    OVERALL,
     aspect_lines,
     aspect_table,
     degraded_sentences,
-    dropped_sentence,
-    dropped_table,
     leave_out_table,
     node_table,
-    pair_table,
     ranked_bars,
     ranking_headlines,
     robustness_sentence,
@@ -43,7 +38,7 @@ def ranking(asked: Asked) -> None:
     _table(asked, found)
     st.subheader("By aspect")
     _figures.show(aspect_lines(found), key="nodes_aspects")
-    _pairs(found)
+    _nodes_details.pairs(found)
     st.subheader("What the order hangs on")
     st.markdown(f"**{markdown_text(robustness_sentence(found), LONGEST_NOTE)}**")
     if found.leave_outs:
@@ -54,7 +49,7 @@ def ranking(asked: Asked) -> None:
     st.subheader("Prices")
     st.caption("Give a node a price to see what it gives for it.")
     _nodes_prices.table(found)
-    _dropped(found)
+    _nodes_details.dropped(found)
 
 
 def notes(told: tuple[str, ...]) -> None:
@@ -97,30 +92,3 @@ def _table(asked: Asked, found: Ranking) -> None:
             key="nodes_scores_parquet",
             icon=":material/download:",
         )
-
-
-def _pairs(found: Ranking) -> None:
-    if not found.pairs:
-        return
-    aspect = choice(
-        "Compare pairs in",
-        "nodes_pairs",
-        (OVERALL, *found.metrics),
-        "Pairs are compared on the metrics that both have; faster is said only where the interval excludes 1.",
-    )
-    lines = pair_table(found, aspect)
-    if lines.empty:
-        st.caption("No pair has a metric of this aspect in common.")
-        return
-    _figures.table(lines, f"node-pairs-{aspect}", key=f"nodes_pairs_{aspect}", alt=f"{len(lines)} pairs of nodes")
-
-
-def _dropped(found: Ranking) -> None:
-    shown = st.expander(
-        "Metrics that are not in the score", icon=":material/filter_alt_off:", key="nodes_dropped", on_change="rerun"
-    )
-    if shown.open:
-        with shown:
-            st.markdown(dropped_sentence(found))
-            lines = dropped_table(found)
-            _figures.table(lines, "node-dropped-metrics", key="nodes_dropped_table", alt=f"{len(lines)} metrics")

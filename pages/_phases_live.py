@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
-from pages import _figures, _phases_job, _shell
+from pages import _figures, _phases_job, _phases_live_settings, _shell
 from pages._controls import choice
 from pages._errors import guard
-from pages._phases_asked import MOST_SHOWN, Asked, counter_columns
+from pages._phases_asked import MOST_SHOWN, Asked
 from pages._phases_job import Work
 from workprof.charts.phases import first_of_each_source, live_chart, live_headlines
 from workprof.charts.text import counted, markdown_text
 from workprof.phases.live_library import LiveLibrary, LiveSettings
 from workprof.phases.live_run import LiveView
-from workprof.phases.system72 import SYSTEM72
-from workprof.workbench.recordings import Following, counters_of, recordings
+from workprof.workbench.recordings import Following, recordings
 
 EVERY_S = 1.0
 REMATCH_EVERY = 3
@@ -39,7 +37,7 @@ def live(asked: Asked) -> None:
         st.button("Look again", icon=":material/refresh:", key="phases_look")
         return
     path = files[choice("Recording", NAME, tuple(files), "Files that `workprof record` is writing now.")]
-    settings = _settings(asked, path)
+    settings = _phases_live_settings.settings(asked, path)
     if settings is None:
         return
     known = _phases_job.result(
@@ -59,25 +57,6 @@ def live(asked: Asked) -> None:
         with st.spinner("Opening the recording…"):
             following = _following(path, settings, known)
         st.fragment(_follow, run_every=EVERY_S)(asked, following)
-
-
-def _settings(asked: Asked, path: Path) -> LiveSettings | None:
-    """Return what the recording is followed with; None (and why) where nothing is in common."""
-    recorded = set(counters_of(path))
-    mine = asked.library.counters or counter_columns(asked.visit, asked.dataset)
-    common = tuple(name for name in mine if name in recorded)
-    common = tuple(name for name in SYSTEM72 if name in common) or common
-    if not common:
-        st.info(
-            f"{markdown_text(path.name)} and this dataset have no counter in common; choose another dataset.",
-            icon=":material/info:",
-        )
-        return None
-    if asked.library.fingerprints.normalise != "train":
-        st.caption(":material/info: Normalised over all known runs: that of the run itself needs its end.")
-    fingerprints = replace(asked.library.fingerprints, normalise="train")
-    library = replace(asked.library, counters=common, fingerprints=fingerprints)
-    return LiveSettings(library, asked.workbench.library_edits(asked.dataset.hash))
 
 
 def _following(path: Path, settings: LiveSettings, known: LiveLibrary) -> Following:

@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages import _header, _shell
 from pages._controls import choice
-from workprof.phases.changepoint_settings import METHODS, MODES, PHASES, READOUTS, ChangePointSettings
+from pages._phases_search_form import AUTO, change_points, number, toggle
+from workprof.phases.changepoint_settings import MODES
 from workprof.phases.phase_settings import (
     DISTRIBUTIONS,
     NORMALISATIONS,
@@ -18,8 +19,7 @@ from workprof.phases.phase_settings import (
 )
 from workprof.store.reports import Dataset
 
-AUTO, ALL = "auto", "all"
-LARGEST = 1e6
+ALL = "all"
 
 
 def library(visit: _shell.Visit, dataset: Dataset) -> LibrarySettings:
@@ -69,54 +69,9 @@ def _fingerprints() -> FingerprintSettings:
         "Distribution", "phases_distribution", DISTRIBUTIONS, "Quantiles or a histogram as statistics of a phase."
     )
     with st.container():
-        absolute = _toggle(
-            "Absolute values", "phases_abs", "As published; a step with equal halves vanishes.", on=False
-        )
-        log = _toggle("Logarithm first", "phases_log", "log(1 + x): rates span orders of magnitude.", on=True)
-    return FingerprintSettings(normalise, absolute, log, distribution, _change_points())
-
-
-def _change_points() -> ChangePointSettings:
-    method = choice(
-        "Change points",
-        "phases_method",
-        METHODS,
-        "bcpd: Bayesian, ours. pelt, binseg, kernel: searches with a penalty, by ruptures.",
-    )
-    bayesian = method == "bcpd"
-    phases = choice(
-        "Phases", "phases_phases", PHASES, "per_counter: each counter has its own. joint: one set for all counters."
-    )
-    readout, hazard, penalty = None, None, None
-    if bayesian:
-        readout = choice(
-            "Read-out",
-            "phases_readout",
-            (AUTO, *READOUTS),
-            "exact: the most probable phases of the whole run. path: back along the run lengths. drop: as seen live.",
-        )
-        hazard = _number(
-            "Expected phase (samples)", "phases_hazard", "The hazard is 1 over it. Empty: by length.", 1.001
-        )
-    else:
-        penalty = _number("Penalty per change", "phases_penalty", "Empty: by the length of the run.", 1e-6)
-    least = st.number_input(
-        "Shortest phase (samples)",
-        min_value=1,
-        max_value=10_000,
-        value=ChangePointSettings.min_samples,
-        key="phases_least",
-        bind="query-params",
-        help="Shorter phases join the neighbour with the closer mean.",
-    )
-    return ChangePointSettings(
-        method=method,
-        readout=None if readout in (None, AUTO) else readout,
-        phases=phases,
-        hazard_samples=hazard,
-        min_samples=int(least),
-        penalty=penalty,
-    )
+        absolute = toggle("Absolute values", "phases_abs", "As published; a step with equal halves vanishes.", on=False)
+        log = toggle("Logarithm first", "phases_log", "log(1 + x): rates span orders of magnitude.", on=True)
+    return FingerprintSettings(normalise, absolute, log, distribution, change_points())
 
 
 def _match() -> MatchSettings:
@@ -126,37 +81,17 @@ def _match() -> MatchSettings:
         SCALES,
         "standard: each statistic in its deviations over the library. none: as they are, as published.",
     )
-    c = _number(
+    c = number(
         "Threshold c (sd)",
         "phases_c",
         "A run is known up to mean + c standard deviations. Empty: chosen on the known runs, each against the rest.",
         0.0,
         100.0,
     )
-    two_sided = _toggle(
+    two_sided = toggle(
         "Two-sided",
         "phases_two_sided",
         "Also reject runs that are closer than mean - c sd; the literal rule.",
         on=False,
     )
     return MatchSettings(scale=scale, c=c, two_sided=two_sided)
-
-
-def _toggle(words: str, key: str, meaning: str, *, on: bool) -> bool:
-    chosen: bool = st.toggle(words, value=on, key=key, bind="query-params", help=meaning)
-    return chosen
-
-
-def _number(words: str, key: str, meaning: str, least: float, most: float = LARGEST) -> float | None:
-    value: float | None = st.number_input(
-        words,
-        min_value=least,
-        max_value=most,
-        value=None,
-        format="%g",
-        key=key,
-        bind="query-params",
-        placeholder="automatic",
-        help=meaning,
-    )
-    return value
