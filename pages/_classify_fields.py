@@ -10,8 +10,8 @@ import streamlit as st
 from pages._classify_view import View
 from workprof.charts.fields import formatted, label, title
 from workprof.charts.text import markdown_text
+from workprof.profiles.classifier.metadata_encoder import FieldValues, NumberRange
 from workprof.profiles.metadata import NOT_GIVEN
-from workprof.profiles.metadata_encoder import FieldValues, NumberRange
 from workprof.units import GIB
 
 UNSEEN = "unseen value"

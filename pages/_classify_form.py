@@ -8,11 +8,11 @@ import streamlit as st
 
 from pages import _classify_profiles, _shell
 from pages._controls import MODES_MEANING, choice, count
-from workprof.profiles.classifier_settings import MOST_WRONG_COST, ClassifierSettings
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.profiles.classifier.forecaster import ForecasterSettings
+from workprof.profiles.classifier.settings import MOST_WRONG_COST, ClassifierSettings
+from workprof.profiles.classifier.splits import SPLITS
+from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
 from workprof.profiles.settings import MODES
-from workprof.profiles.splits import SPLITS
-from workprof.profiles.submit_time import SUBMIT_FIELDS
 from workprof.store.reports import Dataset
 
 SPLIT_MEANING = (

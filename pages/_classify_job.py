@@ -11,7 +11,7 @@ from pages import _classify_fields, _classify_result
 from pages._classify_view import View
 from pages._errors import guard
 from workprof.charts.text import markdown_text, shortened
-from workprof.profiles.submit_time import SUBMIT_FIELDS
+from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
 from workprof.workbench.forecasts import TIMES
 
 SOURCE, PAST, FIELDS = "classify_from", "past job", "own fields"

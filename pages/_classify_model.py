@@ -17,7 +17,7 @@ from workprof.charts.classify import (
     table_five,
 )
 from workprof.charts.text import markdown_text
-from workprof.profiles.classifier_evaluation import ClassifierEvaluation
+from workprof.profiles.classifier.evaluation import ClassifierEvaluation
 from workprof.units import format_duration
 
 

@@ -10,9 +10,9 @@ from workprof.charts.durations import (
     MEASURES,
     ErrorView,
 )
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.classifier.splits import SPLITS
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.settings import MODES
-from workprof.profiles.splits import SPLITS
 
 
 def controls(asked: Asked) -> tuple[EstimateEvaluationSettings, ErrorView]:

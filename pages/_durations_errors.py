@@ -20,8 +20,8 @@ from workprof.charts.durations import (
 )
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.profiles.estimate_evaluation import EstimateEvaluation
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings
+from workprof.profiles.estimation.evaluation import EstimateEvaluation
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings
 from workprof.units import format_duration
 from workprof.workbench.forecasts import ESTIMATES
 

@@ -19,7 +19,7 @@ from workprof.charts.durations import (
 )
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.profiles.durations import EVERYTHING, GROUPINGS, PROFILE, DurationSettings, ObservedDurations
+from workprof.profiles.durations.durations import EVERYTHING, GROUPINGS, PROFILE, DurationSettings, ObservedDurations
 
 TOGETHER, EACH = "together", "one each"
 LAYOUTS = (TOGETHER, EACH)

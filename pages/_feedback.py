@@ -9,8 +9,8 @@ from pages._classify_view import View
 from pages._controls import count
 from pages._errors import guard
 from workprof.charts.feedback import acquires_history, advice_sentence, feedback_headlines
-from workprof.profiles.feedback_estimates import FeedbackNow
-from workprof.profiles.feedback_settings import FeedbackSettings
+from workprof.profiles.feedback.estimates import FeedbackNow
+from workprof.profiles.feedback.settings import FeedbackSettings
 
 DEFAULT = FeedbackSettings()
 

@@ -9,7 +9,7 @@ from pages._classify_view import View
 from workprof.charts.feedback import drift_bars, drift_table, quantile_table
 from workprof.charts.fields import label
 from workprof.profiles.estimation.target import TARGETS
-from workprof.profiles.feedback_estimates import FeedbackNow
+from workprof.profiles.feedback.estimates import FeedbackNow
 
 
 def drift(view: View, now: FeedbackNow) -> None:

@@ -11,8 +11,8 @@ from pages._errors import guard
 from workprof.charts.feedback import observed_sentence
 from workprof.charts.text import markdown_text
 from workprof.inputs import discard, spool_upload
-from workprof.profiles.feedback import Observed
-from workprof.profiles.feedback_settings import FeedbackSettings
+from workprof.profiles.feedback.feedback import Observed
+from workprof.profiles.feedback.settings import FeedbackSettings
 
 FILE, DATASET = "file", "dataset"
 SAID = "feedback_said"

@@ -10,9 +10,9 @@ from pages import _memory_scope, _shell
 from pages._controls import choice
 from pages._memory_scope import TASK
 from workprof.charts.memory import task_labels
-from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.runs import USAGE_COLUMNS
-from workprof.memory.task_classes import ClassSettings
+from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
+from workprof.memory.tasks.task_classes import ClassSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 

@@ -9,8 +9,8 @@ import streamlit as st
 from pages import _header
 from pages._controls import choice
 from pages._memory_asked import Asked
-from workprof.memory.bin_settings import COST, COUNT, FREE, MOST_BINS, PINNED, SEARCHES, STRIDE, TOPS, WEIGHTS
-from workprof.memory.bin_settings import BinSettings as Settings
+from workprof.memory.bins.settings import COST, COUNT, FREE, MOST_BINS, PINNED, SEARCHES, STRIDE, TOPS, WEIGHTS
+from workprof.memory.bins.settings import BinSettings as Settings
 from workprof.units import GB
 
 EDGES = "memory_edges"

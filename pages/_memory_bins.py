@@ -10,7 +10,7 @@ from pages import _figures, _memory_asked, _memory_bin_form, _memory_edges, _mem
 from pages._memory_asked import Asked
 from workprof.charts.memory import bin_headlines, bins_scenario, improvement_chart, usage_ecdf
 from workprof.charts.text import markdown_text
-from workprof.memory.bins import GIVEN
+from workprof.memory.bins.bins import GIVEN
 
 
 def bins(asked: Asked) -> None:

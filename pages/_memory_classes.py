@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from workprof.errors import SettingsError
-from workprof.memory.task_classes import AUTO, FIXED, LIGHT_GB, MODERATE_GB, ClassSettings
+from workprof.memory.tasks.task_classes import AUTO, FIXED, LIGHT_GB, MODERATE_GB, ClassSettings
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
 

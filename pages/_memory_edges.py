@@ -11,8 +11,8 @@ from pages._errors import refused
 from pages._memory_bin_form import EDGES
 from workprof.charts.memory import bin_table
 from workprof.charts.text import shortened
-from workprof.memory.bin_settings import MOST_BINS
-from workprof.memory.bins import GIVEN, Bins
+from workprof.memory.bins.bins import GIVEN, Bins
+from workprof.memory.bins.settings import MOST_BINS
 from workprof.units import GB
 
 MOST_EDGES = 4 * MOST_BINS

@@ -14,7 +14,7 @@ from workprof.memory.exports.about import Origin
 from workprof.memory.exports.kubernetes import plan_kubernetes
 from workprof.memory.exports.nextflow import plan_nextflow
 from workprof.memory.exports.tables import plan_csv, plan_json
-from workprof.memory.plans import Plan
+from workprof.memory.plans.plans import Plan
 
 FORMATS: dict[str, tuple[str, str, Callable[[Plan, Origin], str]]] = {
     "CSV": ("csv", "text/csv", plan_csv),

@@ -8,8 +8,8 @@ from pages import _figures
 from pages._controls import choice
 from pages._memory_asked import Asked
 from workprof.charts.memory import fact_bars, fact_scatter, facts_of_task
-from workprof.memory.assessment import Assessment
-from workprof.memory.fact_points import FactPointsSettings
+from workprof.memory.tasks.assessment import Assessment
+from workprof.memory.tasks.fact_points import FactPointsSettings
 
 
 def facts(asked: Asked, found: Assessment) -> None:

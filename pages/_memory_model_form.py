@@ -9,10 +9,9 @@ import streamlit as st
 from pages import _memory_bin_form, _memory_edges
 from pages._controls import choice, count
 from pages._memory_asked import Asked
-from workprof.memory.bin_scores import PENALTY
-from workprof.memory.bin_settings import BinSettings, faithful_bins
-from workprof.memory.memory_facts import AFTER, UNSURE, known_when
-from workprof.memory.predictor_settings import (
+from workprof.memory.bins.settings import BinSettings, faithful_bins
+from workprof.memory.predictor.bin_scores import PENALTY
+from workprof.memory.predictor.settings import (
     FAITHFUL,
     MODELS,
     MODES,
@@ -22,6 +21,7 @@ from workprof.memory.predictor_settings import (
     PredictorSettings,
 )
 from workprof.memory.runs import USAGE_COLUMNS
+from workprof.memory.tasks.facts import AFTER, UNSURE, known_when
 
 QUICK_TRIALS = PredictorSettings.trials
 

@@ -17,7 +17,7 @@ from workprof.charts.memory import (
 )
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.predictor_results import PredictorResult
+from workprof.memory.predictor.results import PredictorResult
 
 
 def table(asked: Asked, found: PredictorResult) -> None:

@@ -24,8 +24,8 @@ from workprof.charts.memory import (
     ranking_warning,
 )
 from workprof.charts.text import markdown_text
-from workprof.memory.predictor_results import PredictorResult
-from workprof.memory.predictor_settings import FAITHFUL, PredictorSettings
+from workprof.memory.predictor.results import PredictorResult
+from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings
 from workprof.units import format_duration
 from workprof.workbench.memory import TRAIN
 

@@ -7,13 +7,13 @@ import streamlit as st
 from pages import _memory_classes
 from pages._controls import choice, count
 from pages._memory_asked import Asked
-from workprof.memory.core_rules import CORE_RULES
 from workprof.memory.money import ASSUMED_PRICE, Price
-from workprof.memory.plan_sizes import CLASS_SIZES, PERCENTILE, RULES
-from workprof.memory.plans import LEAST_RUNS, PlanSettings
-from workprof.memory.rollup_measures import MEASURES
-from workprof.memory.rollup_settings import GROUPINGS, RollupSettings
-from workprof.memory.task_classes import ClassSettings
+from workprof.memory.plans.core_rules import CORE_RULES
+from workprof.memory.plans.plans import LEAST_RUNS, PlanSettings
+from workprof.memory.plans.sizes import CLASS_SIZES, PERCENTILE, RULES
+from workprof.memory.rollup.measures import MEASURES
+from workprof.memory.rollup.settings import GROUPINGS, RollupSettings
+from workprof.memory.tasks.task_classes import ClassSettings
 from workprof.units import MIB
 
 PERCENT = 100.0

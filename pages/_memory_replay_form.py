@@ -6,13 +6,13 @@ import streamlit as st
 
 from pages._controls import choice, count
 from pages._memory_asked import Asked
-from workprof.memory.memory_facts import AFTER, known_when
 from workprof.memory.policies.catalogue import OURS, PEERS, POLICIES
-from workprof.memory.protocols import SIZEY, SUBMIT_TIME
-from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
-from workprof.memory.retry import RULES, RetrySettings
+from workprof.memory.policies.sizing_settings import DEFAULT, SizingSettings
+from workprof.memory.replay.protocols import SIZEY, SUBMIT_TIME
+from workprof.memory.replay.retry import RULES, RetrySettings
+from workprof.memory.replay.settings import NO_INPUT, ReplaySettings
 from workprof.memory.runs import USAGE_COLUMNS
-from workprof.memory.sizing_settings import DEFAULT, SizingSettings
+from workprof.memory.tasks.facts import AFTER, known_when
 from workprof.units import GB
 
 SEEDS = {"1996": (1996,), "1996 and 1 to 4": (1996, 1, 2, 3, 4)}

@@ -12,7 +12,7 @@ from pages._sweep_runs import csv
 from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.rollup import Rollup
+from workprof.memory.rollup.rollup import Rollup
 
 
 def rollup(asked: Asked) -> None:

@@ -9,8 +9,8 @@ from pages import _figures, _progress
 from pages._memory_asked import Asked
 from workprof.charts.memory import best_models_table, binnings_sentence, binnings_table, samplings_table
 from workprof.charts.text import markdown_text
-from workprof.memory.predictor_settings import PredictorSettings
-from workprof.memory.predictor_tables import PredictorTables, TableSettings
+from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.predictor.tables import PredictorTables, TableSettings
 
 
 def tables(asked: Asked, settings: PredictorSettings) -> None:

@@ -7,9 +7,9 @@ import streamlit as st
 from pages import _figures
 from pages._memory_asked import Asked
 from workprof.charts.memory import why_costs, why_headlines, why_history
-from workprof.memory.assessment import FEWEST_RUNS
-from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
-from workprof.memory.why import WhySettings
+from workprof.memory.plans.why import WhySettings
+from workprof.memory.replay.settings import NO_INPUT, ReplaySettings
+from workprof.memory.tasks.assessment import FEWEST_RUNS
 
 
 def reason(asked: Asked, settings: ReplaySettings) -> None:

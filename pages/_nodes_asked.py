@@ -10,8 +10,8 @@ from pages import _nodes_prices, _nodes_weights, _shell
 from pages._controls import choice
 from pages._errors import refused
 from workprof.errors import SettingsError
-from workprof.nodes.ranking_records import Ranking
-from workprof.nodes.ranking_settings import EXCLUSIONS, SCORES, RankSettings
+from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking.settings import EXCLUSIONS, SCORES, RankSettings
 from workprof.nodes.written import moment
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench

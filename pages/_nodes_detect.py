@@ -9,8 +9,8 @@ from pages._controls import MODES_MEANING, choice
 from pages._nodes_asked import Asked
 from workprof.charts.text import counted
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.detect_settings import CHOSEN, DETECTORS, MODES, DetectSettings
-from workprof.nodes.detection_records import Detection
+from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection.settings import CHOSEN, DETECTORS, MODES, DetectSettings
 from workprof.units import format_duration
 from workprof.workbench.nodes import DETECT
 

@@ -12,7 +12,7 @@ import streamlit as st
 from pages._errors import refused
 from workprof.errors import SettingsError
 from workprof.nodes.price import checked_prices
-from workprof.nodes.ranking_records import Ranking
+from workprof.nodes.ranking.records import Ranking
 from workprof.nodes.written import numbers_by_name
 
 PRICES = "nodes_prices"

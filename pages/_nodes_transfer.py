@@ -13,7 +13,7 @@ from pages._nodes_ranking import notes
 from workprof.charts.nodes import interval_sentence, transfer_bars
 from workprof.charts.text import markdown_text
 from workprof.inputs import chosen_file
-from workprof.nodes.transfer_settings import TransferSettings
+from workprof.nodes.transfer.settings import TransferSettings
 from workprof.workbench.nodes_transfer import RuntimeTransfer
 
 SHOWN = "nodes_transfer_last"

@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages._errors import refused
 from workprof.charts.text import markdown_text
-from workprof.nodes.metrics import ASPECTS
-from workprof.nodes.ranking_settings import RankSettings
+from workprof.nodes.metrics.metrics import ASPECTS
+from workprof.nodes.ranking.settings import RankSettings
 from workprof.units import format_share
 
 

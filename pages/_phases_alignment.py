@@ -8,8 +8,8 @@ from pages import _figures
 from pages._controls import choice
 from pages._phases_asked import Asked
 from workprof.charts.phases import alignment_chart
-from workprof.phases.aligned_runs import AlignmentSettings
-from workprof.phases.matching import Match, MatchLine
+from workprof.phases.matching.matching import Match, MatchLine
+from workprof.phases.timeline.aligned_runs import AlignmentSettings
 
 
 def alignment(asked: Asked, found: Match, train_hash: str) -> None:

@@ -9,8 +9,8 @@ import streamlit as st
 from pages import _phases_settings, _shell
 from pages._controls import choice
 from workprof.charts.text import counted, markdown_text
-from workprof.phases.phase_settings import LibrarySettings
 from workprof.phases.run_list import RunLine, RunList
+from workprof.phases.settings import LibrarySettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 

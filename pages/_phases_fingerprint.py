@@ -13,7 +13,7 @@ from pages._phases_found import found_of
 from pages._phases_timeline import shown_counters
 from workprof.charts.phases import EVERY, fingerprint_chart, fingerprint_json, fingerprint_npz
 from workprof.inputs import safe_name
-from workprof.phases.timeline_records import Timeline
+from workprof.phases.timeline.records import Timeline
 
 
 def fingerprint(asked: Asked) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages import _phases_job, _phases_window
 from pages._phases_asked import Asked
 from workprof.charts.text import counted
-from workprof.phases.timeline_records import Timeline
+from workprof.phases.timeline.records import Timeline
 
 LONG_RUN = 1_200
 LARGE_DATASET = 30_000

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages._phases_asked import Asked
 from workprof.charts.text import counted
-from workprof.phases.known_records import LEFT_OUT, LibraryEdits, RunLabel
+from workprof.phases.matching.known_records import LEFT_OUT, LibraryEdits, RunLabel
 from workprof.phases.run_list import RunLine, RunList
 
 LONGEST_LABEL = 80

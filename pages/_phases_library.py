@@ -7,7 +7,7 @@ import streamlit as st
 from pages import _figures, _phases_job, _phases_labels, _phases_source
 from pages._phases_asked import Asked, measure
 from workprof.charts.phases import distance_matrix, threshold_note, threshold_table
-from workprof.phases.known_records import LibraryView, LibraryViewSettings
+from workprof.phases.matching.known_records import LibraryView, LibraryViewSettings
 
 
 def library(asked: Asked) -> None:

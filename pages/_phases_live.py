@@ -13,8 +13,8 @@ from pages._phases_asked import MOST_SHOWN, Asked
 from pages._phases_job import Work
 from workprof.charts.phases import first_of_each_source, live_chart, live_headlines
 from workprof.charts.text import counted, markdown_text
-from workprof.phases.live_library import LiveLibrary, LiveSettings
-from workprof.phases.live_run import LiveView
+from workprof.phases.live.library import LiveLibrary, LiveSettings
+from workprof.phases.live.run import LiveView
 from workprof.workbench.recordings import Following, recordings
 
 EVERY_S = 1.0

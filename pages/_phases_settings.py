@@ -7,8 +7,8 @@ import streamlit as st
 from pages import _header, _shell
 from pages._controls import choice
 from pages._phases_search_form import AUTO, change_points, number, toggle
-from workprof.phases.changepoint_settings import MODES
-from workprof.phases.phase_settings import (
+from workprof.phases.changepoints.settings import MODES
+from workprof.phases.settings import (
     DISTRIBUTIONS,
     NORMALISATIONS,
     SCALES,

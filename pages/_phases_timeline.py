@@ -11,7 +11,7 @@ from pages._sweep_runs import csv
 from workprof.charts.phases import most_moving, phase_table, timeline_chart
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.phases.timeline_records import Timeline
+from workprof.phases.timeline.records import Timeline
 
 
 def timeline(asked: Asked) -> None:

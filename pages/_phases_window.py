@@ -9,7 +9,7 @@ import streamlit as st
 from pages._controls import choice
 from pages._phases_asked import FROM, OWN, OWN_OF, TO, Asked
 from workprof.charts.text import markdown_text
-from workprof.phases.timeline_records import OwnBoundaries, TimelineSettings
+from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
 
 CHART = "phases_timeline"
 EVERY_COUNTER = "every counter"

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from pages._runs_parameters import Parameters, number, plain
-from workprof.memory.bin_settings import BinSettings
-from workprof.memory.predictor_settings import FAITHFUL, PredictorSettings
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup_settings import RollupSettings
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.rollup.settings import RollupSettings
 from workprof.units import GB, MIB
 
 

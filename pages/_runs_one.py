@@ -8,7 +8,7 @@ from pages import _figures, _runs_links, _shell
 from workprof.charts.memory import task_labels
 from workprof.charts.runs import run_label, run_sentence, settings_table
 from workprof.charts.text import markdown_text
-from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.tasks.assessment import AssessmentSettings
 from workprof.workbench.run_records import KeptRun, RunAgain, flat_settings
 
 READONLY = "This server is read-only."

@@ -11,7 +11,7 @@ from pages import _figures
 from pages._errors import guard
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep import comparison_headlines, moved_jobs, overlap_heatmap, run_names, runner_up
-from workprof.profiles.sweep_summary import RunComparison
+from workprof.profiles.sweep.summary import RunComparison
 
 if TYPE_CHECKING:
     from pages._sweep_runs import View

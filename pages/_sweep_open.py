@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _controls, _datasets
 from workprof.profiles.settings import FEATURE_SETS
-from workprof.profiles.sweep import SweepRun
+from workprof.profiles.sweep.sweep import SweepRun
 from workprof.store.reports import Dataset
 
 PROFILES = "pages/profiles.py"

@@ -8,7 +8,7 @@ from pages import _progress, _shell
 from pages._errors import guard, refused
 from workprof.charts.sweep import Standing
 from workprof.charts.text import counted, markdown_text
-from workprof.profiles.sweep_settings import SweepSettings
+from workprof.profiles.sweep.settings import SweepSettings
 from workprof.store.reports import Dataset
 from workprof.units import format_duration
 from workprof.workbench.sweeps import GroupState, SweepState

@@ -11,7 +11,7 @@ from pages._errors import guard
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.sweep import best_sentence
 from workprof.charts.text import markdown_text
-from workprof.profiles.sweep_settings import SweepSettings
+from workprof.profiles.sweep.settings import SweepSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.sweeps import SweepState
 

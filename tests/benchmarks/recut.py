@@ -5,10 +5,10 @@ from tests.benchmarks.measure import Measured, run_side
 CODE = """
 import time
 from tests.benchmarks.published_sample import points
-from workprof.profiles.clusters import cut
-from workprof.profiles.neighbours import find_neighbours
+from workprof.profiles.clusters.clusters import cut
+from workprof.profiles.clusters.neighbours import find_neighbours
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.spanning_tree import build_spanning_tree
+from workprof.profiles.clusters.spanning_tree import build_spanning_tree
 from workprof.profiles.warming import warm_kernels
 scaled = points()
 warm_kernels(ProfileSettings())

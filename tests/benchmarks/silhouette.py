@@ -16,7 +16,7 @@ OURS = (
     DATA
     + """
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.silhouettes import exact_silhouettes
+from workprof.profiles.scores.silhouettes import exact_silhouettes
 from workprof.profiles.warming import warm_kernels
 warm_kernels(ProfileSettings())
 times = []

@@ -14,8 +14,8 @@ PART = 4
 OURS = """
 import time
 from tests.benchmarks.published_sample import jobs
-from workprof.profiles.sweep import sweep_group
-from workprof.profiles.sweep_settings import SweepSettings
+from workprof.profiles.sweep.sweep import sweep_group
+from workprof.profiles.sweep.settings import SweepSettings
 frames = {{"jobs": jobs()}}
 sweep = SweepSettings(preset={preset!r}, algorithms=("hdbscan",), silhouette={silhouette!r})
 groups = [sweep_group(frames, group) for group in sweep.groups()]
@@ -64,7 +64,7 @@ def measure(preset: str, silhouette: str) -> Measured:
 
 
 def _quick_min_samples() -> int:
-    from workprof.profiles.sweep_settings import QUICK_MIN_SAMPLES
+    from workprof.profiles.sweep.settings import QUICK_MIN_SAMPLES
 
     return QUICK_MIN_SAMPLES
 

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.nodes.detect_settings import DetectSettings
-from workprof.nodes.detection_records import (
+from workprof.nodes.detection.probabilities import Calibration, Reliability
+from workprof.nodes.detection.records import (
     Detection,
     Driver,
     ModelFigures,
@@ -14,11 +14,11 @@ from workprof.nodes.detection_records import (
     ScoredRuns,
     Unscored,
 )
-from workprof.nodes.detection_scores import DetectorFigures
+from workprof.nodes.detection.scores import DetectorFigures
+from workprof.nodes.detection.settings import DetectSettings
 from workprof.nodes.model.saved import SavedNetwork
 from workprof.nodes.model.shape import Recipe
-from workprof.nodes.preprocess import DroppedMetric, Orientation
-from workprof.nodes.probabilities import Calibration, Reliability
+from workprof.nodes.preprocess.preprocess import DroppedMetric, Orientation
 
 NODES = ("calm", HOSTILE)
 BENCHMARKS = ("cpu-sysbench", "disk-fio")

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.phases.aligned_runs import AlignmentSettings, aligned_runs
-from workprof.phases.evaluation_records import (
+from workprof.phases.evaluation.records import (
     ClassFigures,
     Curve,
     Evaluation,
@@ -16,12 +15,13 @@ from workprof.phases.evaluation_records import (
     KnownFigures,
     UnknownFigures,
 )
-from workprof.phases.known import library_view, match_known
-from workprof.phases.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings
-from workprof.phases.matching import Verdict
+from workprof.phases.matching.known import library_view, match_known
+from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings
+from workprof.phases.matching.matching import Verdict
 from workprof.phases.one_run import one_run
-from workprof.phases.phase_settings import LibrarySettings
-from workprof.phases.timeline_records import TimelineSettings
+from workprof.phases.settings import LibrarySettings
+from workprof.phases.timeline.aligned_runs import AlignmentSettings, aligned_runs
+from workprof.phases.timeline.records import TimelineSettings
 from workprof.progress import silent
 
 SAMPLES = 24

@@ -13,15 +13,15 @@ from workprof.charts.durations.errors import error_at
 from workprof.charts.durations.lines import MOST_DRAWN
 from workprof.charts.durations.names import PREDICTORS
 from workprof.charts.theme import readable
-from workprof.profiles.duration_curves import share_within, value_at
-from workprof.profiles.durations import DurationSettings, observed_durations
-from workprof.profiles.error_measures import curve_levels, summarise_errors
-from workprof.profiles.estimate_evaluation import EstimateEvaluation, IntervalErrors, ProfileErrors
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.durations.curves import share_within, value_at
+from workprof.profiles.durations.durations import DurationSettings, observed_durations
 from workprof.profiles.estimation.baselines import BASELINES
 from workprof.profiles.estimation.candidates import CANDIDATES
-from workprof.profiles.published_errors import DURATION
-from workprof.profiles.published_estimators import ESTIMATORS
+from workprof.profiles.estimation.error_measures import curve_levels, summarise_errors
+from workprof.profiles.estimation.evaluation import EstimateEvaluation, IntervalErrors, ProfileErrors
+from workprof.profiles.estimation.published_errors import DURATION
+from workprof.profiles.estimation.published_estimators import ESTIMATORS
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
 
 NAMES = {0: f"P0 {HOSTILE}", 3: "P3"}
 

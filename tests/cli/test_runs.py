@@ -11,28 +11,28 @@ from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
-from workprof.memory.assessment import AssessmentSettings
-from workprof.memory.bin_settings import BinSettings, faithful_bins
-from workprof.memory.fact_points import FactPointsSettings
-from workprof.memory.plans import PlanSettings
-from workprof.memory.predictor_settings import PredictorSettings, faithful_predictor
-from workprof.memory.predictor_tables import TableSettings
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.retry import RetrySettings
-from workprof.memory.rollup_settings import RollupSettings
-from workprof.memory.why import WhySettings
-from workprof.nodes.ranking_settings import RankSettings
-from workprof.phases.phase_settings import EvaluationSettings
-from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.classifier_settings import ClassifierSettings
-from workprof.profiles.clusterability import HopkinsSettings
-from workprof.profiles.durations import DurationSettings
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
-from workprof.profiles.feedback_settings import FeedbackSettings
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.memory.bins.settings import BinSettings, faithful_bins
+from workprof.memory.plans.plans import PlanSettings
+from workprof.memory.plans.why import WhySettings
+from workprof.memory.predictor.settings import PredictorSettings, faithful_predictor
+from workprof.memory.predictor.tables import TableSettings
+from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.memory.tasks.fact_points import FactPointsSettings
+from workprof.nodes.ranking.settings import RankSettings
+from workprof.phases.settings import EvaluationSettings
+from workprof.profiles.classifier.forecaster import ForecasterSettings
+from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.profiles.clusterability.baseline import BaselineSettings
+from workprof.profiles.clusterability.clusterability import HopkinsSettings
+from workprof.profiles.clusterability.stability import StabilitySettings
+from workprof.profiles.durations.durations import DurationSettings
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.stability import StabilitySettings
-from workprof.profiles.sweep_settings import SweepSettings
+from workprof.profiles.sweep.settings import SweepSettings
 from workprof.records import canonical_json, digest
 from workprof.settings import from_environment
 from workprof.units import GB

@@ -14,7 +14,7 @@ from workprof.memory.exports.about import Origin, one_line
 from workprof.memory.exports.kubernetes import object_names, plan_kubernetes, yaml_text
 from workprof.memory.exports.nextflow import groovy_text, literal_pattern, plan_nextflow
 from workprof.memory.exports.tables import plan_csv, plan_json
-from workprof.memory.plans import PlanSettings, plan_of
+from workprof.memory.plans.plans import PlanSettings, plan_of
 from workprof.units import MIB
 
 ORIGIN = Origin('trace "x"\n# y', "abc123", "0.6")

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.memory.bin_scores import u_score_of
-from workprof.memory.bin_settings import BinSettings
-from workprof.memory.predictor import train_predictors
-from workprof.memory.predictor_results import ranking_of
-from workprof.memory.predictor_settings import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor
-from workprof.memory.predictor_tables import TableSettings, train_tables
-from workprof.memory.retry import RetrySettings
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.bin_scores import u_score_of
+from workprof.memory.predictor.predictor import train_predictors
+from workprof.memory.predictor.results import ranking_of
+from workprof.memory.predictor.settings import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor
+from workprof.memory.predictor.tables import TableSettings, train_tables
+from workprof.memory.replay.retry import RetrySettings
 from workprof.records import Packed, pack, unpack
 from workprof.units import GB
 

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, SettingsError
-from workprof.memory.bin_decision import Calibration, Ladder, calibrate, chain_costs, cheapest_bins
-from workprof.memory.bin_models import default_parameters, train_model
-from workprof.memory.oversampling import SMOTE_NEIGHBOURS, Balanced, balanced
-from workprof.memory.predictor_encoder import fit_encoder
-from workprof.memory.predictor_facts import facts_of
-from workprof.memory.predictor_settings import MODELS, PredictorSettings, faithful_predictor
-from workprof.memory.predictor_split import folds_by_bin, split_by_bin, split_by_use
-from workprof.memory.retry import RetrySettings
+from workprof.memory.predictor.bin_decision import Calibration, Ladder, calibrate, chain_costs, cheapest_bins
+from workprof.memory.predictor.bin_models import default_parameters, train_model
+from workprof.memory.predictor.encoder import fit_encoder
+from workprof.memory.predictor.facts import facts_of
+from workprof.memory.predictor.oversampling import SMOTE_NEIGHBOURS, Balanced, balanced
+from workprof.memory.predictor.settings import MODELS, PredictorSettings, faithful_predictor
+from workprof.memory.predictor.split import folds_by_bin, split_by_bin, split_by_use
+from workprof.memory.replay.retry import RetrySettings
 from workprof.units import GB
 
 RUNS = pd.DataFrame(

@@ -9,12 +9,12 @@ import pytest
 from tests.memory.traces import NAMES, trace
 from tests.shared_data import needs_shared_data
 from workprof.errors import ColumnMissing, SettingsError
-from workprof.memory.frontier import dominated_by_ours
 from workprof.memory.policies.catalogue import OURS, PEERS, POLICIES
-from workprof.memory.replay import replay
-from workprof.memory.replay_records import ReplayResult
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.retry import RetrySettings
+from workprof.memory.replay.frontier import dominated_by_ours
+from workprof.memory.replay.records import ReplayResult
+from workprof.memory.replay.replay import replay
+from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.replay.settings import ReplaySettings
 from workprof.records import pack, unpack
 
 SEEDS = (1996, 1, 2, 3, 4)

@@ -6,9 +6,9 @@ import pytest
 from tests.memory.naive_sizing import first_sizes
 from workprof.errors import SettingsError
 from workprof.memory.policies.sequence import Sequence
-from workprof.memory.retry import RetrySettings
-from workprof.memory.sizing import Workprof
-from workprof.memory.sizing_settings import CAUTIOUS, DEFAULT, SizingSettings
+from workprof.memory.policies.sizing import Workprof
+from workprof.memory.policies.sizing_settings import CAUTIOUS, DEFAULT, SizingSettings
+from workprof.memory.replay.retry import RetrySettings
 
 RETRY = RetrySettings()
 

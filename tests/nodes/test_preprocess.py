@@ -8,9 +8,10 @@ import pytest
 from tests.nodes.run_frames import real_runs, simulated
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData
-from workprof.nodes.metrics import METRICS
+from workprof.nodes.detection.run_table import first_share, run_table
+from workprof.nodes.metrics.metrics import METRICS
 from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.preprocess import (
+from workprof.nodes.preprocess.preprocess import (
     direction_by_data,
     inputs_of,
     learn_preparation,
@@ -18,8 +19,7 @@ from workprof.nodes.preprocess import (
     owned,
     reason_to_drop,
 )
-from workprof.nodes.preprocess_published import learn_published, published_table, reason_published
-from workprof.nodes.run_table import first_share, run_table
+from workprof.nodes.preprocess.published import learn_published, published_table, reason_published
 
 
 @pytest.fixture(scope="module")

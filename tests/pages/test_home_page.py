@@ -1,7 +1,7 @@
 """Home tells how far the way from a trace to a plan has been gone, from what is kept alone."""
 
 from tests.pages.conftest import problems
-from workprof.memory.rollup_settings import RollupSettings
+from workprof.memory.rollup.settings import RollupSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 

@@ -9,11 +9,11 @@ from pages._memory_bin_form import PUBLISHED
 from pages._memory_edges import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import problems
-from workprof.memory.assessment import AssessmentSettings
-from workprof.memory.bin_settings import BinSettings
-from workprof.memory.predictor_settings import PredictorSettings
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup_settings import RollupSettings
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.tasks.assessment import AssessmentSettings
 from workprof.settings import from_environment
 from workprof.units import GB, format_share
 from workprof.workbench import Workbench

@@ -7,10 +7,10 @@ import pytest
 from pages import _runs_links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
-from workprof.memory.bin_settings import BinSettings
-from workprof.memory.predictor_settings import PredictorSettings
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup_settings import RollupSettings
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.rollup.settings import RollupSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench

@@ -14,8 +14,8 @@ The plain priors of `mode="faithful"` report a change in a quarter of the noise 
 import numpy as np
 import pytest
 
-from workprof.phases.changepoint_settings import ChangePointSettings
-from workprof.phases.changepoints import change_points
+from workprof.phases.changepoints.changepoints import change_points
+from workprof.phases.changepoints.settings import ChangePointSettings
 
 DRAWS = 500
 DEFAULT = ChangePointSettings()

@@ -8,9 +8,9 @@ from tests.phases.planted_runs import planted
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.phases.detection import detect
-from workprof.phases.evaluation import evaluate
-from workprof.phases.evaluation_records import Evaluation
-from workprof.phases.phase_settings import DetectSettings, EvaluationSettings, LibrarySettings, faithful_library
+from workprof.phases.evaluation.evaluation import evaluate
+from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, faithful_library
 from workprof.records import pack, unpack
 
 SMALL = EvaluationSettings(splits=2, open_splits=1)

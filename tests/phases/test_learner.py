@@ -5,15 +5,15 @@ import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.errors import NotEnoughData
-from workprof.phases.baselines import baseline_predictions
-from workprof.phases.detector import fit_detector
-from workprof.phases.digest import digests_of
-from workprof.phases.fingerprints import fingerprints_of
-from workprof.phases.learner import fit_learner
-from workprof.phases.pair_model import fit_pair_model
-from workprof.phases.phase_settings import FingerprintSettings, LibrarySettings, MatchSettings
+from workprof.phases.evaluation.baselines import baseline_predictions
+from workprof.phases.evaluation.splits import stratified_splits
+from workprof.phases.fingerprints.digest import digests_of
+from workprof.phases.fingerprints.fingerprints import fingerprints_of
+from workprof.phases.matching.detector import fit_detector
+from workprof.phases.matching.learner import fit_learner
+from workprof.phases.matching.pair_model import fit_pair_model
 from workprof.phases.runs import runs_of
-from workprof.phases.splits import stratified_splits
+from workprof.phases.settings import FingerprintSettings, LibrarySettings, MatchSettings
 
 
 @pytest.fixture(scope="module")

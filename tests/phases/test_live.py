@@ -10,11 +10,11 @@ import pytest
 from tests.charts import records_for_phases as given
 from workprof.charts import phases as charts
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.phases.known import match_known, relabelled
-from workprof.phases.known_records import KnownMatchSettings, LibraryEdits, RunLabel
-from workprof.phases.live_library import LiveSettings, detector_from, live_library
-from workprof.phases.live_run import LiveRun
-from workprof.phases.phase_settings import LibrarySettings
+from workprof.phases.live.library import LiveSettings, detector_from, live_library
+from workprof.phases.live.run import LiveRun
+from workprof.phases.matching.known import match_known, relabelled
+from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, RunLabel
+from workprof.phases.settings import LibrarySettings
 from workprof.progress import silent
 from workprof.records import pack, unpack
 from workprof.settings import from_environment

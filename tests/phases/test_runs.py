@@ -6,9 +6,9 @@ import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.errors import ColumnMissing, NoRows, SettingsError
-from workprof.phases.normalise import fit_normaliser, normalised
-from workprof.phases.phase_settings import FingerprintSettings
+from workprof.phases.fingerprints.normalise import fit_normaliser, normalised
 from workprof.phases.runs import counters_in, find_run, runs_of
+from workprof.phases.settings import FingerprintSettings
 from workprof.phases.system72 import SYSTEM72
 
 PLAIN = FingerprintSettings(log=False)

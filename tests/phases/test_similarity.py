@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
-from workprof.phases.fingerprints import Fingerprint, fingerprints_of
-from workprof.phases.phase_settings import FingerprintSettings, MatchSettings
+from workprof.phases.fingerprints.fingerprints import Fingerprint, fingerprints_of
+from workprof.phases.matching.similarity import Scale, euclidean, scale_of, warping
 from workprof.phases.runs import runs_of
-from workprof.phases.similarity import Scale, euclidean, scale_of, warping
+from workprof.phases.settings import FingerprintSettings, MatchSettings
 
 ONE = Scale(np.ones((1, 1)))
 PUBLISHED = MatchSettings(scale="none")
@@ -83,7 +83,7 @@ def test_warping_is_not_the_root_of_summed_squares():
 def test_warping_equals_tslearn_with_manhattan_cost(prints):
     from tslearn.metrics import dtw_path_from_metric
 
-    from workprof.phases.similarity import phases_of
+    from workprof.phases.matching.similarity import phases_of
 
     scale = scale_of(prints, PUBLISHED)
     a, b = (phases_of(one, scale) for one in prints[2:4])
@@ -118,7 +118,7 @@ def test_distances_in_deviations_do_not_depend_on_units(prints):
 
 @pytest.mark.slow  # tslearn compiles
 def test_alignment_lays_a_delayed_run_over_the_other():
-    from workprof.phases.alignment import alignment_of
+    from workprof.phases.timeline.alignment import alignment_of
 
     first = np.repeat([[0.0, 5.0]], 2, axis=0).repeat(10, axis=1)
     second = np.repeat([[0.0, 5.0]], 2, axis=0).repeat([4, 16], axis=1)

@@ -3,19 +3,19 @@
 import numpy as np
 import pandas as pd
 
-from workprof.profiles.estimates import Estimates
-from workprof.profiles.feedback import observe
-from workprof.profiles.feedback_model import FeedbackModel, acquires_of
-from workprof.profiles.feedback_settings import FeedbackSettings
-from workprof.profiles.feedback_state import start
-from workprof.profiles.feedback_windows import ProfileReference, sketch
-from workprof.profiles.filing import make_filing
-from workprof.profiles.finished_jobs import job_units, new_rows
+from workprof.profiles.classifier.forecaster import ForecasterSettings, Forecasts
+from workprof.profiles.classifier.predictions import Predictions
+from workprof.profiles.classifier.weighted_samples import effective_size
+from workprof.profiles.estimation.estimates import Estimates
+from workprof.profiles.feedback.feedback import observe
+from workprof.profiles.feedback.filing import make_filing
+from workprof.profiles.feedback.finished_jobs import job_units, new_rows
+from workprof.profiles.feedback.model import FeedbackModel, acquires_of
+from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.profiles.feedback.state import start
+from workprof.profiles.feedback.windows import ProfileReference, sketch
 from workprof.profiles.fit import prepare
-from workprof.profiles.forecaster import ForecasterSettings, Forecasts
-from workprof.profiles.predictions import Predictions
 from workprof.profiles.settings import SENSORS10
-from workprof.profiles.weighted_samples import effective_size
 from workprof.units import DAY_S
 
 TARGET = "duration_s"

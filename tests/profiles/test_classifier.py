@@ -9,8 +9,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from tests.profiles.metadata import sample, small_table
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
-from workprof.profiles.calibration import best_temperature, best_threshold, log_loss, reliability, softmax
-from workprof.profiles.classifier import (
+from workprof.profiles.classifier.calibration import best_temperature, best_threshold, log_loss, reliability, softmax
+from workprof.profiles.classifier.classifier import (
     ClassifierModel,
     LoadedClassifier,
     fit_classifier,
@@ -18,9 +18,9 @@ from workprof.profiles.classifier import (
     predict,
     train_classifier,
 )
-from workprof.profiles.classifier_settings import ClassifierSettings
-from workprof.profiles.predictions import REASON_CODES
-from workprof.profiles.splits import holdout
+from workprof.profiles.classifier.predictions import REASON_CODES
+from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.profiles.classifier.splits import holdout
 from workprof.records import canonical_json, pack, unpack
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.duration_curves import (
+from workprof.profiles.durations.curves import (
     FEWEST_ROWS,
     MOST_POINTS,
     TAIL_POINTS,
@@ -16,7 +16,13 @@ from workprof.profiles.duration_curves import (
     share_within,
     value_at,
 )
-from workprof.profiles.durations import GROUPINGS, MOST_GROUPS, DurationSettings, ObservedDurations, observed_durations
+from workprof.profiles.durations.durations import (
+    GROUPINGS,
+    MOST_GROUPS,
+    DurationSettings,
+    ObservedDurations,
+    observed_durations,
+)
 from workprof.records import pack, unpack
 
 ALL = DurationSettings(by="all")

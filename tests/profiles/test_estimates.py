@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.estimate_settings import EstimateSettings
-from workprof.profiles.estimates import (
+from workprof.profiles.estimation.candidates import Answers
+from workprof.profiles.estimation.combination import MIXTURES, choose
+from workprof.profiles.estimation.conformal import Strata, calibrate, interval
+from workprof.profiles.estimation.estimates import (
     EstimateModel,
     estimate,
     load_estimator,
@@ -14,13 +16,11 @@ from workprof.profiles.estimates import (
     train_estimates,
     train_estimator,
 )
-from workprof.profiles.estimation.candidates import Answers
-from workprof.profiles.estimation.combination import MIXTURES, choose
-from workprof.profiles.estimation.conformal import Strata, calibrate, interval
 from workprof.profiles.estimation.forest import forest_quantiles, grow_forest
 from workprof.profiles.estimation.known import known_jobs
+from workprof.profiles.estimation.published_estimators import ESTIMATORS, FLAWS, per_profile
+from workprof.profiles.estimation.settings import EstimateSettings
 from workprof.profiles.estimation.target import LogScale, fit_scale
-from workprof.profiles.published_estimators import ESTIMATORS, FLAWS, per_profile
 from workprof.records import pack, unpack
 
 SIGMA = {"narrow": 0.05, "wide": 1.0}

@@ -6,7 +6,8 @@ import pytest
 
 from tests.profiles import naive_estimates
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.profiles.error_measures import summarise_errors
+from workprof.profiles.classifier.splits import units_of
+from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
 from workprof.profiles.estimation.cells import (
     LEVELS,
     Cells,
@@ -16,8 +17,7 @@ from workprof.profiles.estimation.cells import (
     recent_quantiles,
     take_cells,
 )
-from workprof.profiles.splits import units_of
-from workprof.profiles.submit_time import SUBMIT_FIELDS
+from workprof.profiles.estimation.error_measures import summarise_errors
 
 
 def jobs_of(n=160, seed=0):

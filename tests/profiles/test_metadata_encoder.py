@@ -7,7 +7,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from tests.profiles.metadata import small_table
 from workprof.errors import ColumnMissing, TraceError
-from workprof.profiles.metadata_encoder import (
+from workprof.profiles.classifier.metadata_encoder import (
     MetadataEncoder,
     encode,
     fit_encoder,
@@ -15,7 +15,7 @@ from workprof.profiles.metadata_encoder import (
     sum_by_field,
     to_matrix,
 )
-from workprof.profiles.training_rows import merge_rows, training_rows
+from workprof.profiles.classifier.training_rows import merge_rows, training_rows
 from workprof.records import pack, unpack
 
 TRAIN = pd.DataFrame(

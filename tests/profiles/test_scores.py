@@ -5,9 +5,10 @@ from sklearn.metrics import adjusted_rand_score, davies_bouldin_score
 
 from tests.profiles.planted import blobs
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.profiles.clusters import cut
-from workprof.profiles.neighbours import find_neighbours
-from workprof.profiles.scores import (
+from workprof.profiles.clusters.clusters import cut
+from workprof.profiles.clusters.neighbours import find_neighbours
+from workprof.profiles.clusters.spanning_tree import build_spanning_tree
+from workprof.profiles.scores.scores import (
     acquires,
     adjusted_rand,
     ccpm,
@@ -16,7 +17,6 @@ from workprof.profiles.scores import (
     scores_v3,
     size_term,
 )
-from workprof.profiles.spanning_tree import build_spanning_tree
 
 N_ROWS = 100_001
 GRIDS = {"hdbscan": 26, "optics": 26}

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
-from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.clusterability import HopkinsSettings
+from workprof.profiles.clusterability.baseline import BaselineSettings
+from workprof.profiles.clusterability.clusterability import HopkinsSettings
+from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.stability import StabilitySettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 Features = Annotated[str, typer.Option("--features", help="sensors10, all17, or names A,B,...")]

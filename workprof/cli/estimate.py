@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
-from workprof.profiles.error_measures import PredictorErrors
-from workprof.profiles.estimate_evaluation import EstimateEvaluation
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.estimation.error_measures import PredictorErrors
+from workprof.profiles.estimation.evaluation import EstimateEvaluation
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
 from workprof.units import format_share
 
 app = typer.Typer(help="What jobs will need, before they run.", no_args_is_help=True, rich_markup_mode=None)

@@ -9,9 +9,9 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
 from workprof.errors import SettingsError
-from workprof.memory.assessment import Assessment, AssessmentSettings
-from workprof.memory.bin_settings import BinSettings, faithful_bins
-from workprof.memory.bins import Bins
+from workprof.memory.bins.bins import Bins
+from workprof.memory.bins.settings import BinSettings, faithful_bins
+from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
 from workprof.units import GB, format_share, parse_size
 
 app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)

@@ -9,10 +9,10 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
 from workprof.cli.memory import Dataset, Mode, Task, is_faithful
-from workprof.memory.bin_settings import BinSettings
-from workprof.memory.predictor_results import ModelResult, PredictorResult
-from workprof.memory.predictor_settings import PredictorSettings, faithful_predictor
-from workprof.memory.predictor_tables import PredictorTables, TableSettings
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.results import ModelResult, PredictorResult
+from workprof.memory.predictor.settings import PredictorSettings, faithful_predictor
+from workprof.memory.predictor.tables import PredictorTables, TableSettings
 from workprof.units import GB, format_share
 
 

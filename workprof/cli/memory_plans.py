@@ -17,13 +17,13 @@ from workprof.memory.exports.kubernetes import plan_kubernetes
 from workprof.memory.exports.nextflow import plan_nextflow
 from workprof.memory.exports.tables import plan_csv, plan_json
 from workprof.memory.money import Price
-from workprof.memory.plans import PlanSettings
-from workprof.memory.replay_records import PolicyFigures, ReplayResult
-from workprof.memory.replay_settings import ReplaySettings, all_policies
-from workprof.memory.retry import RULES
-from workprof.memory.rollup import Rollup
-from workprof.memory.rollup_ledger import RollupRow
-from workprof.memory.rollup_settings import RollupSettings
+from workprof.memory.plans.plans import PlanSettings
+from workprof.memory.replay.records import PolicyFigures, ReplayResult
+from workprof.memory.replay.retry import RULES
+from workprof.memory.replay.settings import ReplaySettings, all_policies
+from workprof.memory.rollup.ledger import RollupRow
+from workprof.memory.rollup.rollup import Rollup
+from workprof.memory.rollup.settings import RollupSettings
 from workprof.units import format_share, parse_size
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]

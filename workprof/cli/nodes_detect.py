@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
-from workprof.nodes.detect_settings import CHOSEN, CORRECTED, DETECTORS, MODES, DetectSettings
-from workprof.nodes.detection_records import Detection, ScoredRuns
+from workprof.nodes.detection.records import Detection, ScoredRuns
+from workprof.nodes.detection.settings import CHOSEN, CORRECTED, DETECTORS, MODES, DetectSettings
 from workprof.units import format_share
 
 SHOWN_RUNS = 40

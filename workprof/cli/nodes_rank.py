@@ -10,10 +10,10 @@ import typer
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
 from workprof.cli.nodes_rank_text import advice_text, groups_text, ranking_text
 from workprof.errors import SettingsError
-from workprof.nodes.advice import Advice
-from workprof.nodes.groups_records import CORRECTED, FAITHFUL, Groups, GroupSettings
-from workprof.nodes.ranking_records import AspectScore, RankedNode, Ranking
-from workprof.nodes.ranking_settings import EXCLUSIONS, PERONA, SCORES, RankSettings
+from workprof.nodes.advice.advice import Advice
+from workprof.nodes.groups.records import CORRECTED, FAITHFUL, Groups, GroupSettings
+from workprof.nodes.ranking.records import AspectScore, RankedNode, Ranking
+from workprof.nodes.ranking.settings import EXCLUSIONS, PERONA, SCORES, RankSettings
 from workprof.nodes.written import moment, numbers_by_name, texts_by_name
 
 Dataset = Annotated[str, typer.Argument(help="Benchmark runs: name, or 8 characters of the hash.", show_default=False)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from workprof.cli.console import table
-from workprof.nodes.advice import Advice
-from workprof.nodes.aspect_scores import OVERALL
-from workprof.nodes.groups_records import Groups
-from workprof.nodes.ranking_records import AspectScore, RankedNode, Ranking
+from workprof.nodes.advice.advice import Advice
+from workprof.nodes.groups.records import Groups
+from workprof.nodes.ranking.aspect_scores import OVERALL
+from workprof.nodes.ranking.records import AspectScore, RankedNode, Ranking
 from workprof.units import format_share
 
 SHOWN_PAIRS = 12

@@ -11,11 +11,11 @@ import typer
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
 from workprof.cli.phases_text import evaluation_text, match_text, phases_text
 from workprof.errors import SettingsError
-from workprof.phases.changepoint_settings import METHODS, MODES, READOUTS
+from workprof.phases.changepoints.settings import METHODS, MODES, READOUTS
 from workprof.phases.detection import Phases
-from workprof.phases.evaluation_records import Evaluation
-from workprof.phases.matching import Match
-from workprof.phases.phase_settings import (
+from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.matching.matching import Match
+from workprof.phases.settings import (
     DetectSettings,
     EvaluationSettings,
     LibrarySettings,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Floats, Ints
 from workprof.errors import ColumnMissing, TraceError
-from workprof.nodes.metrics import NUMERIC
+from workprof.nodes.metrics.metrics import NUMERIC
 from workprof.nodes.parsers import parse_output
 from workprof.nodes.parsers.parameters import parameters_of
 from workprof.nodes.parsers.reading import Reading
@@ -54,7 +54,7 @@ class ParsedRuns:
         started_s, finished_s: (n_runs,) seconds since 1970; NaN = not recorded.
         stressed: (n_runs,) 1 = under stress, 0 = not, -1 = unknown.
         values: (n_runs, n_metrics) in the metrics' own units; NaN = the run does not have it.
-        metrics: names of the columns of `values`, always all of `workprof.nodes.metrics.NUMERIC`.
+        metrics: names of the columns of `values`, always all of `workprof.nodes.metrics.metrics.NUMERIC`.
         host: (n_runs, n_host) as recorded, the unit in the name; NaN = not recorded.
         host_names: names of the columns of `host`, sorted.
         parameters: (n_runs,) canonical text, '' for a run with a problem; runs compare only where it is the same.

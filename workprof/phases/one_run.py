@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workprof.phases.runs import runs_of
-from workprof.phases.timeline import timeline_of
-from workprof.phases.timeline_records import Timeline, TimelineSettings
+from workprof.phases.timeline.records import Timeline, TimelineSettings
+from workprof.phases.timeline.timeline import timeline_of
 from workprof.progress import Progress
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.phases.changepoints import change_points
+from workprof.phases.changepoints.changepoints import change_points
 
 
 def warm_change_points() -> None:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.profiles.clusters import Clusters, CondensedTree, cut
+from workprof.profiles.clusters.clusters import Clusters, CondensedTree, cut
+from workprof.profiles.clusters.neighbours import find_neighbours
+from workprof.profiles.clusters.optics import run_optics
+from workprof.profiles.clusters.spanning_tree import SpanningTree, build_spanning_tree
 from workprof.profiles.features import FeatureMatrix, read_features
 from workprof.profiles.metadata import CategoryShare, Heatmap
-from workprof.profiles.neighbours import find_neighbours
 from workprof.profiles.notes import preparation_notes, result_notes
-from workprof.profiles.optics import run_optics
 from workprof.profiles.projection import project
 from workprof.profiles.sampling import draw_rows
 from workprof.profiles.scalers import FittedTransform, apply_transform, fit_transform
-from workprof.profiles.scores import ProfileScores
-from workprof.profiles.scoring import score
+from workprof.profiles.scores.scores import ProfileScores
+from workprof.profiles.scores.scoring import score
 from workprof.profiles.settings import ProfileSettings, clustered_rows, resolve
-from workprof.profiles.spanning_tree import SpanningTree, build_spanning_tree
 from workprof.profiles.spread import FeatureSpread, feature_spread
 from workprof.profiles.summary import ProfileCard, RowResults, summarise
 from workprof.profiles.warming import warm_kernels

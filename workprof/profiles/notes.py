@@ -7,7 +7,7 @@ import numpy as np
 from workprof.arrays import Ints
 from workprof.profiles.features import FeatureMatrix
 from workprof.profiles.scalers import FittedTransform
-from workprof.profiles.scores import ProfileScores
+from workprof.profiles.scores.scores import ProfileScores
 from workprof.profiles.settings import ALL17, SENSORS10, ProfileSettings
 from workprof.units import format_count, format_share
 

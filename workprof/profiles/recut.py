@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workprof.errors import SettingsError
-from workprof.profiles.clusters import cut
+from workprof.profiles.clusters.clusters import cut
+from workprof.profiles.clusters.spanning_tree import SpanningTree
 from workprof.profiles.fit import STEPS, ProfileFit, describe, fit_profiles, grow_tree, prepare
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.spanning_tree import SpanningTree
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent
 from workprof.records import Made

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.profiles.clusters import cut
-from workprof.profiles.neighbours import find_neighbours
+from workprof.profiles.clusters.clusters import cut
+from workprof.profiles.clusters.neighbours import find_neighbours
+from workprof.profiles.clusters.spanning_tree import build_spanning_tree
+from workprof.profiles.scores.silhouettes import exact_silhouettes
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.silhouettes import exact_silhouettes
-from workprof.profiles.spanning_tree import build_spanning_tree
 
 _WARM_ROWS = 64
 _warmed: set[str] = set()
@@ -19,7 +19,7 @@ def warm_kernels(settings: ProfileSettings) -> None:
 
     The first time on a machine this takes some seconds, later a fraction of one.
     """
-    from workprof.profiles.distance_sums import group_points  # noqa: PLC0415  numba
+    from workprof.profiles.scores.distance_sums import group_points  # noqa: PLC0415  numba
 
     if settings.metric in _warmed:
         return

@@ -10,15 +10,15 @@ import pandas as pd
 
 from workprof.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
 from workprof.jobs import JobView
-from workprof.profiles.feedback import Observed, nothing_observed, observe
-from workprof.profiles.feedback_advice import assess
-from workprof.profiles.feedback_estimates import FeedbackNow, feedback_now
-from workprof.profiles.feedback_model import FeedbackModel
-from workprof.profiles.feedback_refit import Refit, keep_jobs
-from workprof.profiles.feedback_settings import FeedbackSettings
-from workprof.profiles.feedback_state import FeedbackState, start_again
-from workprof.profiles.finished_jobs import new_rows
-from workprof.profiles.forecaster import LoadedForecaster
+from workprof.profiles.classifier.forecaster import LoadedForecaster
+from workprof.profiles.feedback.advice import assess
+from workprof.profiles.feedback.estimates import FeedbackNow, feedback_now
+from workprof.profiles.feedback.feedback import Observed, nothing_observed, observe
+from workprof.profiles.feedback.finished_jobs import new_rows
+from workprof.profiles.feedback.model import FeedbackModel
+from workprof.profiles.feedback.refit import Refit, keep_jobs
+from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.profiles.feedback.state import FeedbackState, start_again
 from workprof.progress import Progress, silent
 from workprof.store.feedback_state import FinishedTable
 from workprof.store.passing import finished_rows, passing_trace

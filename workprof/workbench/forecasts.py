@@ -9,15 +9,15 @@ import pandas as pd
 
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.jobs import JobView
-from workprof.profiles.classifier_evaluation import ClassifierEvaluation
-from workprof.profiles.classifier_settings import ClassifierSettings
-from workprof.profiles.estimate_evaluation import EstimateEvaluation
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings
+from workprof.profiles.classifier.evaluation import ClassifierEvaluation
+from workprof.profiles.classifier.forecaster import Forecaster, ForecasterSettings, LoadedForecaster
+from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
+from workprof.profiles.estimation.evaluation import EstimateEvaluation
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings
 from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.forecaster import Forecaster, ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.submit_time import SUBMIT_FIELDS
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
 from workprof.steps import Request, Step
@@ -25,9 +25,9 @@ from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames
 from workprof.workbench.sweeps import SweepQuestions
 
-TRAIN = Step("profiles.forecaster", 1, "workprof.profiles.forecaster:train_forecaster")
-CLASSIFIER = Step("profiles.classifier_evaluation", 1, "workprof.profiles.classifier_evaluation:evaluate_classifier")
-ESTIMATES = Step("profiles.estimate_evaluation", 1, "workprof.profiles.estimate_evaluation:run_evaluation")
+TRAIN = Step("profiles.forecaster", 1, "workprof.profiles.classifier.forecaster:train_forecaster")
+CLASSIFIER = Step("profiles.classifier_evaluation", 1, "workprof.profiles.classifier.evaluation:evaluate_classifier")
+ESTIMATES = Step("profiles.estimate_evaluation", 1, "workprof.profiles.estimation.evaluation:run_evaluation")
 
 TIMES = ("submit_time_s", "start_time_s")
 LOADED_AT_MOST = 4

@@ -8,14 +8,14 @@ import pandas as pd
 
 from workprof.formats.measured import BENCHMARKS
 from workprof.jobs import JobView
-from workprof.nodes.advice import MEMBER, Advice, AdviceSettings
-from workprof.nodes.detect_settings import FAITHFUL, DetectSettings
-from workprof.nodes.detection_asked import DetectionAsked
-from workprof.nodes.detection_records import Detection
-from workprof.nodes.groups_records import Groups, GroupSettings
-from workprof.nodes.ranking_norm import code_norms
-from workprof.nodes.ranking_records import Ranking
-from workprof.nodes.ranking_settings import FLAGGED, PERONA, RankSettings
+from workprof.nodes.advice.advice import MEMBER, Advice, AdviceSettings
+from workprof.nodes.detection.asked import DetectionAsked
+from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection.settings import FAITHFUL, DetectSettings
+from workprof.nodes.groups.records import Groups, GroupSettings
+from workprof.nodes.ranking.norm import code_norms
+from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking.settings import FLAGGED, PERONA, RankSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
@@ -26,10 +26,10 @@ from workprof.workbench.nodes_transfer import TransferQuestions
 from workprof.workbench.profiles import FIT, ProfileQuestions
 
 # A ranking may stand on a detection: raise the versions of RANK, GROUPS and ADVICE with that of DETECT.
-RANK = Step("nodes.rank", 1, "workprof.nodes.ranking:rank_nodes")
-GROUPS = Step("nodes.groups", 1, "workprof.nodes.groups:group_nodes")
-DETECT = Step("nodes.detect", 1, "workprof.nodes.detection_asked:detect")
-ADVICE = Step("nodes.advice", 1, "workprof.nodes.advice:advise")
+RANK = Step("nodes.rank", 1, "workprof.nodes.ranking.ranking:rank_nodes")
+GROUPS = Step("nodes.groups", 1, "workprof.nodes.groups.groups:group_nodes")
+DETECT = Step("nodes.detect", 1, "workprof.nodes.detection.asked:detect")
+ADVICE = Step("nodes.advice", 1, "workprof.nodes.advice.advice:advise")
 USE = (
     *("cpu_usage_percent", "requested_cpu_percent", "mean_memory_bytes", "peak_memory_bytes"),
     *("requested_memory_bytes", "read_bytes", "write_bytes", "duration_s"),

@@ -9,12 +9,12 @@ import pandas as pd
 
 from workprof.formats.measured import TELEMETRY
 from workprof.jobs import JobView
-from workprof.phases.aligned_runs import AlignedRuns, AlignmentSettings
-from workprof.phases.known_records import KnownMatchSettings, LibraryEdits, LibraryView, LibraryViewSettings
-from workprof.phases.live_library import LiveLibrary, LiveSettings
-from workprof.phases.matching import Match
+from workprof.phases.live.library import LiveLibrary, LiveSettings
+from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryView, LibraryViewSettings
+from workprof.phases.matching.matching import Match
 from workprof.phases.run_list import RunList, RunListSettings
-from workprof.phases.timeline_records import Timeline, TimelineSettings
+from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
+from workprof.phases.timeline.records import Timeline, TimelineSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
 from workprof.store.reports import Dataset
@@ -23,10 +23,10 @@ from workprof.workbench.datasets import DatasetQuestions
 
 RUN_LIST = Step("phases.runs", 1, "workprof.phases.run_list:run_list")
 TIMELINE = Step("phases.timeline", 1, "workprof.phases.one_run:one_run")
-MATCH = Step("phases.known_match", 1, "workprof.phases.known:match_known")
-LIBRARY = Step("phases.library", 1, "workprof.phases.known:library_view")
-LIVE = Step("phases.live_library", 1, "workprof.phases.live_library:live_library")
-ALIGN = Step("phases.align", 1, "workprof.phases.aligned_runs:aligned_runs")
+MATCH = Step("phases.known_match", 1, "workprof.phases.matching.known:match_known")
+LIBRARY = Step("phases.library", 1, "workprof.phases.matching.known:library_view")
+LIVE = Step("phases.live_library", 1, "workprof.phases.live.library:live_library")
+ALIGN = Step("phases.align", 1, "workprof.phases.timeline.aligned_runs:aligned_runs")
 EDITS = "library"
 LABELS = ("workload", "run", "t", "status")
 

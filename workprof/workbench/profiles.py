@@ -9,10 +9,10 @@ import pandas as pd
 
 from workprof.formats.clock import utc_offset_s
 from workprof.jobs import JobView
+from workprof.profiles.clusters.spanning_tree import SpanningTree
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.recut import TREE, recut, tree_settings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, clustered_rows, resolve
-from workprof.profiles.spanning_tree import SpanningTree
 from workprof.progress import Progress, silent
 from workprof.steps import Request, Step
 from workprof.store.reports import Dataset, ProfileNote

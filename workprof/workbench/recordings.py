@@ -10,8 +10,8 @@ import numpy as np
 
 from workprof.errors import ColumnMissing, SettingsError
 from workprof.formats.telemetry.own_file import HEADER, PARTIAL
-from workprof.phases.live_library import LiveLibrary, detector_from
-from workprof.phases.live_run import LiveRun, LiveView
+from workprof.phases.live.library import LiveLibrary, detector_from
+from workprof.phases.live.run import LiveRun, LiveView
 from workprof.settings import Settings
 
 KEYS = tuple(HEADER.rstrip(",").split(","))

@@ -7,23 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workprof.memory.assessment import AssessmentSettings
-from workprof.memory.bin_settings import BinSettings
-from workprof.memory.plans import PlanSettings
-from workprof.memory.predictor_settings import FAITHFUL, PredictorSettings, faithful_predictor
-from workprof.memory.predictor_tables import TableSettings
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup_settings import RollupSettings
-from workprof.nodes.groups_records import GroupSettings
-from workprof.nodes.ranking_settings import RankSettings
-from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.classifier_settings import ClassifierSettings
-from workprof.profiles.clusterability import HopkinsSettings
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings, EstimateSettings
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.plans.plans import PlanSettings
+from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings, faithful_predictor
+from workprof.memory.predictor.tables import TableSettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.nodes.groups.records import GroupSettings
+from workprof.nodes.ranking.settings import RankSettings
+from workprof.profiles.classifier.forecaster import ForecasterSettings
+from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.profiles.clusterability.baseline import BaselineSettings
+from workprof.profiles.clusterability.clusterability import HopkinsSettings
+from workprof.profiles.clusterability.stability import StabilitySettings
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.stability import StabilitySettings
-from workprof.profiles.sweep_settings import COUPLED, SweepSettings
+from workprof.profiles.sweep.settings import COUPLED, SweepSettings
 
 Resolve = Callable[[ProfileSettings], ProfileSettings]
 """Names the features and sizes of a clustering, as the workbench does for one dataset."""

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from workprof.errors import NotEnoughData
-from workprof.memory.assessment import Assessment, AssessmentSettings
-from workprof.memory.bin_settings import BinSettings
-from workprof.memory.bins import Bins
-from workprof.memory.fact_points import FactPoints, FactPointsSettings
-from workprof.memory.improvement import ImprovementCurve
-from workprof.memory.plans import Plan, PlanSettings
-from workprof.memory.predictor_results import PredictorResult
-from workprof.memory.predictor_settings import PredictorSettings
-from workprof.memory.predictor_tables import PredictorTables, TableSettings
-from workprof.memory.replay_records import ReplayResult
-from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup import Rollup
-from workprof.memory.rollup_settings import RollupSettings
-from workprof.memory.why import Why, WhySettings
-from workprof.profiles.baseline import Baseline, BaselineSettings
-from workprof.profiles.classifier_evaluation import ClassifierEvaluation
-from workprof.profiles.classifier_settings import ClassifierSettings
-from workprof.profiles.clusterability import Hopkins, HopkinsSettings
-from workprof.profiles.durations import DurationSettings, ObservedDurations
-from workprof.profiles.estimate_evaluation import EstimateEvaluation
-from workprof.profiles.estimate_settings import EstimateEvaluationSettings
-from workprof.profiles.explain_all import GlobalExplanation
-from workprof.profiles.feedback_model import FeedbackModel
-from workprof.profiles.feedback_refit import Refit, RefitSettings
-from workprof.profiles.feedback_settings import FeedbackSettings
+from workprof.memory.bins.bins import Bins
+from workprof.memory.bins.improvement import ImprovementCurve
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.plans.plans import Plan, PlanSettings
+from workprof.memory.plans.why import Why, WhySettings
+from workprof.memory.predictor.results import PredictorResult
+from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.predictor.tables import PredictorTables, TableSettings
+from workprof.memory.replay.records import ReplayResult
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.rollup.rollup import Rollup
+from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
+from workprof.memory.tasks.fact_points import FactPoints, FactPointsSettings
+from workprof.profiles.classifier.evaluation import ClassifierEvaluation
+from workprof.profiles.classifier.explain_all import GlobalExplanation
+from workprof.profiles.classifier.forecaster import Forecaster, ForecasterSettings
+from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.profiles.clusterability.baseline import Baseline, BaselineSettings
+from workprof.profiles.clusterability.clusterability import Hopkins, HopkinsSettings
+from workprof.profiles.clusterability.stability import Stability, StabilitySettings
+from workprof.profiles.clusters.spanning_tree import SpanningTree
+from workprof.profiles.durations.durations import DurationSettings, ObservedDurations
+from workprof.profiles.estimation.evaluation import EstimateEvaluation
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings
+from workprof.profiles.feedback.model import FeedbackModel
+from workprof.profiles.feedback.refit import Refit, RefitSettings
+from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.forecaster import Forecaster, ForecasterSettings
 from workprof.profiles.recut import TreeSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.spanning_tree import SpanningTree
-from workprof.profiles.stability import Stability, StabilitySettings
-from workprof.profiles.sweep import SweepGroup
-from workprof.profiles.sweep_settings import GroupSettings, SweepSettings
+from workprof.profiles.sweep.settings import GroupSettings, SweepSettings
+from workprof.profiles.sweep.sweep import SweepGroup
 from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts, memory, profiles
 from workprof.workbench import sweeps as sweep_room
 from workprof.workbench.explanations import ExplanationSettings

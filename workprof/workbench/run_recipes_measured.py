@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workprof.nodes.advice import Advice, AdviceSettings
-from workprof.nodes.detection_asked import DetectionAsked
-from workprof.nodes.detection_records import Detection
-from workprof.nodes.groups_records import Groups, GroupSettings
-from workprof.nodes.ranking_records import Ranking
-from workprof.nodes.ranking_settings import RankSettings
+from workprof.nodes.advice.advice import Advice, AdviceSettings
+from workprof.nodes.detection.asked import DetectionAsked
+from workprof.nodes.detection.records import Detection
+from workprof.nodes.groups.records import Groups, GroupSettings
+from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.detection import Phases
-from workprof.phases.evaluation_records import Evaluation
-from workprof.phases.known_records import KnownMatchSettings
-from workprof.phases.library import Library
-from workprof.phases.matching import Match
-from workprof.phases.phase_settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
-from workprof.phases.timeline_records import Timeline, TimelineSettings
+from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.matching.known_records import KnownMatchSettings
+from workprof.phases.matching.library import Library
+from workprof.phases.matching.matching import Match
+from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
+from workprof.phases.timeline.records import Timeline, TimelineSettings
 from workprof.workbench import nodes, phase_views, phases
 from workprof.workbench.run_recipe import Recipe
 

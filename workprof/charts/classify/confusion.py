@@ -11,8 +11,8 @@ from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.split_words import SPLIT_WORDS
 from workprof.charts.sweep.ink import ink
 from workprof.charts.theme import SCALE, laid_out, rows_height
-from workprof.profiles.classification_scores import Confusion
-from workprof.profiles.split_scores import SplitScores
+from workprof.profiles.classifier.classification_scores import Confusion
+from workprof.profiles.classifier.split_scores import SplitScores
 
 MOST_WRITTEN = 12
 """Classes up to which the cells hold their numbers; beyond that they are too small to read."""

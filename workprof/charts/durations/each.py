@@ -11,8 +11,8 @@ from workprof.charts.durations.readouts import quantile_table
 from workprof.charts.durations.view import NEUTRAL, ObservedView, limit_words, within_words
 from workprof.charts.fields import label
 from workprof.charts.theme import laid_out
-from workprof.profiles.duration_curves import share_within, value_at
-from workprof.profiles.durations import ObservedDurations
+from workprof.profiles.durations.curves import share_within, value_at
+from workprof.profiles.durations.durations import ObservedDurations
 from workprof.units import format_share
 
 HEIGHT_PX = 230

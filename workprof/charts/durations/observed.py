@@ -12,8 +12,8 @@ from workprof.charts.durations.view import NEUTRAL, ObservedView, percent
 from workprof.charts.fields import label
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, laid_out
-from workprof.profiles.duration_curves import FEWEST_ROWS
-from workprof.profiles.durations import EVERYTHING, ObservedDurations
+from workprof.profiles.durations.curves import FEWEST_ROWS
+from workprof.profiles.durations.durations import EVERYTHING, ObservedDurations
 from workprof.units import format_share
 
 MOST_BANDS = 4

@@ -6,9 +6,9 @@ import math
 
 from workprof.charts.chart import Headline
 from workprof.charts.text import counted
-from workprof.profiles.feedback import Observed
-from workprof.profiles.feedback_advice import Assessment
-from workprof.profiles.feedback_state import FeedbackState
+from workprof.profiles.feedback.advice import Assessment
+from workprof.profiles.feedback.feedback import Observed
+from workprof.profiles.feedback.state import FeedbackState
 from workprof.units import format_share
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from workprof.memory.assessment import FEWEST_RUNS
-from workprof.memory.bin_settings import MOST_BINS
-from workprof.memory.plans import LEAST_RUNS
+from workprof.memory.bins.settings import MOST_BINS
+from workprof.memory.plans.plans import LEAST_RUNS
 from workprof.memory.scenarios import MOST_COMPARED
+from workprof.memory.tasks.assessment import FEWEST_RUNS
 from workprof.profiles.settings import EXACT_SILHOUETTE_ROWS, OPTICS_ROWS
-from workprof.profiles.sweep_settings import OPTICS_SWEEP_ROWS
+from workprof.profiles.sweep.settings import OPTICS_SWEEP_ROWS
 
 LIMITS = (
     "One process holds a home folder at a time: the dashboard or one command. Several servers over one home are not "

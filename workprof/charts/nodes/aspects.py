@@ -12,7 +12,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.memory.figures import figure_of
 from workprof.charts.nodes.words import node_name, score_words
 from workprof.charts.theme import mark
-from workprof.nodes.ranking_records import RankedNode, Ranking
+from workprof.nodes.ranking.records import RankedNode, Ranking
 
 MOST_NODES = 24
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 5, 10, 20, 50, 100)

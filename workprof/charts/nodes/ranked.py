@@ -12,7 +12,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.nodes.words import faster_words, row_names, score_words
 from workprof.charts.theme import rows_height
-from workprof.nodes.ranking_records import PairRatio, RankedNode, Ranking
+from workprof.nodes.ranking.records import PairRatio, RankedNode, Ranking
 
 OVERALL = "overall"
 RANKED, DEGRADED, UNRANKED = "#2c72c6", "#c8443f", "#626a75"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workprof.memory.plans import KEPT, PlannedTask, PlanSettings
+from workprof.memory.plans.plans import KEPT, PlannedTask, PlanSettings
 from workprof.units import GB, MIB
 
 MOST_CHARACTERS = 200

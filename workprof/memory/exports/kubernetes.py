@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from workprof.memory.exports.about import Origin, header_lines, mebibytes, one_line, risk_line, settings_line
-from workprof.memory.plans import Plan, PlannedTask
+from workprof.memory.plans.plans import Plan, PlannedTask
 from workprof.records import digest
 
 MOST_NAME = 63

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workprof.memory.exports.about import Origin, header_lines, mebibytes, one_line, risk_line
-from workprof.memory.plans import Plan, PlannedTask
+from workprof.memory.plans.plans import Plan, PlannedTask
 
 MOST_RETRIES = 3
 KILLED = "[137, 140]"

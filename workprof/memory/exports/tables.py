@@ -7,7 +7,7 @@ import io
 import json
 
 from workprof.memory.exports.about import Origin, gigabytes, header_lines, mebibytes, settings_line
-from workprof.memory.plans import Plan, PlannedTask
+from workprof.memory.plans.plans import Plan, PlannedTask
 from workprof.records import to_json
 from workprof.spreadsheets import spreadsheet_text
 

@@ -9,11 +9,11 @@ from workprof.memory.policies.oracle import OracleBins, OracleExact
 from workprof.memory.policies.percentiles import Krr, Percentile95, Vpa
 from workprof.memory.policies.preset import Preset
 from workprof.memory.policies.sequence import Policy
+from workprof.memory.policies.sizing import Workprof
+from workprof.memory.policies.sizing_settings import CAUTIOUS, DEFAULT
 from workprof.memory.policies.thesis_bins import ThesisBins
 from workprof.memory.policies.tovar import Tovar
 from workprof.memory.policies.witt_lr import WittLr
-from workprof.memory.sizing import Workprof
-from workprof.memory.sizing_settings import CAUTIOUS, DEFAULT
 
 OURS = ("workprof", "workprof_cautious")
 PEERS = (

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from workprof.errors import TraceError
-from workprof.nodes.metrics_units import converted
+from workprof.nodes.metrics.units import converted
 from workprof.nodes.parsers.reading import NAN, Reading, json_document, number_at, present, required
 
 BENCHMARK = "disk-fio"

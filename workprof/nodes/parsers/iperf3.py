@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workprof.errors import TraceError
-from workprof.nodes.metrics_units import converted
+from workprof.nodes.metrics.units import converted
 from workprof.nodes.parsers.reading import Reading, json_document, number_at, present, required
 
 BENCHMARK = "network-iperf3"

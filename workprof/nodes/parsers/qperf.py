@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workprof.errors import TraceError
-from workprof.nodes.metrics import METRICS
+from workprof.nodes.metrics.metrics import METRICS
 from workprof.nodes.parsers.reading import Reading, in_unit, required
 
 BENCHMARK = "network-qperf"

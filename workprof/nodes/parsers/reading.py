@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workprof.errors import TraceError
-from workprof.nodes.metrics import METRICS
-from workprof.nodes.metrics_units import converted
+from workprof.nodes.metrics.metrics import METRICS
+from workprof.nodes.metrics.units import converted
 
 NAN = float("nan")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
-from workprof.profiles.submit_time import PLAN_FIELDS
+from workprof.profiles.classifier.submit_time import PLAN_FIELDS
 
 if TYPE_CHECKING:
     import pandas as pd

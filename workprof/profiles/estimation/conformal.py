@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.profiles.weighted_samples import effective_size
+from workprof.profiles.classifier.weighted_samples import effective_size
 
 FEWEST_IN_STRATUM = 100
 """Independent calibration rows of a stratum of its own; smaller ones are calibrated together."""

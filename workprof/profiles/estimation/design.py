@@ -9,8 +9,8 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
+from workprof.profiles.classifier.submit_time import METADATA_FIELDS, PLAN_FIELDS
 from workprof.profiles.estimation.cells import DEFAULT_BANDWIDTH_S, Cells, Past, recent_quantiles
-from workprof.profiles.submit_time import METADATA_FIELDS, PLAN_FIELDS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.profiles.estimate_settings import EstimateSettings
+from workprof.profiles.classifier.splits import Fold, holdout, make_folds
+from workprof.profiles.classifier.weighted_samples import effective_size
 from workprof.profiles.estimation.candidates import Answers, ask, train_candidates
 from workprof.profiles.estimation.cells import Past, take_cells
-from workprof.profiles.splits import Fold, holdout, make_folds
-from workprof.profiles.weighted_samples import effective_size
+from workprof.profiles.estimation.settings import EstimateSettings
 
 if TYPE_CHECKING:
     import pandas as pd

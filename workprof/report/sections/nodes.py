@@ -27,10 +27,10 @@ from workprof.charts.nodes import (
     unseen_metrics_table,
 )
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.detect_settings import DetectSettings
-from workprof.nodes.detection_records import Detection
-from workprof.nodes.groups_records import GroupSettings
-from workprof.nodes.ranking_settings import RankSettings
+from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection.settings import DetectSettings
+from workprof.nodes.groups.records import GroupSettings
+from workprof.nodes.ranking.settings import RankSettings
 from workprof.progress import Progress
 from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind, Table

@@ -14,7 +14,7 @@ from workprof.charts.profiles import (
     silhouette_boxes,
     size_bars,
 )
-from workprof.profiles.clusterability import HopkinsSettings
+from workprof.profiles.clusterability.clusterability import HopkinsSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress

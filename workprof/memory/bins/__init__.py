@@ -1,0 +1,1 @@
+"""The best sizes for a task: the exact search, and what given edges do."""

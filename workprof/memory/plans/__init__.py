@@ -1,0 +1,1 @@
+"""One size per task, why, and what it costs."""

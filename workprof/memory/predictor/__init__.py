@@ -1,0 +1,1 @@
+"""Which bin a run will need, before it runs."""

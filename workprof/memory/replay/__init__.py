@@ -1,0 +1,1 @@
+"""Every policy run by run: waste, failures, and how sure they are."""

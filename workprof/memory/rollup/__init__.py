@@ -1,0 +1,1 @@
+"""Memory and cores of many runs together, now and under a plan."""

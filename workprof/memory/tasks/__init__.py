@@ -1,0 +1,1 @@
+"""What tasks ask for and use, and which facts go with it."""

@@ -1,0 +1,1 @@
+"""Which runs are degraded: detectors side by side, probabilities, reasons."""

@@ -1,0 +1,1 @@
+"""Runs as the network reads them: which metrics stay, turned and scaled."""

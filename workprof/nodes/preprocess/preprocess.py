@@ -1,0 +1,194 @@
+"""Metrics as inputs of the network: which are kept, which way they point, and numbers from 0 to 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData
+from workprof.nodes.detection.run_table import RunTable
+from workprof.nodes.metrics.metrics import CONTEXT, HIGHER, LOWER, METRICS
+
+LEAST_DISTINCT = 4
+LEAST_SPREAD = 0.01
+"""Standard deviation / |mean|: what varies by less than one percent tells nothing. Ours; published: perona.md 2.1."""
+
+FLOOR_SHARE = 1e-3
+
+
+@dataclass(frozen=True)
+class DroppedMetric:
+    """A metric that the network does not see, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """Which way a metric points.
+
+    Attributes:
+        name: of the metric.
+        declared: 'higher', 'lower' or 'context', see `workprof.nodes.metrics.metrics`.
+        by_data: 'higher' or 'lower', from the skew of the training runs.
+        used: the one that this mode goes by.
+    """
+
+    name: str
+    declared: str
+    by_data: str
+    used: str
+
+    @property
+    def disagree(self) -> bool:
+        """Whether the data point the other way than what is declared."""
+        return self.declared not in {CONTEXT, self.by_data}
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How values become inputs, learned from training runs; all arrays are (n_columns,).
+
+    Attributes:
+        position: column of the table's values.
+        owner: benchmark type that reports the metric.
+        reflect: lower is better, so that the scale is turned round.
+        floor: least value that a logarithm is taken of; NaN = no logarithm.
+        low, high: range of the training runs, after the logarithm.
+        fill: mean input of the training runs, which stands where a run has no such metric.
+        directed: whether the metric points anywhere.
+    """
+
+    position: Ints
+    owner: Ints
+    reflect: Bools
+    floor: Floats
+    low: Floats
+    high: Floats
+    fill: Floats
+    directed: Bools
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """The learned inputs, what was left out, and which way everything points."""
+
+    scaling: Scaling
+    dropped: tuple[DroppedMetric, ...]
+    orientations: tuple[Orientation, ...]
+
+
+def learn_preparation(table: RunTable, train: Ints) -> Preparation:
+    """Return how metrics become inputs, learned from training runs.
+
+    Args:
+        table: the runs.
+        train: positions of training runs.
+
+    Raises:
+        NotEnoughData: when no metric varies.
+
+    Source:
+        perona.md 2.1; ours keeps by relative spread, orients by declaration, takes logarithms so that ratios keep
+        their size on every machine, and never fills in a value where reconstruction is judged.
+    """
+    kept, dropped = [], []
+    for column, name in enumerate(table.parsed.metrics):
+        reason = reason_to_drop(table.values[train, column])
+        if reason:
+            dropped.append(DroppedMetric(name, reason))
+        else:
+            kept.append(column)
+    if not kept:
+        raise NotEnoughData("no metric varies over the training runs; measure more runs or other nodes")
+    columns = np.array(kept, dtype=np.int64)
+    orientations = tuple(orientation_of(table.parsed.metrics[column], table.values[train, column]) for column in kept)
+    values = table.values[np.ix_(train, columns)]
+    floor = np.array([np.median(one[one > 0]) * FLOOR_SHARE for one in values.T])
+    return Preparation(fitted_scaling(table, train, columns, orientations, floor), tuple(dropped), orientations)
+
+
+def reason_to_drop(values: Floats) -> str:
+    """Return why a metric is of no use to the network, '' where it is of use."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return "absent in training"
+    if not (known > 0).any():
+        return "never above zero"
+    if len(np.unique(known)) < LEAST_DISTINCT:
+        return f"fewer than {LEAST_DISTINCT} distinct values"
+    if known.std() < LEAST_SPREAD * abs(known.mean()):
+        return f"varies by less than {LEAST_SPREAD:.0%}"
+    return ""
+
+
+def orientation_of(name: str, values: Floats) -> Orientation:
+    """Return which way a metric points: as declared, or by its values where nothing is declared for it."""
+    by_data = direction_by_data(name, values[np.isfinite(values)])
+    declared = METRICS[name].direction if name in METRICS else ""
+    return Orientation(name, declared or CONTEXT, by_data, declared or by_data)
+
+
+def direction_by_data(name: str, values: Floats) -> str:
+    """Return the published guess: a metric whose upper tail is the shorter one is better when higher.
+
+    Source: perona.md 2.1 step 4.
+    """
+    if "stdev" in name or "stddev" in name:
+        return LOWER
+    if "msg_rate" in name:
+        return HIGHER
+    low, middle, high = values.min(), np.median(values), values.max()
+    return HIGHER if abs(high - middle) <= abs(middle - low) else LOWER
+
+
+def inputs_of(table: RunTable, scaling: Scaling) -> Floats:
+    """Return (n_runs, n_columns) inputs; the training runs lie in 0 to 1, later ones may leave it."""
+    scaled = _scaled(table.values[:, scaling.position], scaling)
+    return np.where(np.isfinite(scaled), scaled, scaling.fill)
+
+
+def owned(table: RunTable, scaling: Scaling) -> Bools:
+    """Return (n_runs, n_columns): where an input was measured."""
+    return np.isfinite(table.values[:, scaling.position])
+
+
+def fitted_scaling(
+    table: RunTable, train: Ints, columns: Ints, orientations: tuple[Orientation, ...], floor: Floats
+) -> Scaling:
+    """Return the scaling of columns that fills 0 to 1 over the training runs.
+
+    Args:
+        table: the runs.
+        train: positions of training runs.
+        columns: positions of metrics.
+        orientations: of these.
+        floor: (n_columns,) least value that a logarithm is taken of; NaN = no logarithm.
+    """
+    values = table.values[np.ix_(train, columns)]
+    logs = _logs(values, floor)
+    blank = Scaling(
+        position=columns,
+        owner=table.owner[columns],
+        reflect=np.array([one.used == LOWER for one in orientations]),
+        floor=floor,
+        low=np.nanmin(logs, axis=0),
+        high=np.nanmax(logs, axis=0),
+        fill=np.zeros(len(columns)),
+        directed=np.array([one.used != CONTEXT for one in orientations]),
+    )
+    return replace(blank, fill=np.nanmean(_scaled(values, blank), axis=0))
+
+
+def _scaled(values: Floats, scaling: Scaling) -> Floats:
+    logs = _logs(values, scaling.floor)
+    share = (logs - scaling.low) / np.where(scaling.high > scaling.low, scaling.high - scaling.low, 1.0)
+    return np.where(scaling.reflect, 1 - share, share)
+
+
+def _logs(values: Floats, floor: Floats) -> Floats:
+    taken = np.isfinite(floor)
+    return np.where(taken, np.log(np.maximum(values, np.where(taken, floor, 1.0))), values)

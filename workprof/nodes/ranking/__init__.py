@@ -1,0 +1,1 @@
+"""How much better one machine is than another, and how sure that is."""

@@ -1,0 +1,157 @@
+"""Which runs a ranking stands on: those that can be compared; every other one is counted with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.nodes.metrics.metrics import ASPECT_OF, METRICS
+from workprof.nodes.parsed_runs import ParsedRuns
+from workprof.nodes.ranking.medians import OrientedRuns
+from workprof.nodes.ranking.records import DroppedMetric, NotPooled
+from workprof.nodes.ranking.settings import FLAGGED, STRESSED, RankSettings
+
+MOST_PARAMETER_SETS = 50
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is compared.
+
+    Attributes:
+        kept: (n_runs,) positions in the parsed runs.
+        nodes: names in order, those without a usable run included.
+        left_out: reason -> runs.
+    """
+
+    kept: Ints
+    nodes: tuple[str, ...]
+    left_out: dict[str, int]
+    not_pooled: tuple[NotPooled, ...]
+
+
+def select(parsed: ParsedRuns, settings: RankSettings, flagged: Ints | None = None) -> Selection:
+    """Return the runs that are compared.
+
+    Args:
+        parsed: all runs.
+        settings: window, nodes, exclusions.
+        flagged: row ids that the detection of degradation flagged.
+
+    Raises:
+        SettingsError: for a node that there is not.
+        NotEnoughData: when no run is left.
+    """
+    known = {str(node) for node in parsed.node}
+    unknown = sorted(set(settings.nodes) - known)
+    if unknown:
+        raise SettingsError(f"node {unknown[0]!r} is not in this dataset; choose from {', '.join(sorted(known))}")
+    nodes = tuple(sorted(settings.nodes or known))
+    left_out: dict[str, int] = {}
+    kept = np.ones(len(parsed.node), dtype=np.bool_)
+    for reason, wrong in _reasons(parsed, settings, nodes, flagged):
+        dropped = kept & wrong
+        kept &= ~wrong
+        if dropped.any():
+            left_out[reason] = int(dropped.sum())
+    other, not_pooled = _other_parameters(parsed, kept)
+    kept &= ~other
+    if other.any():
+        left_out["other parameters than most"] = int(other.sum())
+    if not kept.any():
+        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "there are none"
+        raise NotEnoughData(f"no benchmark run is left to compare: {told}; widen the window or exclude less")
+    return Selection(np.flatnonzero(kept), nodes, left_out, not_pooled)
+
+
+def _reasons(
+    parsed: ParsedRuns, settings: RankSettings, nodes: tuple[str, ...], flagged: Ints | None
+) -> list[tuple[str, Bools]]:
+    reasons = [
+        ("failed or unreadable", ~parsed.usable),
+        ("of a benchmark that is not known", ~np.isin(parsed.benchmark, list(ASPECT_OF))),
+        ("of a node that was not chosen", ~np.isin(parsed.node, nodes)),
+    ]
+    if settings.since_s is not None:
+        reasons.append(("before the time window, or without a time", ~(parsed.started_s >= settings.since_s)))
+    if settings.until_s is not None:
+        reasons.append(("after the time window, or without a time", ~(parsed.started_s <= settings.until_s)))
+    if settings.exclude == STRESSED:
+        reasons.append(("labelled as stressed", parsed.stressed == 1))
+    if settings.exclude == FLAGGED and flagged is not None:
+        reasons.append(("flagged as anomalous", np.isin(parsed.row_ids, flagged)))
+    return reasons
+
+
+def _other_parameters(parsed: ParsedRuns, kept: Bools) -> tuple[Bools, tuple[NotPooled, ...]]:
+    """Return the runs whose parameters are not those of most nodes (then: of most runs), by benchmark."""
+    parameters = np.asarray(parsed.parameters, dtype=np.str_)
+    other, told = np.zeros(len(kept), dtype=np.bool_), []
+    for benchmark in np.unique(parsed.benchmark[kept]):
+        here = kept & (parsed.benchmark == benchmark)
+        sets = np.unique(parameters[here])
+        main = max(sets, key=lambda one: _coverage(parsed.node[here & (parameters == one)], one))
+        for one in sets[sets != main][:MOST_PARAMETER_SETS]:
+            runs = here & (parameters == one)
+            nodes = tuple(sorted({str(node) for node in parsed.node[runs]}))
+            told.append(NotPooled(str(benchmark), str(one), str(main), int(runs.sum()), nodes))
+        other |= here & (parameters != main)
+    return other, tuple(told)
+
+
+def _coverage(nodes: NDArray[Any], parameters: str) -> tuple[int, int, str]:
+    return len(np.unique(nodes)), len(nodes), parameters
+
+
+def oriented(parsed: ParsedRuns, kept: Ints) -> OrientedRuns:
+    """Return the scored metrics of the kept runs, direction times ln of the value; 0 and below have no logarithm."""
+    names = [name for name in parsed.metrics if METRICS[name].scored]
+    columns = np.array([parsed.metrics.index(name) for name in names], dtype=np.int64)
+    sign = np.array([1.0 if METRICS[name].direction == "higher" else -1.0 for name in names])
+    values = parsed.values[np.ix_(kept, columns)]
+    positive = np.where(values > 0, values, np.nan)
+    return OrientedRuns(
+        node=parsed.node[kept],
+        benchmark=parsed.benchmark[kept],
+        started_s=parsed.started_s[kept],
+        values=sign * np.log(positive),
+        metrics=tuple(names),
+        benchmarks=tuple(METRICS[name].benchmark for name in names),
+    )
+
+
+def dropped_metrics(parsed: ParsedRuns, kept: Ints, used: set[str]) -> tuple[DroppedMetric, ...]:
+    """Return every metric that was measured and does not make a score, with the reason."""
+    told = []
+    for column, name in enumerate(parsed.metrics):
+        values = parsed.values[kept, column]
+        if name in used or not np.isfinite(values).any():
+            continue
+        told.append(DroppedMetric(name, _why(name, values)))
+    return tuple(told)
+
+
+def _why(name: str, values: Floats) -> str:
+    if METRICS[name].direction == "context":
+        return "context: neither more nor less of it is better"
+    if not METRICS[name].scored:
+        return "not in the score: another metric of the benchmark stands for it"
+    not_positive = int((values <= 0).sum())
+    if not_positive:
+        return f"no common value: {not_positive} runs have 0 or less, which has no ratio"
+    return "no value on one of the nodes that have the aspect"
+
+
+def values_without_ratio(parsed: ParsedRuns, kept: Ints) -> dict[str, int]:
+    """Return metric -> values of 0 or less among the scored ones, which are left out and never replaced."""
+    counts: Counter[str] = Counter()
+    for column, name in enumerate(parsed.metrics):
+        if METRICS[name].scored:
+            counts[name] = int((parsed.values[kept, column] <= 0).sum())
+    return {name: count for name, count in counts.items() if count}

@@ -1,0 +1,1 @@
+"""The benchmark suite: what is run on a machine, how, and what is written down."""

@@ -1,0 +1,1 @@
+"""Runtimes on one machine from runs on another."""

@@ -1,0 +1,220 @@
+"""How far off a runtime on another machine may be, from how far off earlier predictions were."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Bools, Floats
+from workprof.errors import NotEnoughData
+from workprof.nodes.transfer.factors import DEFAULT_FACTOR, factor_named
+from workprof.nodes.transfer.machine_scores import MachineScores
+from workprof.nodes.transfer.runtime_models import busy_share, line_or_median
+from workprof.nodes.transfer.task_runs import TaskRuns
+from workprof.nodes.transfer.transfer import Transfer, default_predictions, scaled
+
+
+@dataclass(frozen=True)
+class PastErrors:
+    """Errors of earlier predictions by our factor; all arrays are (n,).
+
+    Attributes:
+        log_error: ln(measured / predicted).
+        from_line: False where the median was predicted.
+        factor: by which the local runtime was scaled.
+        workflow, target: of each.
+        n_not_positive: predictions at or below 0, which have no log; left out.
+    """
+
+    log_error: Floats
+    from_line: Bools
+    factor: Floats
+    workflow: NDArray[Any]
+    target: NDArray[Any]
+    n_not_positive: int
+
+    def only(self, kept: Bools) -> PastErrors:
+        """Return the errors where kept is true."""
+        return replace(
+            self,
+            log_error=self.log_error[kept],
+            from_line=self.from_line[kept],
+            factor=self.factor[kept],
+            workflow=self.workflow[kept],
+            target=self.target[kept],
+        )
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often the measured runtime lay in its interval, each interval made without its workflow and its target.
+
+    Attributes:
+        confidence: that was asked for.
+        share: that was reached, 0-1; NaN without a prediction to judge.
+        median_width: upper end / lower end, the median.
+        n: predictions judged.
+        n_without: predictions with too few earlier ones.
+        held_out: what the intervals had not seen.
+    """
+
+    confidence: float
+    share: float
+    median_width: float
+    n: int
+    n_without: int
+    held_out: str
+
+
+@dataclass(frozen=True)
+class RuntimeAsked:
+    """A runtime that is asked for.
+
+    Attributes:
+        runs: of the task on the local machine.
+        input_bytes: of the run to predict.
+        local, target: scores of both machines.
+    """
+
+    runs: TaskRuns
+    input_bytes: float
+    local: MachineScores
+    target: MachineScores
+
+
+@dataclass(frozen=True)
+class RuntimeForecast:
+    """Runtime of a task on another machine.
+
+    Attributes:
+        runtime_s: expected.
+        low_s, high_s: ends of the interval.
+        confidence: asked for; what it reached before is told by `coverage`.
+        factor: by which the local runtime was scaled.
+        from_line: False where the median stands in for the line.
+        n_past: errors behind the interval.
+        warnings: what a reader must know.
+    """
+
+    runtime_s: float
+    low_s: float
+    high_s: float
+    confidence: float
+    factor: float
+    from_line: bool
+    n_past: int
+    warnings: tuple[str, ...]
+
+
+def past_errors(found: Transfer) -> PastErrors:
+    """Return the errors of our factor."""
+    predicted_s, told = default_predictions(found), found.predicted
+    positive = predicted_s > 0
+    return PastErrors(
+        np.log(told.measured_s[positive] / predicted_s[positive]),
+        told.from_line[positive],
+        predicted_s[positive] / told.locally_s[positive],
+        told.workflow[positive],
+        told.target[positive],
+        int((~positive).sum()),
+    )
+
+
+def spread(past: PastErrors, from_line: bool, confidence: float) -> tuple[float, float]:
+    """Return lower and upper end of measured / predicted, among earlier predictions of the same kind.
+
+    Raises:
+        NotEnoughData: when there are too few for the confidence, so that an end would be beyond the largest error.
+
+    Source: split conformal intervals with both tails, (n + 1) rule; the kind is line or median.
+    """
+    errors = past.log_error[past.from_line == from_line]
+    tail = (1 - confidence) / 2
+    fewest = math.ceil(1 / tail - 1e-9) - 1
+    if len(errors) < fewest:
+        kind = "lines" if from_line else "medians"
+        raise NotEnoughData(
+            f"an interval of {confidence:.0%} needs {fewest} earlier predictions from {kind}, here are {len(errors)}"
+        )
+    low, high = np.exp(np.percentile(errors, [100 * tail, 100 * (1 - tail)], method="weibull"))
+    return float(low), float(high)
+
+
+def coverage(past: PastErrors, confidence: float) -> Coverage:
+    """Return how often intervals hold that were made without the workflow and the target that they are for.
+
+    With one target only, it is seen; runs of one workflow are alike, so leaving out less would flatter.
+    """
+    many_targets = len(np.unique(past.target)) > 1
+    inside: list[bool] = []
+    widths: list[float] = []
+    for workflow, target, from_line in sorted(set(zip(past.workflow, past.target, past.from_line, strict=True))):
+        judged = (past.workflow == workflow) & (past.target == target) & (past.from_line == from_line)
+        seen = past.workflow != workflow
+        if many_targets:
+            seen &= past.target != target
+        try:
+            low, high = np.log(spread(past.only(seen), bool(from_line), confidence))
+        except NotEnoughData:
+            continue
+        errors = past.log_error[judged]
+        inside += ((errors >= low) & (errors <= high)).tolist()
+        widths += [float(np.exp(high - low))] * len(errors)
+    share, width = (float(np.mean(inside)), float(np.median(widths))) if inside else (math.nan, math.nan)
+    held_out = "workflow and target" if many_targets else "workflow"
+    return Coverage(confidence, share, width, len(inside), len(past.log_error) - len(inside), held_out)
+
+
+def forecast(asked: RuntimeAsked, past: PastErrors, confidence: float = 0.9) -> RuntimeForecast:
+    """Return the runtime of a task on another machine with its interval.
+
+    Args:
+        asked: which task, which size, from where to where.
+        past: errors on machines that were measured, best other than these.
+        confidence: 0.5 to 0.99.
+
+    Raises:
+        NotEnoughData: for too few earlier predictions, or no score in common.
+
+    Source: perona.md 4.5; the spread of the factor is in the past errors, whose targets had other factors.
+    """
+    runs = asked.runs
+    if not len(runs):
+        raise NotEnoughData("the task has no run on the local machine")
+    told = line_or_median(runs, asked.input_bytes)
+    machines = asked.local, asked.target
+    times = scaled(factor_named(DEFAULT_FACTOR), machines, told.from_line, busy_share(runs))
+    warnings = (*_warnings(runs, asked.input_bytes, told.from_line), *_far_machine(times, past))
+    runtime_s = told.runtime_s * times
+    if not runtime_s > 0:
+        raise NotEnoughData(
+            f"the line through the runs gives {runtime_s:.3g} s at {asked.input_bytes:,.0f} bytes; measure nearer sizes"
+        )
+    low, high = spread(past, told.from_line, confidence)
+    n_past = int((past.from_line == told.from_line).sum())
+    return RuntimeForecast(
+        runtime_s, runtime_s * low, runtime_s * high, confidence, times, told.from_line, n_past, warnings
+    )
+
+
+def _warnings(runs: TaskRuns, input_bytes: float, from_line: bool) -> tuple[str, ...]:
+    told = []
+    smallest, largest = runs.input_bytes.min(), runs.input_bytes.max()
+    if input_bytes > largest:
+        told.append(f"the input is {input_bytes / largest:.1f} times the largest measured one")
+    if input_bytes < smallest:
+        told.append(f"the input is {input_bytes / smallest:.2g} times the smallest measured one")
+    if not from_line:
+        told.append("runtime does not follow input size here: the median runtime stands for every size")
+    return tuple(told)
+
+
+def _far_machine(times: float, past: PastErrors) -> tuple[str, ...]:
+    if not len(past.factor) or past.factor.min() <= times <= past.factor.max():
+        return ()
+    seen = f"{past.factor.min():.2f} to {past.factor.max():.2f}"
+    return (f"the factor {times:.2f} lies outside {seen}, the factors whose errors are known",)

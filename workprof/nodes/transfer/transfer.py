@@ -1,0 +1,204 @@
+"""Runtimes predicted on other machines, by published methods and by ours, and how far off they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workprof.arrays import Bools, Floats
+from workprof.errors import NoRows, NotEnoughData, SettingsError
+from workprof.nodes.transfer.factors import DEFAULT_FACTOR, Factor, factor_named
+from workprof.nodes.transfer.machine_scores import MachineScores, scores_of
+from workprof.nodes.transfer.runtime_models import busy_share, line_or_median, naive, online_m, online_p
+from workprof.nodes.transfer.settings import TransferSettings
+from workprof.nodes.transfer.task_runs import TransferCases, transfer_cases
+
+PERCENTILES = (50, 90, 95)
+N_DRAWS = 99
+"""Of Online-P: a single draw moves its P90 between .57 and .64, so its figures are the medians over so many."""
+
+
+@dataclass(frozen=True)
+class ErrorFigures:
+    """Percentiles of |predicted - measured| / measured over n predictions."""
+
+    median: float
+    p90: float
+    p95: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What was predicted and measured; all arrays are (n,).
+
+    Attributes:
+        workflow, task, target: of each prediction.
+        measured_s: runtime on the target.
+        from_line: False where the median stands in for the line.
+        times_largest_input: input size / the largest input learned from; above 1 the line leaves its range.
+        locally_s: what line or median says of the local machine.
+        by_method: method -> runtime in seconds; of online_p the first draw.
+    """
+
+    workflow: NDArray[Any]
+    task: NDArray[Any]
+    target: NDArray[Any]
+    measured_s: Floats
+    from_line: Bools
+    times_largest_input: Floats
+    locally_s: Floats
+    by_method: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Errors of every method on the same predictions.
+
+    Attributes:
+        methods: naive, online_m, online_p, lotaru and one per factor -> its errors.
+        default: our factor.
+        left_out: factor -> why it could not be computed.
+        predicted: one by one.
+        n_untrained, n_absent: see `TransferCases`.
+    """
+
+    methods: dict[str, ErrorFigures]
+    default: str
+    left_out: dict[str, str]
+    predicted: Predicted
+    n_untrained: int
+    n_absent: int
+
+
+def transfer(
+    reports: Mapping[str, pd.DataFrame], scores: Mapping[str, MachineScores], settings: TransferSettings
+) -> Transfer:
+    """Return how well runtimes on one machine tell those on others.
+
+    Args:
+        reports: machine -> its runs with `REPORT_COLUMNS`.
+        scores: machine -> what benchmarks say of it.
+        settings: local, targets, factors.
+
+    Raises:
+        NoRows: when a machine has no report, or nothing can be predicted.
+        NotEnoughData: when a machine has no scores, or none of the factors asked for can be computed.
+
+    Source: perona.md 5.2 (Table III). Ours adds factors that keep the ratio of the scores, and `task-mix`, which
+    scales computing and waiting apart and medians like lines.
+    """
+    lacking = [name for name in (settings.local, *settings.targets) if name not in reports]
+    if lacking:
+        raise NoRows(f"there is no report of machine {lacking[0]!r}; there are: {', '.join(sorted(reports)) or 'none'}")
+    cases = transfer_cases(reports, settings.local, settings.targets)
+    draws = _draws(cases, settings.seed)
+    predicted, left_out = _predict(cases, draws[:, 0], scores, settings)
+    methods = {name: error_figures(told, predicted.measured_s) for name, told in predicted.by_method.items()}
+    return Transfer(
+        methods | {"online_p": _over_draws(draws, predicted.measured_s)},
+        settings.default,
+        left_out,
+        predicted,
+        cases.n_untrained,
+        cases.n_absent,
+    )
+
+
+def error_figures(predicted_s: Floats, measured_s: Floats) -> ErrorFigures:
+    """Return the percentiles of the relative error, by the (n + 1) rule (perona.md 5.2, point 5)."""
+    if not len(measured_s):
+        raise NotEnoughData("there is no prediction to judge")
+    errors = np.abs(predicted_s - measured_s) / measured_s
+    median, p90, p95 = np.percentile(errors, PERCENTILES, method="weibull")
+    return ErrorFigures(float(median), float(p90), float(p95), len(errors))
+
+
+def scaled(factor: Factor, machines: tuple[MachineScores, MachineScores], from_line: bool, busy: float) -> float:
+    """Return by how much a factor scales one prediction: 1 for medians that it leaves alone.
+
+    Args:
+        factor: the rule.
+        machines: local and target.
+        from_line: False where the median is scaled.
+        busy: share of the runtime in which the task computes.
+
+    Raises:
+        NotEnoughData: when a score that it needs is absent.
+    """
+    value = factor.rule(*machines, busy)
+    return value if from_line or factor.scales_median else 1.0
+
+
+def _predict(
+    cases: TransferCases, one_draw: Floats, scores: Mapping[str, MachineScores], settings: TransferSettings
+) -> tuple[Predicted, dict[str, str]]:
+    told = [line_or_median(one.training, one.input_bytes) for one in cases.cases]
+    from_line = np.array([one.from_line for one in told])
+    locally_s = np.array([one.runtime_s for one in told])
+    busy = np.array([busy_share(one.training) for one in cases.cases])
+    by_method = _unscaled(cases, one_draw)
+    left_out: dict[str, str] = {}
+    for name in dict.fromkeys(("lotaru", *settings.factors)):
+        try:
+            machines = [(scores_of(settings.local, scores), scores_of(one.target, scores)) for one in cases.cases]
+            by_method[name] = locally_s * _factors(factor_named(name), machines, from_line, busy)
+        except NotEnoughData as error:
+            left_out[name] = str(error)
+    if not any(name in by_method for name in settings.factors):
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise NotEnoughData(f"no factor can be computed ({reasons}); give a file with these scores")
+    found = Predicted(
+        np.array([one.workflow for one in cases.cases]),
+        np.array([one.task for one in cases.cases]),
+        np.array([one.target for one in cases.cases]),
+        np.array([one.runtime_s for one in cases.cases]),
+        from_line,
+        np.array([one.input_bytes / one.training.input_bytes.max() for one in cases.cases]),
+        locally_s,
+        by_method,
+    )
+    return found, left_out
+
+
+def _draws(cases: TransferCases, seed: int) -> Floats:  # (n, N_DRAWS)
+    rng = np.random.default_rng(seed)
+    return np.array([online_p(one.training, one.input_bytes, rng, N_DRAWS) for one in cases.cases])
+
+
+def _over_draws(draws: Floats, measured_s: Floats) -> ErrorFigures:
+    figures = [error_figures(column, measured_s) for column in draws.T]
+    median, p90, p95 = (float(np.median([getattr(one, name) for one in figures])) for name in ("median", "p90", "p95"))
+    return ErrorFigures(median, p90, p95, len(measured_s))
+
+
+def _unscaled(cases: TransferCases, one_draw: Floats) -> dict[str, Floats]:
+    return {
+        "naive": np.array([naive(one.training, one.input_bytes) for one in cases.cases]),
+        "online_m": np.array([online_m(one.training, one.input_bytes) for one in cases.cases]),
+        "online_p": one_draw,
+    }
+
+
+def _factors(
+    factor: Factor, machines: list[tuple[MachineScores, MachineScores]], from_line: Bools, busy: Floats
+) -> Floats:
+    rows = zip(machines, from_line.tolist(), busy.tolist(), strict=True)
+    return np.array([scaled(factor, pair, line, share) for pair, line, share in rows])
+
+
+def default_predictions(found: Transfer) -> Floats:
+    """Return the runtimes in seconds that our factor predicts.
+
+    Raises:
+        SettingsError: when it was not among the factors asked for, or could not be computed.
+    """
+    if DEFAULT_FACTOR not in found.predicted.by_method:
+        reason = found.left_out.get(DEFAULT_FACTOR, "it was not asked for")
+        raise SettingsError(f"there are no predictions by {DEFAULT_FACTOR}: {reason}")
+    return found.predicted.by_method[DEFAULT_FACTOR]

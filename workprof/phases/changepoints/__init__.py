@@ -1,0 +1,1 @@
+"""Where the phases of a run begin."""

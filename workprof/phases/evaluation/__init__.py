@@ -1,0 +1,1 @@
+"""How well known workloads are recognised and unknown ones rejected."""

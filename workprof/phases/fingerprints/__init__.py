@@ -1,0 +1,1 @@
+"""A run as counters x phases x statistics."""

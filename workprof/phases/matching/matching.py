@@ -1,0 +1,205 @@
+"""Which known workload a run is most like, and whether it is like enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats
+from workprof.errors import NotEnoughData
+from workprof.phases.fingerprints.digest import digest_of, digests_of
+from workprof.phases.fingerprints.fingerprints import Fingerprint, fingerprint
+from workprof.phases.matching.detector import Detector, fit_detector
+from workprof.phases.matching.library import Library, library_of
+from workprof.phases.matching.similarity import Distance, euclidean, warping
+from workprof.phases.matching.thresholds import accepts
+from workprof.phases.runs import Runs, find_run, runs_of
+from workprof.phases.settings import MatchRunSettings
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class MatchLine:
+    """One training run beside the run that is asked about.
+
+    Attributes:
+        workload: of the training run.
+        run: its name.
+        distance_ed: Euclidean over phases.
+        distance_dtw: warped over phases.
+        offset: phases of the longer of both before the shorter begins, by the Euclidean distance.
+        within_threshold: the Euclidean distance is one of the workload's own; None = too few runs of it to tell.
+        same_phases: both have the same number of phases.
+    """
+
+    workload: str
+    run: str
+    distance_ed: float
+    distance_dtw: float
+    offset: int
+    within_threshold: bool | None
+    same_phases: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run is taken for.
+
+    Attributes:
+        workload: the name, or 'unknown'.
+        nearest: the nearest workload, also where the verdict is 'unknown'.
+        score: unlikeness to it: of the pair model, in faithful mode the Euclidean distance.
+        limit: above which the verdict is 'unknown'; NaN where too few runs are known: nearest only.
+        confidence: 1 - distance to the nearest / distance to the second workload, of the Euclidean distance, 0-1.
+        confidence_dtw: likewise of the warped distance.
+        agree: both measures have the same nearest workload; else confidence is low.
+        reason: why, in a sentence.
+    """
+
+    workload: str
+    nearest: str
+    score: float
+    limit: float
+    confidence: float
+    confidence_dtw: float
+    agree: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Match:
+    """The answer for one run.
+
+    Attributes:
+        unknown: name of the run.
+        matches: training runs, the nearest first.
+        verdict: what it is taken for.
+        scores: workload -> unlikeness, see `Verdict.score`; empty in faithful mode.
+        notes: counters that are missing, samples that were filled.
+    """
+
+    unknown: str
+    matches: tuple[MatchLine, ...]
+    verdict: Verdict
+    scores: dict[str, float]
+    notes: tuple[str, ...]
+
+
+def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, progress: Progress = silent) -> Match:
+    """Return one run of a table against all others: frames 'samples', or 'train' for the known ones where given.
+
+    Raises:
+        SettingsError: when there is no such run.
+        NotEnoughData: when no labelled run is left.
+    """
+    runs = runs_of(frames["samples"], settings.library.counters)
+    asked = find_run(runs, settings.unknown)
+    known = runs_of(frames["train"], runs.counters) if "train" in frames else _without(runs, asked)
+    library = library_of(known, settings.library, progress)
+    one = fingerprint(runs.runs[asked], library.fingerprints.normaliser, settings.library.fingerprints)
+    found = match(library, one, detector_of(library, progress))
+    return Match(found.unknown, found.matches, found.verdict, found.scores, (*runs.runs[asked].notes, *found.notes))
+
+
+def match(library: Library, one: Fingerprint, detector: Detector | None) -> Match:
+    """Return a fingerprint against a library; the detector decides where there is one, else distance and threshold.
+
+    Source:
+        CWD, detection: candidates are the training runs with as many phases, all where there are none. With the
+        detector all runs are candidates.
+    """
+    settings = library.settings.match
+    lines, dtw = [], {}
+    for known in library.prints:
+        ed = euclidean(known, one, library.scale, settings)
+        dtw[known.name] = warping(known, one, library.scale, settings)
+        lines.append(_line(library, known, one, ed, dtw[known.name]))
+    lines.sort(key=lambda line: line.distance_ed)
+    scores = {} if detector is None else _scores(detector, one)
+    verdict = _by_distance(library, lines) if detector is None else _by_detector(detector, scores, lines)
+    lacks = [f"{one.name} lacks {len(one.missing)} counters, zero in its fingerprint: {', '.join(one.missing[:5])}"]
+    return Match(one.name, tuple(lines), verdict, scores, tuple(lacks if one.missing else []))
+
+
+def detector_of(library: Library, progress: Progress = silent) -> Detector | None:
+    """Return the detector of a library; None in faithful mode, or where the runs are too few for one."""
+    if library.settings.mode == "faithful":
+        return None
+    try:
+        return fit_detector(digests_of(library.prints), library.labels, library.settings, progress)
+    except NotEnoughData:
+        return None
+
+
+def by_workload(lines: list[MatchLine], measure: str) -> dict[str, float]:
+    """Return the least distance to each workload, the nearest first."""
+    found: dict[str, float] = {}
+    for line in lines:
+        value = line.distance_ed if measure == "ed" else line.distance_dtw
+        found[line.workload] = min(value, found.get(line.workload, np.inf))
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def confidence_of(distances: dict[str, float]) -> float:
+    """Return 1 - nearest / second, 0-1; 0 with a single workload."""
+    values = list(distances.values())
+    return 1 - values[0] / values[1] if len(values) > 1 and values[1] > 0 else 0.0
+
+
+def _line(library: Library, known: Fingerprint, one: Fingerprint, ed: Distance, dtw: Distance) -> MatchLine:
+    within = accepts(
+        library.threshold("ed", known.workload),
+        ed.value,
+        library.c["ed"],
+        two_sided=library.settings.match.two_sided,
+    )
+    return MatchLine(known.workload, known.run, ed.value, dtw.value, ed.offset, within, known.phases == one.phases)
+
+
+def _by_distance(library: Library, lines: list[MatchLine]) -> Verdict:
+    candidates = [line for line in lines if line.same_phases] or lines
+    ed, dtw = by_workload(candidates, "ed"), by_workload(candidates, "dtw")
+    nearest, score = next(iter(ed.items()))
+    threshold, c = library.threshold("ed", nearest), library.c["ed"]
+    limit = threshold.mean + c * threshold.sd if threshold.usable else float("nan")
+    within = accepts(threshold, score, c, two_sided=library.settings.match.two_sided)
+    told = {
+        True: f"distance {score:.3g} lies within mean ± {c:.2g} sd of {nearest}",
+        False: f"distance {score:.3g} lies outside mean ± {c:.2g} sd ({threshold.mean:.3g} ± {threshold.sd:.3g})",
+        None: f"{threshold.n_runs} runs of {nearest} are too few for a threshold: nearest only",
+    }[within]
+    name = UNKNOWN if within is False else nearest
+    agree = next(iter(dtw)) == nearest
+    return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, told)
+
+
+def _scores(detector: Detector, one: Fingerprint) -> dict[str, float]:
+    values: Floats = detector.model.unlikeness(digest_of(one)[None])[0]
+    return {name: float(value) for name, value in zip(detector.workloads, values, strict=True)}
+
+
+def _by_detector(detector: Detector, scores: dict[str, float], lines: list[MatchLine]) -> Verdict:
+    ed, dtw = by_workload(lines, "ed"), by_workload(lines, "dtw")
+    nearest = min(scores, key=lambda name: scores[name])
+    score, limit = scores[nearest], detector.limit
+    agree = next(iter(ed)) == next(iter(dtw)) == nearest
+    if detector.limits is None:
+        told, limit, name = "too few runs of each workload for a limit: nearest only", float("nan"), nearest
+    else:
+        known = score <= limit
+        name = nearest if known else UNKNOWN
+        told = f"unlikeness {score:.2f} to {nearest} is {'within' if known else 'above'} the limit {limit:.2f}"
+    return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, told)
+
+
+def _without(runs: Runs, asked: int) -> Runs:
+    rest = tuple(run for i, run in enumerate(runs.runs) if i != asked)
+    return Runs(runs.counters, runs.step_s, rest, runs.n_dropped, runs.notes)

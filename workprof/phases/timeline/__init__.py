@@ -1,0 +1,1 @@
+"""One run, or two laid over each other, to look at."""

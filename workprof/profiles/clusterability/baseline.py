@@ -1,0 +1,179 @@
+"""How well do fixed metadata labels separate the jobs' behaviour? Their silhouettes in three metrics (Table II)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Ints
+from workprof.columns import numbers_if_present
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.profiles.clusterability.label_silhouettes import MISSING, LabelSilhouette, measure, of_label
+from workprof.profiles.fit import prepare
+from workprof.profiles.metadata import metadata_fields
+from workprof.profiles.settings import METRICS, ProfileSettings
+from workprof.profiles.warming import warm_kernels
+from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
+from workprof.units import format_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE_II = (("workload",), ("task_name",), ("workload", "task_name"))
+PROFILE = "profile"
+ROWS = ("all", "clustered")
+SMALLEST_ROWS = 5
+STEPS = {"scale": 0.05, "silhouettes": 1.0}
+
+
+@dataclass(frozen=True)
+class BaselineSettings:
+    """Settings of the label baseline.
+
+    Attributes:
+        by: the labels, each one column or several taken together; empty = Table II's three.
+        features, scaler, mode, sample_rows, seed: as in `ProfileSettings`.
+        silhouette: 'exact', 'sampled', or '' = exact up to 20,000 rows and in faithful mode, else sampled.
+        rows: 'all', or 'clustered' = the labels, too, are scored on the rows that are in a profile only.
+    """
+
+    by: tuple[tuple[str, ...], ...] = ()
+    features: tuple[str, ...] = ()
+    scaler: str = "power"
+    mode: str = "corrected"
+    silhouette: str = ""
+    rows: str = "all"
+    sample_rows: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if any(not names for names in self.by):
+            raise SettingsError("a label without a column was asked for; name at least one column for each")
+        if self.rows not in ROWS:
+            raise SettingsError(f"rows is {self.rows!r}; use one of {', '.join(ROWS)}")
+        self.preparation()
+
+    def preparation(self) -> ProfileSettings:
+        """Return what the preparation of the rows is asked; the size only has to fit any table."""
+        return ProfileSettings(
+            self.features,
+            self.scaler,
+            mode=self.mode,
+            silhouette=self.silhouette,
+            min_cluster_size=2,
+            sample_rows=self.sample_rows,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The silhouettes of metadata labels, and those of the profiles beside them.
+
+    Attributes:
+        settings: as asked.
+        labels: one entry per label, in the order asked.
+        profiles: of the column `profile`, outliers left out; None without that column.
+        profiles_published: the same as the paper averages: outliers as a group of their own, mean over the others.
+        n_rows: rows that were scaled.
+        features: names that were used; what was left out or filled in is in the notes.
+        notes: what a reader must know.
+        seconds: time of the computation.
+    """
+
+    settings: BaselineSettings
+    labels: tuple[LabelSilhouette, ...]
+    profiles: LabelSilhouette | None
+    profiles_published: LabelSilhouette | None
+    n_rows: int
+    features: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def label_baseline(
+    frames: Mapping[str, pd.DataFrame], settings: BaselineSettings, progress: Progress = silent
+) -> Baseline:
+    """Return the silhouettes of metadata labels on `frames["jobs"]`.
+
+    Args:
+        frames: 'jobs' -> the features, the columns of the labels, and optionally `profile`: the labels of a clustering
+            (-1 = outlier, missing = not clustered), whose silhouettes are put beside.
+        settings: what to do.
+        progress: told the share that is done.
+
+    Raises:
+        ColumnMissing: when a named feature or label is absent, or 'clustered' rows are asked for without `profile`.
+        NotEnoughData: with fewer than 5 rows or two usable features.
+
+    Source:
+        PolarisProfiler, Table II, for which no code is public. Ours differs: rows whose label is missing are left out
+        and counted, and a sample carries its standard error.
+    """
+    jobs = frames["jobs"]
+    _refuse(jobs, settings)
+    progress(0.0, "Getting ready")
+    for metric in METRICS:
+        warm_kernels(ProfileSettings(metric=metric))
+    watch = Stopwatch(progress, STEPS)
+    with watch.step("scale", "Scaling the features"):
+        prepared = prepare(jobs, settings.preparation())
+    profiles = _profile_labels(prepared.jobs)
+    scored = np.ones(len(prepared.points), dtype=bool)
+    if settings.rows == "clustered" and profiles is not None:
+        scored = profiles >= 0
+    asked, labels = settings.by or TABLE_II, []
+    n_parts = len(asked) + (profiles is not None)
+    with watch.step("silhouettes", "Comparing the labels") as report:
+        for by in asked:
+            labels.append(of_label(prepared, by, scored))
+            report(len(labels) / n_parts)
+        beside = measure(PROFILE, prepared, profiles) if profiles is not None else (None, None)
+    return Baseline(
+        settings=settings,
+        labels=tuple(labels),
+        profiles=beside[0],
+        profiles_published=beside[1],
+        n_rows=len(prepared.points),
+        features=prepared.matrix.names,
+        notes=prepared.notes + _notes(tuple(labels), beside[0], settings),
+        seconds=watch.seconds,
+    )
+
+
+def _profile_labels(jobs: pd.DataFrame) -> Ints | None:
+    numbers = numbers_if_present(jobs, PROFILE)
+    return None if numbers is None else np.nan_to_num(numbers, nan=MISSING).astype(np.int64)
+
+
+def _refuse(jobs: pd.DataFrame, settings: BaselineSettings) -> None:
+    if len(jobs) < SMALLEST_ROWS:
+        raise NotEnoughData(f"{len(jobs)} rows are too few for a baseline; {SMALLEST_ROWS} are needed")
+    wanted = [*(name for by in settings.by for name in by), *([PROFILE] if settings.rows == "clustered" else [])]
+    absent = [name for name in dict.fromkeys(wanted) if name not in jobs.columns]
+    if absent:
+        there = ", ".join(metadata_fields(jobs)) or "none"
+        raise ColumnMissing(f"the table has no column {', '.join(absent)}; metadata columns here: {there}")
+
+
+def _notes(
+    labels: tuple[LabelSilhouette, ...], profiles: LabelSilhouette | None, settings: BaselineSettings
+) -> tuple[str, ...]:
+    notes = [f"{each.by} has no silhouette: {each.reason}." for each in labels if each.reason]
+    for each in (*labels, *((profiles,) if profiles else ())):
+        if each.n_missing and not each.reason:
+            notes.append(f"{each.by}: {format_count(each.n_missing)} rows without a value are left out.")
+        if each.method == "sampled":
+            error = max(each.standard_errors.values())
+            seen = f"{format_count(each.n_computed)} rows, each against all others"
+            notes.append(f"{each.by}: estimated from {seen}; standard error at most {error:.4f}.")
+    if profiles and profiles.n_outliers and settings.rows == "all":
+        left_out = f"{format_count(profiles.n_outliers)} outliers"
+        notes.append(f"The profiles leave out {left_out}, the labels keep them: an easier task for the profiles.")
+    if any(each.published for each in labels):
+        notes.append("The paper's values are of other rows and 17 features, and not verified: no code is public.")
+    return tuple(notes)

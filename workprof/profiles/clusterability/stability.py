@@ -1,0 +1,234 @@
+"""Do the profiles come back when some jobs are left out? Cluster-wise Jaccard stability under resampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_if_present
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.profiles.clusterability.jaccard import ProfileStability, best_jaccards, summarise_jaccards
+from workprof.profiles.clusters.clusters import cut
+from workprof.profiles.clusters.neighbours import find_neighbours
+from workprof.profiles.clusters.optics import run_optics
+from workprof.profiles.clusters.spanning_tree import build_spanning_tree
+from workprof.profiles.fit import Prepared, grow_tree, prepare
+from workprof.profiles.sampling import draw_rows
+from workprof.profiles.scores.scores import adjusted_rand
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.warming import warm_kernels
+from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
+from workprof.units import format_count, format_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PROFILE = "profile"
+STEPS = {"scale": 0.02, "neighbours": 0.2, "spanning tree": 0.28, "resamples": 1.0}
+
+
+@dataclass(frozen=True)
+class StabilitySettings:
+    """Settings of a study of stability.
+
+    Attributes:
+        fit: the clustering whose profiles are tested.
+        resamples: how often the rows are drawn and clustered again.
+        share: of the rows in each resample, drawn without replacement.
+        sample_rows: most rows in a resample, so that a large table answers in seconds; 0 = no limit but `share`.
+        seed: of the draws.
+    """
+
+    fit: ProfileSettings = field(default_factory=ProfileSettings)
+    resamples: int = 10
+    share: float = 0.8
+    sample_rows: int = 20_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.resamples < 1:
+            raise SettingsError(f"resamples is {self.resamples}; give at least 1")
+        if not 0 < self.share < 1:
+            raise SettingsError(f"share is {self.share}; give a share of the rows between 0 and 1, such as 0.8")
+        if self.sample_rows < 0 or self.seed < 0:
+            raise SettingsError("sample_rows and seed are 0 or more")
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How far the profiles depend on which jobs were seen.
+
+    Attributes:
+        settings: as asked, the clustering's sizes resolved to rows.
+        adjusted_rand: mean over the resamples, of the rows that are in a profile both times; NaN where a side has
+            fewer than two profiles.
+        adjusted_rands: (resamples,) the single values.
+        shared_share: mean share of the resampled rows that are in a profile both times.
+        per_profile: in rising order of the label.
+        jaccards: (resamples, n_profiles) similarities, NaN where a resample held no row of the profile.
+        n_found: (resamples,) profiles of each resample.
+        n_rows: rows of the reference clustering.
+        n_resampled: rows of each resample.
+        min_cluster_size, min_samples: of the resamples, the same share of the rows as in the reference.
+        notes: what a reader must know.
+        seconds: time of the computation.
+    """
+
+    settings: StabilitySettings
+    adjusted_rand: float
+    adjusted_rands: Floats
+    shared_share: float
+    per_profile: tuple[ProfileStability, ...]
+    jaccards: Floats
+    n_found: Ints
+    n_rows: int
+    n_resampled: int
+    min_cluster_size: int
+    min_samples: int
+    notes: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one resample says."""
+
+    jaccards: Floats
+    adjusted_rand: float
+    shared_share: float
+    n_found: int
+
+
+def stability(
+    frames: Mapping[str, pd.DataFrame], settings: StabilitySettings, progress: Progress = silent
+) -> Stability:
+    """Return how well the profiles of `frames["jobs"]` come back when part of the jobs is clustered by itself.
+
+    The resamples are joblib calls: a parallel backend that the caller has chosen takes them over.
+
+    Args:
+        frames: 'jobs' -> as in `fit_profiles`; a column `profile` (-1 = outlier, missing = not clustered) is taken as
+            the reference clustering, else the rows are clustered here.
+        settings: what to do; with a column `profile`, `fit` must be what made it.
+        progress: told each resample.
+
+    Raises:
+        ColumnMissing: when a feature that was named by itself is absent.
+        NotEnoughData: when the rows, or those of a resample, cannot hold two profiles.
+
+    Source:
+        Hennig 2007, cluster-wise Jaccard similarity to the most similar cluster on the rows that both saw. Ours draws
+        without replacement (a bootstrap's copies of rows would be dense spots that a density-based method takes for
+        clusters), shrinks min_cluster_size and min_samples with the rows, so that distances to the min_samples-th
+        neighbour stay what they were, and keeps the reference's transform: the clustering is tested, not the scaling.
+    """
+    from joblib import Parallel, delayed  # noqa: PLC0415  heavy
+
+    progress(0.0, "Getting ready")
+    warm_kernels(settings.fit)
+    watch = Stopwatch(progress, STEPS)
+    with watch.step("scale", "Scaling the features"):
+        prepared = prepare(_clustered_jobs(frames["jobs"]), settings.fit)
+    reference = _reference(prepared, watch)
+    n_profiles = int(reference.max(initial=-1)) + 1
+    n_resampled, fit = _plan(settings, prepared)
+    runs: list[_Run] = []
+    with watch.step("resamples", "Clustering part of the rows again") as report:
+        draws = (draw_rows(len(reference), n_resampled, _seed(settings, i)) for i in range(settings.resamples))
+        calls = (delayed(_resample)(prepared.points[rows], reference[rows], n_profiles, fit) for rows in draws)
+        for run in Parallel(return_as="generator")(calls):
+            runs.append(run)
+            report(len(runs) / settings.resamples)
+    jaccards, rands = np.array([run.jaccards for run in runs]), np.array([run.adjusted_rand for run in runs])
+    return Stability(
+        settings=replace(settings, fit=prepared.settings),
+        adjusted_rand=float(rands[~np.isnan(rands)].mean()) if not np.isnan(rands).all() else float("nan"),
+        adjusted_rands=rands,
+        shared_share=float(np.mean([run.shared_share for run in runs])),
+        per_profile=summarise_jaccards(jaccards, np.bincount(reference[reference >= 0], minlength=n_profiles)),
+        jaccards=jaccards,
+        n_found=np.array([run.n_found for run in runs], dtype=np.int64),
+        n_rows=len(reference),
+        n_resampled=n_resampled,
+        min_cluster_size=fit.min_cluster_size,
+        min_samples=fit.min_samples,
+        notes=prepared.notes + _notes(settings, prepared, n_resampled, n_profiles),
+        seconds=watch.seconds,
+    )
+
+
+def _clustered_jobs(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that the given reference clustering has seen; all where none is given."""
+    given = numbers_if_present(jobs, PROFILE)
+    return jobs if given is None else jobs.loc[~np.isnan(given)]
+
+
+def _reference(prepared: Prepared, watch: Stopwatch) -> Ints:
+    given = numbers_if_present(prepared.jobs, PROFILE)
+    if given is not None:
+        return given.astype(np.int64)
+    settings = prepared.settings
+    if settings.algorithm == "optics":
+        return _cluster(prepared.points, settings)
+    return cut(grow_tree(prepared, watch), settings.min_cluster_size, settings.method, settings.epsilon).labels
+
+
+def _plan(settings: StabilitySettings, prepared: Prepared) -> tuple[int, ProfileSettings]:
+    """Return the rows of a resample and the settings that cluster them: sizes shrink with the rows."""
+    n_rows, fit = len(prepared.points), prepared.settings
+    n_resampled = round(settings.share * n_rows)
+    if settings.sample_rows:
+        n_resampled = min(n_resampled, settings.sample_rows)
+    size = max(2, round(fit.min_cluster_size * n_resampled / n_rows))
+    if n_resampled <= 2 * size:
+        raise NotEnoughData(
+            f"{n_resampled:,} rows in a resample cannot hold two profiles of {size:,}; raise share or sample_rows"
+        )
+    samples = max(1, round(fit.min_samples * n_resampled / n_rows))
+    return n_resampled, replace(fit, min_cluster_size=size, min_samples=samples)
+
+
+def _seed(settings: StabilitySettings, resample: int) -> int:
+    """Return the seed of one draw: neighbouring seeds of the settings share no draw."""
+    return int(np.random.SeedSequence([settings.seed, resample]).generate_state(1)[0])
+
+
+def _cluster(points: Floats, settings: ProfileSettings) -> Ints:
+    if settings.algorithm == "optics":
+        return run_optics(points, settings.metric, settings.min_samples).labels
+    neighbours = find_neighbours(points, settings.metric, (settings.min_samples,))
+    tree = build_spanning_tree(neighbours, settings.min_samples)
+    return cut(tree, settings.min_cluster_size, settings.method, settings.epsilon).labels
+
+
+def _resample(points: Floats, reference: Ints, n_profiles: int, settings: ProfileSettings) -> _Run:
+    """Return how one resample compares; everything that it needs is in its arguments, so that another machine can."""
+    found = _cluster(points, settings)
+    shared = (reference >= 0) & (found >= 0)
+    here, there = reference[shared], found[shared]
+    comparable = len(here) > 0 and np.ptp(here) > 0 and found.max() > 0
+    return _Run(
+        jaccards=best_jaccards(reference, found, n_profiles),
+        adjusted_rand=adjusted_rand(there, here) if comparable else float("nan"),
+        shared_share=float(shared.mean()),
+        n_found=int(found.max(initial=-1)) + 1,
+    )
+
+
+def _notes(settings: StabilitySettings, prepared: Prepared, n_resampled: int, n_profiles: int) -> tuple[str, ...]:
+    n_rows = len(prepared.points)
+    drawn = f"{format_count(n_resampled)} of {format_count(n_rows)} rows ({format_share(n_resampled / n_rows)})"
+    notes = [f"Each of {settings.resamples} resamples holds {drawn}; min_cluster_size and min_samples shrink alike."]
+    if n_resampled < round(settings.share * n_rows):
+        notes.append(
+            f"sample_rows keeps the resamples below {format_share(settings.share)} of the rows: "
+            "profiles look less stable than they would with more."
+        )
+    if n_profiles < 2:
+        notes.append(f"The clustering has {n_profiles} profile(s): the adjusted Rand index needs at least two.")
+    return tuple(notes)

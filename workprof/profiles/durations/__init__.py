@@ -1,0 +1,1 @@
+"""How long jobs took: ECDFs with bands."""

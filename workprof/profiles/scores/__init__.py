@@ -1,0 +1,1 @@
+"""How good a clustering is: silhouettes, density, agreement with the truth."""

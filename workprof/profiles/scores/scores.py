@@ -1,0 +1,163 @@
+"""How good a clustering is: the three published scores, Davies-Bouldin, density validity, agreement with the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from workprof.profiles.clusters.spanning_tree import SpanningTree
+
+
+@dataclass(frozen=True)
+class ProfileScores:
+    """Scores of a clustering. NaN where undefined (fewer than two groups).
+
+    Attributes:
+        n_rows: clustered rows (outliers included).
+        n_clusters: profiles, outliers not counted.
+        n_outliers: rows labelled -1.
+        mean_cluster_size: (n_rows - n_outliers) / n_clusters.
+        avg_silhouette: as published: over all rows with -1 as one cluster, then averaged over the non-outliers.
+        silhouette_clustered: the proper one: among the non-outliers only.
+        silhouette_method: 'exact' or 'sampled'.
+        silhouette_se: standard error of silhouette_clustered (0 when exact).
+        n_silhouette: rows whose silhouette was computed.
+        davies_bouldin: as published, with -1 as a cluster.
+        davies_bouldin_clustered: among the non-outliers only.
+        dbcv: density-based cluster validity (relative, from the spanning tree).
+        acquires: (s_s + s_k + s_o) / 3.
+        scores_v3: 0.4 s_s + 0.1 s_k + 0.5 s_o.
+        ccpm: s_s + 1 / davies_bouldin.
+        truth_adjusted_rand: against planted labels over the non-outliers; NaN without truth.
+    """
+
+    n_rows: int
+    n_clusters: int
+    n_outliers: int
+    mean_cluster_size: float
+    avg_silhouette: float
+    silhouette_clustered: float
+    silhouette_method: str
+    silhouette_se: float
+    n_silhouette: int
+    davies_bouldin: float
+    davies_bouldin_clustered: float
+    dbcv: float
+    acquires: float
+    scores_v3: float
+    ccpm: float
+    truth_adjusted_rand: float
+
+
+def size_term(n_clusters: float, target_clusters: int) -> float:
+    """Return s_k = 1 - |target - k| / max(target, k), 0 to 1.
+
+    Source:
+        PolarisProfiler's notebook with target 26. Its package passes the mean cluster *size* as k (polarisprofiler.md,
+        7b), which makes the term about 0.009 whatever the clustering is.
+    """
+    return 1.0 - abs(target_clusters - n_clusters) / max(target_clusters, n_clusters)
+
+
+def outlier_term(n_outliers: int, n_rows: int) -> float:
+    """Return s_o = 1 - share of outliers, 0 to 1; NaN without rows."""
+    return 1.0 - n_outliers / n_rows if n_rows else float("nan")
+
+
+def acquires(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: int, target_clusters: int) -> float:
+    """Return ACQUIRES (the paper's scores_v1): the mean of silhouette, size and outlier term.
+
+    Source:
+        PolarisProfiler; nothing differs, except that the target (26 in the paper) is a parameter.
+    """
+    return (avg_silhouette + size_term(n_clusters, target_clusters) + outlier_term(n_outliers, n_rows)) / 3.0
+
+
+def scores_v3(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: int, target_clusters: int) -> float:
+    """Return 0.4 s_s + 0.1 s_k + 0.5 s_o.
+
+    Source:
+        PolarisProfiler's notebook; nothing differs.
+    """
+    size, outliers = size_term(n_clusters, target_clusters), outlier_term(n_outliers, n_rows)
+    return 0.4 * avg_silhouette + 0.1 * size + 0.5 * outliers
+
+
+def ccpm(avg_silhouette: float, davies_bouldin: float) -> float:
+    """Return CCPM = silhouette + 1 / Davies-Bouldin.
+
+    Source:
+        PolarisProfiler's notebook; nothing differs. NaN where Davies-Bouldin is 0 or undefined.
+    """
+    return avg_silhouette + 1.0 / davies_bouldin if davies_bouldin else float("nan")
+
+
+def davies_bouldin(points: Floats, labels: Ints) -> float:
+    """Return the Davies-Bouldin index of all rows (each label, -1 too, is a cluster); NaN below two clusters.
+
+    Args:
+        points: (n_rows, n_dims) scaled values.
+        labels: (n_rows,).
+
+    Source:
+        Davies and Bouldin 1979, Euclidean as in scikit-learn; coinciding centroids count as 0 like there.
+    """
+    groups, codes = np.unique(labels, return_inverse=True)
+    if len(groups) < 2 or len(groups) == len(labels):
+        return float("nan")
+    sizes = np.bincount(codes).astype(np.float64)
+    totals = [np.bincount(codes, weights=points[:, d], minlength=len(groups)) for d in range(points.shape[1])]
+    centroids = np.column_stack(totals) / sizes[:, None]  # (n_groups, n_dims)
+    to_centroid = np.sqrt(((points - centroids[codes]) ** 2).sum(axis=1))
+    spread = np.bincount(codes, weights=to_centroid) / sizes
+    apart = np.sqrt(((centroids[:, None, :] - centroids[None, :, :]) ** 2).sum(axis=2))
+    if np.allclose(spread, 0) or np.allclose(apart, 0):
+        return 0.0
+    apart[apart == 0] = np.inf
+    return float(((spread[:, None] + spread[None, :]) / apart).max(axis=1).mean())
+
+
+def relative_validity(tree: SpanningTree, labels: Ints) -> float:
+    """Return the density-based validity as the spanning tree sees it, -1 to 1; NaN without profiles.
+
+    Source:
+        Moulavi et al. 2014 (DBCV) in the variant of hdbscan's `relative_validity_`: sparseness and separation are taken
+        from the mutual-reachability spanning tree instead of all pairs, so values compare only within one data set.
+    """
+    n_clusters = int(labels.max(initial=-1)) + 1
+    if n_clusters == 0 or not len(tree.weight):
+        return float("nan")
+    one, other, weight = labels[tree.source], labels[tree.target], tree.weight
+    within = (one == other) & (one >= 0)
+    between = (one != other) & (one >= 0) & (other >= 0)
+    to_noise = (one >= 0) ^ (other >= 0)
+    sparseness = np.zeros(n_clusters)
+    np.maximum.at(sparseness, one[within], weight[within])
+    separation = np.full(n_clusters, np.inf)
+    np.minimum.at(separation, one[between], weight[between])
+    np.minimum.at(separation, other[between], weight[between])
+    alone = weight[to_noise].min() if to_noise.any() else weight.max()
+    separation[np.isinf(separation)] = 2.0 * (weight.max() if n_clusters > 1 else alone)
+    larger = np.maximum(separation, sparseness)
+    validity = np.divide(separation - sparseness, larger, out=np.zeros(n_clusters), where=larger > 0)
+    return float((np.bincount(labels[labels >= 0], minlength=n_clusters) * validity).sum() / len(labels))
+
+
+def adjusted_rand(labels: Ints, truth: Ints) -> float:
+    """Return the adjusted Rand index over the rows that are in a profile (label >= 0); NaN without such rows.
+
+    Args:
+        labels: (n_rows,) found.
+        truth: (n_rows,) planted; its own outliers (-1) count as one group.
+    """
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy
+
+    clustered = labels >= 0
+    if not clustered.any():
+        return float("nan")
+    return float(adjusted_rand_score(truth[clustered], labels[clustered]))

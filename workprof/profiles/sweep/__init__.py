@@ -1,0 +1,1 @@
+"""Many clusterings side by side."""
