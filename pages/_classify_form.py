@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages import _classify_profiles, _shell
 from pages._controls import MODES_MEANING, choice, count
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.classifier.settings import MOST_WRONG_COST, ClassifierSettings
 from workprof.profiles.classifier.splits import SPLITS
 from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import MODES
 from workprof.store.reports import Dataset
 

@@ -12,8 +12,8 @@ from pages._classify_view import View
 from workprof.charts.classify import additivity, estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.fields import formatted, label
 from workprof.charts.text import markdown_text
-from workprof.profiles.classifier.forecaster import Forecasts
 from workprof.profiles.estimation.target import TARGETS
+from workprof.profiles.forecaster import Forecasts
 
 CLASS, TARGET = "classify_class", "classify_target"
 LIKELIEST = "likeliest"

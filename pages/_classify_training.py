@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _classify_profiles, _earlier, _progress, _shell
 from pages._errors import guard
-from workprof.profiles.classifier.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.units import format_duration

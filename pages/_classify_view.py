@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pages import _shell
 from workprof.charts.classify import Naming
 from workprof.profiles.classifier.classifier import ClassifierModel
-from workprof.profiles.classifier.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.store.reports import Dataset
 
 

@@ -11,8 +11,8 @@ from workprof.charts.memory import rollup_headlines, rollup_sentence
 from workprof.charts.text import counted, markdown_text
 from workprof.memory.rollup.settings import RollupSettings
 from workprof.memory.runs import USAGE_COLUMNS
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 

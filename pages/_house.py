@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,9 @@ from workprof.workbench import Workbench
 
 REPORTS_KEPT = 4
 """Of the reports made last: a whole one takes some megabytes."""
+
+MODULES_BETWEEN = 100
+"""Newly loaded modules that are worth a pause of some tenths of a second."""
 
 _FOLDER = Path(__file__).resolve().parent.parent / "data" / "sample"
 
@@ -56,7 +61,33 @@ def open_house() -> House:
     """
     settings = from_environment()
     house: House = _opened(str(settings.home), settings)
+    _settle(_settled())
     return house
+
+
+@dataclass
+class _Settled:
+    """How many modules there were when the collector was last told to leave alone what was there."""
+
+    modules: int = 0
+
+
+def _settle(last: _Settled) -> None:
+    """Keep the collector from walking through every library after every answer.
+
+    Streamlit collects all garbage after each run of a script; the other sessions wait meanwhile. Most of what it walks
+    through is code, which stays; the more so the more libraries are loaded, hence again once many have come.
+    """
+    modules = len(sys.modules)
+    if modules >= last.modules + MODULES_BETWEEN:
+        last.modules = modules
+        gc.collect()
+        gc.freeze()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _settled() -> _Settled:
+    return _Settled()
 
 
 def _close(house: House) -> None:

@@ -28,7 +28,9 @@ QUICK_TRIALS = PredictorSettings.trials
 
 def settings(asked: Asked) -> PredictorSettings:
     """Show the controls and return the settings."""
-    with st.expander("Bins", icon=":material/stacked_bar_chart:", key="memory_models_bins", on_change="rerun"):
+    with st.expander(
+        "Bins", icon=":material/stacked_bar_chart:", key="memory_models_bins", on_change="rerun", bind="query-params"
+    ):
         searched = _memory_bin_form.settings(asked)
         bins = replace(searched, edges_bytes=_memory_edges.typed())
     with st.grid(min_column_width=200, gap="small"):

@@ -35,7 +35,9 @@ WHAT = "Replaying the policies"
 
 def policies(asked: Asked) -> None:
     """Show the settings, the running replay or the newest one, and the reason for one task's size."""
-    with st.expander("Replay", icon=":material/tune:", key="memory_replay_settings", on_change="rerun"):
+    with st.expander(
+        "Replay", icon=":material/tune:", key="memory_replay_settings", on_change="rerun", bind="query-params"
+    ):
         settings = _memory_replay_form.settings(asked)
     answer = asked.workbench.replay_answer(asked.dataset.hash, settings)
     if answer.result is not None:

@@ -46,7 +46,9 @@ def table(asked: Asked, found: ReplayResult, price: float) -> None:
 
 def _prices(found: ReplayResult) -> None:
     number, amount = st.column_config.NumberColumn, "%,.4g"
-    prices = st.expander("What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun")
+    prices = st.expander(
+        "What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun", bind="query-params"
+    )
     if prices.open and found.choices:
         with prices:
             choices = choice_table(found)

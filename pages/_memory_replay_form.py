@@ -9,8 +9,8 @@ from pages._memory_asked import Asked
 from workprof.memory.policies.catalogue import OURS, PEERS, POLICIES
 from workprof.memory.policies.sizing_settings import DEFAULT, SizingSettings
 from workprof.memory.replay.protocols import SIZEY, SUBMIT_TIME
-from workprof.memory.replay.retry import RULES, RetrySettings
 from workprof.memory.replay.settings import NO_INPUT, ReplaySettings
+from workprof.memory.retry import RULES, RetrySettings
 from workprof.memory.runs import USAGE_COLUMNS
 from workprof.memory.tasks.facts import AFTER, known_when
 from workprof.units import GB

@@ -20,6 +20,7 @@ def tables(asked: Asked, settings: PredictorSettings) -> None:
         icon=":material/table_chart:",
         key="memory_tables",
         on_change="rerun",
+        bind="query-params",
     )
     if not fold.open:
         return

@@ -44,7 +44,9 @@ class Asked:
 def asked(visit: _shell.Visit, dataset: Dataset) -> Asked:
     """Show the shared controls and return what was chosen."""
     weights = _nodes_weights.weights()
-    with st.expander("Runs, nodes and prices", icon=":material/tune:", key="nodes_more", on_change="rerun"):
+    with st.expander(
+        "Runs, nodes and prices", icon=":material/tune:", key="nodes_more", on_change="rerun", bind="query-params"
+    ):
         with st.grid(min_column_width=220, gap="small"):
             score = choice(
                 "Score",

@@ -30,7 +30,9 @@ SHOWN = "nodes_detect_last"
 
 def degradation(asked: Asked) -> None:
     """Show the settings, then the detection, or the previous one while a new one runs."""
-    with st.expander("Detection", icon=":material/tune:", key="nodes_detect_settings", on_change="rerun"):
+    with st.expander(
+        "Detection", icon=":material/tune:", key="nodes_detect_settings", on_change="rerun", bind="query-params"
+    ):
         wanted, train = _nodes_detect.settings(), _nodes_detect.trained_on(asked)
     found = _nodes_detect.detection(asked, wanted, train)
     if found is not None:
@@ -78,7 +80,9 @@ def _timeline(found: Detection) -> None:
         return
     node = choice("Node", "nodes_node", names, "Whose runs are shown.")
     _figures.show(timeline(found, node), key="nodes_timeline")
-    every = st.expander("All judged runs", icon=":material/table:", key="nodes_judged", on_change="rerun")
+    every = st.expander(
+        "All judged runs", icon=":material/table:", key="nodes_judged", on_change="rerun", bind="query-params"
+    )
     if every.open:
         with every:
             lines = runs_table(found)
@@ -103,7 +107,13 @@ def _metrics(found: Detection) -> None:
         ("Runs without a verdict", "unscored", unscored_table(found)),
     )
     for title, name, lines in kinds:
-        shown = st.expander(f"{title} ({len(lines)})", icon=":material/table:", key=f"nodes_{name}", on_change="rerun")
+        shown = st.expander(
+            f"{title} ({len(lines)})",
+            icon=":material/table:",
+            key=f"nodes_{name}",
+            on_change="rerun",
+            bind="query-params",
+        )
         if shown.open:
             with shown:
                 _figures.table(lines, f"node-{name}", key=f"nodes_{name}_table", alt=f"{title}: {len(lines)} rows")

@@ -35,7 +35,11 @@ def pairs(found: Ranking) -> None:
 def dropped(found: Ranking) -> None:
     """Show the metrics that the score leaves out, with the reasons."""
     shown = st.expander(
-        "Metrics that are not in the score", icon=":material/filter_alt_off:", key="nodes_dropped", on_change="rerun"
+        "Metrics that are not in the score",
+        icon=":material/filter_alt_off:",
+        key="nodes_dropped",
+        on_change="rerun",
+        bind="query-params",
     )
     if shown.open:
         with shown:

@@ -27,7 +27,9 @@ from workprof.workbench.profiles import FIT
 
 def form(visit: _shell.Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     """Return the settings as last submitted, and whether they were submitted now."""
-    with st.expander("Settings", icon=":material/tune:", key="profiles_settings", on_change="rerun") as expander:
+    with st.expander(
+        "Settings", icon=":material/tune:", key="profiles_settings", on_change="rerun", bind="query-params"
+    ) as expander:
         _presets.presets(dataset)
         with st.form("profiles_form", border=False):
             settings = _fields(visit, dataset)

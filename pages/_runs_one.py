@@ -57,7 +57,7 @@ def _settings(run: KeptRun) -> None:
     chosen = ", ".join(f"{name} = {value}" for name, value in run.changed.items())
     st.markdown(f"Not the defaults: {markdown_text(chosen, 600)}" if chosen else "All settings are the defaults.")
     with st.expander(
-        f"All {len(flat)} settings", icon=":material/tune:", key="runs_settings", on_change="rerun"
+        f"All {len(flat)} settings", icon=":material/tune:", key="runs_settings", on_change="rerun", bind="query-params"
     ) as fold:
         if fold.open:
             _figures.table(settings_table(flat), f"run-{run.run}", key="runs_settings_table", alt="Settings of the run")

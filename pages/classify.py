@@ -17,7 +17,7 @@ from pages import (
 from pages._classify_view import View
 from workprof.charts.classify import PUBLISHED, Naming
 from workprof.charts.profiles import profile_names
-from workprof.profiles.classifier.forecaster import ForecasterSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(

@@ -12,6 +12,8 @@ from workprof.units import GIB, MIB, parse_size
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * GIB
 SMALLEST_MEMORY_LIMIT_BYTES = 256 * MIB
+YES = frozenset({"1", "true", "yes", "on"})
+NO = frozenset({"0", "false", "no", "off"})
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
@@ -65,8 +67,20 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         memory_limit_bytes=limit,
         threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         dask=env.get("WORKPROF_DASK") or None,
-        readonly=env.get("WORKPROF_READONLY", "").lower() in {"1", "true", "yes"},
+        readonly=bool(switch(env, "WORKPROF_READONLY")),
     )
+
+
+def switch(environment: Mapping[str, str], name: str) -> bool | None:
+    """Return whether a variable says yes or no; None where it is unset or empty.
+
+    Raises:
+        SettingsError: when it says something else: a switch that protects must not be off by a slip of the pen.
+    """
+    value = environment.get(name, "").strip().lower()
+    if value not in {"", *YES, *NO}:
+        raise SettingsError(f"{name} is {environment[name]!r}; give 1 (yes) or 0 (no)")
+    return None if not value else value in YES
 
 
 def _data_folder(env: Mapping[str, str], home: Path) -> Path:

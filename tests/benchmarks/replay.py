@@ -24,7 +24,7 @@ OURS = (
     DATA
     + """
 from workprof.memory.policies.catalogue import policy_named
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 def sized(name):
     policy = policy_named(name)
     policy.sizes(sequences[0], RetrySettings())

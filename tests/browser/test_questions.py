@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from tests.browser.conftest import PATIENCE_MS, SAMPLE, running_server
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 

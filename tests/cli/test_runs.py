@@ -16,14 +16,13 @@ from workprof.memory.plans.plans import PlanSettings
 from workprof.memory.plans.why import WhySettings
 from workprof.memory.predictor.settings import PredictorSettings, faithful_predictor
 from workprof.memory.predictor.tables import TableSettings
-from workprof.memory.replay.retry import RetrySettings
 from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup.settings import RollupSettings
 from workprof.memory.tasks.assessment import AssessmentSettings
 from workprof.memory.tasks.fact_points import FactPointsSettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.settings import EvaluationSettings
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.clusterability.baseline import BaselineSettings
 from workprof.profiles.clusterability.clusterability import HopkinsSettings
@@ -31,6 +30,7 @@ from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.durations.durations import DurationSettings
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import SweepSettings
 from workprof.records import canonical_json, digest

@@ -15,7 +15,7 @@ from workprof.memory.bins.improvement import improvement_curve
 from workprof.memory.bins.search import best_edges, needs_of
 from workprof.memory.bins.settings import BinSettings, faithful_bins
 from workprof.memory.bins.stride_search import exhaustive_trials, stride_edges
-from workprof.memory.tasks.usage_curve import usage_curve
+from workprof.memory.usage_curve import usage_curve
 from workprof.records import pack, unpack
 
 GB = 1e9

@@ -9,7 +9,7 @@ from workprof.errors import NotEnoughData, SettingsError
 from workprof.memory.policies.catalogue import ORACLES, POLICIES, policy_named
 from workprof.memory.policies.sequence import REFIT_EACH, Sequence, refits
 from workprof.memory.replay.protocols import sizey_order, submit_order
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 from workprof.memory.runs import runs_of
 
 RETRY = RetrySettings()

@@ -13,7 +13,7 @@ from workprof.memory.predictor.predictor import train_predictors
 from workprof.memory.predictor.results import ranking_of
 from workprof.memory.predictor.settings import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor
 from workprof.memory.predictor.tables import TableSettings, train_tables
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 from workprof.records import Packed, pack, unpack
 from workprof.units import GB
 

@@ -12,7 +12,7 @@ from workprof.memory.predictor.facts import facts_of
 from workprof.memory.predictor.oversampling import SMOTE_NEIGHBOURS, Balanced, balanced
 from workprof.memory.predictor.settings import MODELS, PredictorSettings, faithful_predictor
 from workprof.memory.predictor.split import folds_by_bin, split_by_bin, split_by_use
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 from workprof.units import GB
 
 RUNS = pd.DataFrame(

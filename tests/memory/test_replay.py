@@ -13,8 +13,8 @@ from workprof.memory.policies.catalogue import OURS, PEERS, POLICIES
 from workprof.memory.replay.frontier import dominated_by_ours
 from workprof.memory.replay.records import ReplayResult
 from workprof.memory.replay.replay import replay
-from workprof.memory.replay.retry import RetrySettings
 from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.retry import RetrySettings
 from workprof.records import pack, unpack
 
 SEEDS = (1996, 1, 2, 3, 4)

@@ -8,7 +8,7 @@ from workprof.errors import SettingsError
 from workprof.memory.policies.sequence import Sequence
 from workprof.memory.policies.sizing import Workprof
 from workprof.memory.policies.sizing_settings import CAUTIOUS, DEFAULT, SizingSettings
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 
 RETRY = RetrySettings()
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
-from workprof.profiles.classifier.forecaster import ForecasterSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from workprof.profiles.classifier.forecaster import ForecasterSettings, Forecasts
 from workprof.profiles.classifier.predictions import Predictions
 from workprof.profiles.classifier.weighted_samples import effective_size
 from workprof.profiles.estimation.estimates import Estimates
@@ -14,7 +13,8 @@ from workprof.profiles.feedback.model import FeedbackModel, acquires_of
 from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.feedback.state import start
 from workprof.profiles.feedback.windows import ProfileReference, sketch
-from workprof.profiles.fit import prepare
+from workprof.profiles.prepared import prepare
+from workprof.profiles.forecaster import ForecasterSettings, Forecasts
 from workprof.profiles.settings import SENSORS10
 from workprof.units import DAY_S
 

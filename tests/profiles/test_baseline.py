@@ -6,7 +6,7 @@ from tests.profiles.planted import job_table
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.profiles.clusterability.baseline import TABLE_II, Baseline, BaselineSettings, label_baseline
 from workprof.profiles.clusterability.label_silhouettes import BASELINE_METRICS, PUBLISHED_SILHOUETTES
-from workprof.profiles.fit import prepare
+from workprof.profiles.prepared import prepare
 from workprof.records import canonical_json, pack, to_json, unpack
 
 JOBS = job_table()

@@ -11,8 +11,8 @@ import typer
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
 from workprof.errors import SettingsError
 from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.units import GB, format_share
 from workprof.workbench.new_jobs import EXPLAINED_ROWS, FileForecasts, JobForecast, Need

@@ -9,11 +9,11 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.cli.datasets import read_mapping
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.feedback.drift import Drift
 from workprof.profiles.feedback.feedback import Observed
 from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import IngestOptions
 from workprof.units import format_share

@@ -19,8 +19,8 @@ from workprof.memory.exports.tables import plan_csv, plan_json
 from workprof.memory.money import Price
 from workprof.memory.plans.plans import PlanSettings
 from workprof.memory.replay.records import PolicyFigures, ReplayResult
-from workprof.memory.replay.retry import RULES
 from workprof.memory.replay.settings import ReplaySettings, all_policies
+from workprof.memory.retry import RULES
 from workprof.memory.rollup.ledger import RollupRow
 from workprof.memory.rollup.rollup import Rollup
 from workprof.memory.rollup.settings import RollupSettings

@@ -8,29 +8,33 @@ from datetime import UTC, datetime
 
 from workprof.units import DAY_S, HOUR_S, KIB, MINUTE_S
 
-_BYTES = re.compile(r"^([0-9.]+)\s*([KMGTP]?)I?B$", re.IGNORECASE)
-_DURATION = re.compile(r"([0-9.]+)\s*(ms|d|h|m|s)", re.IGNORECASE)
-_WHOLE_DURATION = re.compile(r"^(\s*[0-9.]+\s*(ms|d|h|m|s))+\s*$", re.IGNORECASE)
-_PERCENT = re.compile(r"^([0-9.]+)\s*%$")
+_PLAIN = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
+_ASCII = re.IGNORECASE | re.ASCII  # without ASCII the Kelvin sign is a K and the long s an s
+_BYTES = re.compile(rf"{_PLAIN}\s*([KMGTP]?)I?B", _ASCII)
+_DURATION = re.compile(rf"{_PLAIN}\s*(ms|d|h|m|s)", _ASCII)
+_WHOLE_DURATION = re.compile(rf"(\s*{_PLAIN}\s*(ms|d|h|m|s))+\s*", _ASCII)
+_PERCENT = re.compile(rf"{_PLAIN}\s*%", re.ASCII)
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": float(MINUTE_S), "h": float(HOUR_S), "d": float(DAY_S)}
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 
 def byte_count(value: str) -> str:
     """Return the bytes of '1.5 GB' (Nextflow counts in 1024s); a value that is none comes back as it is."""
-    match = _BYTES.match(value.strip())
+    match = _BYTES.fullmatch(value.strip())
     return _number(float(match.group(1)) * KIB ** _POWERS[match.group(2).upper()]) if match else value
 
 
 def milliseconds(value: str) -> str:
     """Return the milliseconds of '1h 3m 4s'; a value that is none comes back as it is."""
-    if not _WHOLE_DURATION.match(value):
+    if not _WHOLE_DURATION.fullmatch(value):
         return value
     return _number(sum(1000 * float(number) * _SECONDS[unit.lower()] for number, unit in _DURATION.findall(value)))
 
 
 def epoch_ms(value: str) -> str:
     """Return the milliseconds since 1970 of a date and time (UTC where it names no zone), else the value as it is."""
+    if value.strip().isdigit():  # eight digits are a plain number here, though ISO 8601 has dates written so
+        return value
     try:
         moment = datetime.fromisoformat(value.strip())
     except ValueError:
@@ -41,7 +45,7 @@ def epoch_ms(value: str) -> str:
 
 def percent(value: str) -> str:
     """Return the number of '99.8%'; a value that is none comes back as it is."""
-    match = _PERCENT.match(value.strip())
+    match = _PERCENT.fullmatch(value.strip())
     return match.group(1) if match else value
 
 

@@ -6,22 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from workprof.arrays import Floats, Ints
 from workprof.profiles.clusters.clusters import Clusters, CondensedTree, cut
 from workprof.profiles.clusters.neighbours import find_neighbours
 from workprof.profiles.clusters.optics import run_optics
 from workprof.profiles.clusters.spanning_tree import SpanningTree, build_spanning_tree
-from workprof.profiles.features import FeatureMatrix, read_features
 from workprof.profiles.metadata import CategoryShare, Heatmap
-from workprof.profiles.notes import preparation_notes, result_notes
+from workprof.profiles.notes import result_notes
+from workprof.profiles.prepared import Prepared, prepare
 from workprof.profiles.projection import project
-from workprof.profiles.sampling import draw_rows
-from workprof.profiles.scalers import FittedTransform, apply_transform, fit_transform
+from workprof.profiles.scalers import FittedTransform
 from workprof.profiles.scores.scores import ProfileScores
 from workprof.profiles.scores.scoring import score
-from workprof.profiles.settings import ProfileSettings, clustered_rows, resolve
+from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.spread import FeatureSpread, feature_spread
 from workprof.profiles.summary import ProfileCard, RowResults, summarise
 from workprof.profiles.warming import warm_kernels
@@ -36,14 +33,12 @@ __all__ = [
     "CondensedTree",
     "FeatureSpread",
     "Heatmap",
-    "Prepared",
     "ProfileCard",
     "ProfileFit",
     "ProfileScores",
     "describe",
     "fit_profiles",
     "grow_tree",
-    "prepare",
 ]
 
 STEPS = {"scale": 0.03, "neighbours": 0.4, "spanning tree": 0.7, "cut": 0.72, "scores": 0.92, "summary": 1.0}
@@ -94,29 +89,6 @@ class ProfileFit:
     transform: FittedTransform | None = None
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """The rows that are clustered, scaled.
-
-    Attributes:
-        settings: resolved.
-        jobs: the clustered rows of the table.
-        row_ids: (n_rows,) of the store, else positions in the table.
-        matrix: the features in their own units.
-        transform: fitted on them.
-        points: (n_rows, n_dims) scaled values, indicator columns last.
-        notes: what happened to rows and columns.
-    """
-
-    settings: ProfileSettings
-    jobs: pd.DataFrame
-    row_ids: Ints
-    matrix: FeatureMatrix
-    transform: FittedTransform
-    points: Floats
-    notes: tuple[str, ...]
-
-
 def fit_profiles(
     frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, progress: Progress = silent
 ) -> ProfileFit:
@@ -147,25 +119,6 @@ def fit_profiles(
         resolved = prepared.settings
         clusters = cut(tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
     return describe(prepared, clusters, tree, watch)
-
-
-def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
-    """Return the rows to cluster, scaled.
-
-    Raises:
-        ColumnMissing: when a feature that was named by itself is absent.
-        NotEnoughData: with fewer than two usable features, or too few rows.
-    """
-    n_clustered = clustered_rows(settings, len(jobs))
-    resolved = resolve(settings, n_clustered)
-    rows = draw_rows(len(jobs), n_clustered, settings.seed)
-    drawn = jobs if len(rows) == len(jobs) else jobs.iloc[rows]
-    matrix = read_features(drawn, resolved.features, resolved.mode)
-    transform = fit_transform(matrix, resolved.scaler, resolved.mode)
-    points = apply_transform(transform, matrix.numbers)
-    ids = drawn["row_id"].to_numpy(dtype=np.int64) if "row_id" in drawn.columns else rows
-    notes = preparation_notes(resolved, matrix, transform, len(jobs), n_clustered)
-    return Prepared(resolved, drawn, ids, matrix, transform, points, notes)
 
 
 def grow_tree(prepared: Prepared, watch: Stopwatch) -> SpanningTree:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from workprof.errors import SettingsError
 from workprof.profiles.clusters.clusters import cut
 from workprof.profiles.clusters.spanning_tree import SpanningTree
-from workprof.profiles.fit import STEPS, ProfileFit, describe, fit_profiles, grow_tree, prepare
+from workprof.profiles.fit import STEPS, ProfileFit, describe, fit_profiles, grow_tree
+from workprof.profiles.prepared import prepare
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent

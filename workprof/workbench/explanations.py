@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from workprof.errors import NotEnoughData
 from workprof.profiles.classifier.classifier import LoadedClassifier
 from workprof.profiles.classifier.explain_all import SAMPLE_ROWS, GlobalExplanation, explain_all
-from workprof.profiles.classifier.forecaster import ForecasterSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
 from workprof.workbench.forecasts import ForecastQuestions

@@ -10,7 +10,6 @@ import pandas as pd
 
 from workprof.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
 from workprof.jobs import JobView
-from workprof.profiles.classifier.forecaster import LoadedForecaster
 from workprof.profiles.feedback.advice import assess
 from workprof.profiles.feedback.estimates import FeedbackNow, feedback_now
 from workprof.profiles.feedback.feedback import Observed, nothing_observed, observe
@@ -19,6 +18,7 @@ from workprof.profiles.feedback.model import FeedbackModel
 from workprof.profiles.feedback.refit import Refit, keep_jobs
 from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.feedback.state import FeedbackState, start_again
+from workprof.profiles.forecaster import LoadedForecaster
 from workprof.progress import Progress, silent
 from workprof.store.feedback_state import FinishedTable
 from workprof.store.passing import finished_rows, passing_trace

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from workprof.errors import NotEnoughData
-from workprof.profiles.classifier.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
 from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.feedback.finished_jobs import TIMES
@@ -17,6 +16,7 @@ from workprof.profiles.feedback.model import FeedbackModel
 from workprof.profiles.feedback.refit import KeptJobs, Refit, RefitSettings, with_kept
 from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.feedback.state import FeedbackState, start, start_again
+from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.progress import Progress
 from workprof.records import canonical_json, digest

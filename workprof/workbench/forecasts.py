@@ -10,13 +10,13 @@ import pandas as pd
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.jobs import JobView
 from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.classifier.forecaster import Forecaster, ForecasterSettings, LoadedForecaster
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
 from workprof.profiles.estimation.evaluation import EstimateEvaluation
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings
 from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.forecaster import Forecaster, ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
@@ -25,7 +25,7 @@ from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames
 from workprof.workbench.sweeps import SweepQuestions
 
-TRAIN = Step("profiles.forecaster", 1, "workprof.profiles.classifier.forecaster:train_forecaster")
+TRAIN = Step("profiles.forecaster", 1, "workprof.profiles.forecaster:train_forecaster")
 CLASSIFIER = Step("profiles.classifier_evaluation", 1, "workprof.profiles.classifier.evaluation:evaluate_classifier")
 ESTIMATES = Step("profiles.estimate_evaluation", 1, "workprof.profiles.estimation.evaluation:run_evaluation")
 

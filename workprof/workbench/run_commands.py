@@ -16,12 +16,12 @@ from workprof.memory.rollup.settings import RollupSettings
 from workprof.memory.tasks.assessment import AssessmentSettings
 from workprof.nodes.groups.records import GroupSettings
 from workprof.nodes.ranking.settings import RankSettings
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.clusterability.baseline import BaselineSettings
 from workprof.profiles.clusterability.clusterability import HopkinsSettings
 from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import COUPLED, SweepSettings
 

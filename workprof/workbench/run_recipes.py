@@ -19,7 +19,6 @@ from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
 from workprof.memory.tasks.fact_points import FactPoints, FactPointsSettings
 from workprof.profiles.classifier.evaluation import ClassifierEvaluation
 from workprof.profiles.classifier.explain_all import GlobalExplanation
-from workprof.profiles.classifier.forecaster import Forecaster, ForecasterSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.clusterability.baseline import Baseline, BaselineSettings
 from workprof.profiles.clusterability.clusterability import Hopkins, HopkinsSettings
@@ -32,6 +31,7 @@ from workprof.profiles.feedback.model import FeedbackModel
 from workprof.profiles.feedback.refit import Refit, RefitSettings
 from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.forecaster import Forecaster, ForecasterSettings
 from workprof.profiles.recut import TreeSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import GroupSettings, SweepSettings

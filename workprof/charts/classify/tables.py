@@ -11,10 +11,10 @@ import pandas as pd
 import workprof
 from workprof.charts.classify.naming import PUBLISHED, Naming
 from workprof.charts.fields import formatted
-from workprof.profiles.classifier.forecaster import Forecaster, Forecasts
 from workprof.profiles.classifier.predictions import N_TOP
 from workprof.profiles.estimation.estimates import Estimates, NearestJobs
 from workprof.profiles.estimation.target import TARGETS
+from workprof.profiles.forecaster import Forecaster, Forecasts
 from workprof.records import to_json
 from workprof.store.reports import Dataset
 

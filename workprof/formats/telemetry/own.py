@@ -109,7 +109,7 @@ def _told(outcomes: Path | None) -> dict[tuple[str, str], str]:
     for line in outcomes.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             said = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(said, dict) and said.get("status") in STATUSES:
             told[str(said.get("workload")), str(said.get("run"))] = said["status"]

@@ -98,7 +98,7 @@ def _of_json_lines(text: str) -> Metrics:
             frame = json.loads(line)
             metrics = {str(one["Name"]): float(one["Value"]) for one in frame["Metrics"]}
             rows.append({name: _text(frame.get(key)) for key, name in JSON_CONTEXT.items()})
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             rejected.append(RejectedLine(number, "", line[:KEPT_CHARACTERS], "no frame of metrics"))
             continue
         values.append(metrics)

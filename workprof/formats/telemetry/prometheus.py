@@ -85,7 +85,7 @@ def _series(one: dict[str, Any]) -> Series | None:
     try:
         times = [float(at) for at, _ in points]
         values = [float(text) for _, text in points]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if not np.isfinite(times).all():
         return None

@@ -93,7 +93,7 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
         return
     key = (words[0], words[2])
     try:
-        interval = float(words[1])
+        interval = _finite(words[1])
         named = dict(_named(header[KEYS:], words[KEYS:], blocks.single))
         values = {name: float(text) if text else np.nan for name, text in named.items()}
     except ValueError:
@@ -102,6 +102,13 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
         return
     blocks.intervals.setdefault(key, interval)
     blocks.cells.setdefault(key, {}).update(values)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not np.isfinite(value):
+        raise ValueError(f"{text!r} is no length of an interval")
+    return value
 
 
 def _named(names: list[str], texts: list[str], single: Counter[str]) -> Iterator[tuple[str, str]]:

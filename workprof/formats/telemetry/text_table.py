@@ -21,6 +21,7 @@ NO_VALUE = ("", "NaN", "nan", "-nan", "NA", "N/A", "NULL", "null", "<not counted
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 BLOCK_BYTES = 1 << 24
 KEPT_CHARACTERS = 500
+BOM = b"\xef\xbb\xbf".decode("latin-1")
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,25 @@ def read_table(path: Path, origin: str, delimiter: str = ",", header: tuple[str,
         header: the column names of a text that has none.
 
     Raises:
-        TraceError: when there is no header, or every line has more fields than it.
+        TraceError: when there is no header, every line has more fields than it, or a quote takes several lines for one.
     """
     names = header or header_of(path, origin, delimiter)
-    cells, ragged = _fields(path, origin, delimiter, names, not header)
-    numbers = _line_numbers(path, not header)
-    rejected = tuple(_at(one, numbers) for one in ragged)
+    filled = _filled_lines(path)
+    skipped = 0 if header else int(filled[0])
+    lines = filled if header else filled[1:]
+    cells, ragged = _fields(path, origin, delimiter, names, skipped)
+    rejected = tuple(_at(one, lines, skipped) for one in ragged)
+    if len(cells) + len(rejected) != lines.size:
+        raise TraceError(
+            f"{origin}: {lines.size:,} lines were read as {len(cells) + len(rejected):,}; a quote is not closed, or a "
+            f"value holds a line break: mend that place"
+        )
     _refuse_commas(rejected, len(cells), origin)
-    taken = np.setdiff1d(numbers, [one.line for one in rejected])
-    return TextTable(cells, taken[: len(cells)], rejected)
+    return TextTable(cells, np.setdiff1d(lines, [one.line for one in rejected]), rejected)
 
 
 def _fields(
-    path: Path, origin: str, delimiter: str, names: tuple[str, ...], header: bool
+    path: Path, origin: str, delimiter: str, names: tuple[str, ...], skipped: int
 ) -> tuple[pd.DataFrame, list[RejectedLine]]:
     import pyarrow as pa  # noqa: PLC0415  heavy
     from pyarrow import csv  # noqa: PLC0415  heavy
@@ -92,11 +99,11 @@ def _fields(
     convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     parse = csv.ParseOptions(delimiter=delimiter, invalid_row_handler=set_aside, ignore_empty_lines=True)
     reading = csv.ReadOptions(
-        use_threads=False, block_size=BLOCK_BYTES, column_names=list(names), skip_rows=1 if header else 0
+        use_threads=False, block_size=BLOCK_BYTES, column_names=list(names), skip_rows=skipped
     )
     try:
         table = csv.read_csv(path, read_options=reading, parse_options=parse, convert_options=convert)
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         if "Empty CSV" not in str(error):
             raise TraceError(f"{origin} cannot be read ({str(error)[:200]}); check the file") from error
         table = pa.table({name: pa.array([], pa.string()) for name in names})
@@ -149,24 +156,27 @@ def header_of(path: Path, origin: str, delimiter: str) -> tuple[str, ...]:
     """Return the names in the first line that holds something."""
     import csv  # noqa: PLC0415  its name is pyarrow's too
 
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        line = next((found for found in csv.reader(stream, delimiter=delimiter) if found), [])
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+            line = next((found for found in csv.reader(stream, delimiter=delimiter) if found), [])
+    except csv.Error as error:
+        raise TraceError(f"{origin}: the first line cannot be split into fields ({error}); check the file") from error
     if not line:
         raise TraceError(f"{origin} is empty; give a file with a header line and rows")
     return unique_names(tuple(name.strip() for name in line))
 
 
-def _line_numbers(path: Path, header: bool) -> NDArray[np.int64]:
-    """Return the numbers of the lines that hold something, without the header's."""
-    with path.open("rb") as stream:
-        found = np.array([at for at, line in enumerate(stream, start=1) if line.strip(b"\r\n")], dtype=np.int64)
-    return found[1:] if header else found
+def _filled_lines(path: Path) -> NDArray[np.int64]:
+    """Return the numbers of the lines that hold something; a line ends with CR, LF or both, as the reader has it."""
+    with path.open(encoding="latin-1") as stream:  # no byte is refused, and only these three end a line
+        lines = (line.removeprefix(BOM) if at == 1 else line for at, line in enumerate(stream, start=1))
+        return np.array([at for at, line in enumerate(lines, start=1) if line != "\n" and line], dtype=np.int64)
 
 
-def _at(one: RejectedLine, numbers: NDArray[np.int64]) -> RejectedLine:
+def _at(one: RejectedLine, lines: NDArray[np.int64], skipped: int) -> RejectedLine:
     """Return the entry with the line's number in the file (the reader counts the lines that hold something)."""
-    filled_before = one.line - 1 if numbers.size and numbers[0] == 1 else one.line - 2
-    line = int(numbers[filled_before]) if 0 <= filled_before < numbers.size else one.line
+    place = one.line - skipped - 1
+    line = int(lines[place]) if 0 <= place < lines.size else one.line
     return RejectedLine(line, one.column, one.text, one.reason)
 
 

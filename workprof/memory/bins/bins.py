@@ -18,7 +18,7 @@ from workprof.memory.bins.settings import COST, COUNT, EXACT, PINNED, STRIDE, Bi
 from workprof.memory.bins.stride_search import exhaustive_trials, stride_edges, usual_stride_bytes
 from workprof.memory.flat_requests import requesting, with_flat_request
 from workprof.memory.runs import Runs, runs_of
-from workprof.memory.tasks.usage_curve import UsageCurve, usage_curve
+from workprof.memory.usage_curve import UsageCurve, usage_curve
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from workprof.memory.policies.sizing import Workprof
 from workprof.memory.policies.sizing_settings import SizingSettings
 from workprof.memory.replay.intervals import Interval, too_few, wilson
 from workprof.memory.replay.protocols import submit_order
-from workprof.memory.replay.retry import Demand, RetrySettings, Sizes, try_sizes
+from workprof.memory.retry import Demand, RetrySettings, Sizes, try_sizes
 from workprof.memory.runs import Runs, runs_of
 from workprof.progress import Progress, silent
 

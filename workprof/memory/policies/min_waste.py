@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.memory.policies.sequence import Sequence, held_until_next, refits
-from workprof.memory.replay.retry import RetrySettings, Sizes
+from workprof.memory.retry import RetrySettings, Sizes
 
 MARGIN, LIFT = 1.02, 1.05
 

@@ -7,7 +7,7 @@ import numpy as np
 from workprof.memory.bins.search import best_edges, needs_of
 from workprof.memory.policies.sequence import Sequence
 from workprof.memory.policies.thesis_bins import HEADROOM, N_BINS, pinned_edges
-from workprof.memory.replay.retry import RetrySettings, Sizes
+from workprof.memory.retry import RetrySettings, Sizes
 
 
 class OracleBins:

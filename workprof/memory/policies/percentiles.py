@@ -8,7 +8,7 @@ import numpy as np
 
 from workprof.arrays import Floats
 from workprof.memory.policies.sequence import Sequence
-from workprof.memory.replay.retry import RetrySettings, Sizes, only
+from workprof.memory.retry import RetrySettings, Sizes, only
 
 HEADROOM = 1.15
 """VPA and KRR both add 15 % (memory.md 5)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.memory.policies.sequence import Sequence
-from workprof.memory.replay.retry import RetrySettings, Sizes, only
+from workprof.memory.retry import RetrySettings, Sizes, only
 
 
 class Preset:

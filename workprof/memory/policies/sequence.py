@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.memory.replay.retry import RetrySettings, Sizes
+from workprof.memory.retry import RetrySettings, Sizes
 
 REFIT_EACH = 1000
 """Up to so many known runs a policy whose fit looks at all of them is fitted anew for every run."""

@@ -7,7 +7,7 @@ import numpy as np
 from workprof.arrays import Floats
 from workprof.memory.policies.sequence import Sequence
 from workprof.memory.policies.sizing_settings import SizingSettings
-from workprof.memory.replay.retry import RetrySettings, Sizes
+from workprof.memory.retry import RetrySettings, Sizes
 
 KINDS = (0, 1, 2, 3)
 """How past sizes are carried to a run's input: as they were, by a line (times, plus), by a power law."""

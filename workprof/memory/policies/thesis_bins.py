@@ -11,7 +11,7 @@ from workprof.arrays import Floats, Ints
 from workprof.memory.bins.search import best_edges, needs_of
 from workprof.memory.policies.preset import filled_requests
 from workprof.memory.policies.sequence import Sequence
-from workprof.memory.replay.retry import RetrySettings, Sizes
+from workprof.memory.retry import RetrySettings, Sizes
 
 N_BINS = 3
 HEADROOM = 1.05

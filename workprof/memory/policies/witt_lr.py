@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from workprof.memory.policies.sequence import Sequence
-from workprof.memory.replay.retry import RetrySettings, Sizes
+from workprof.memory.retry import RetrySettings, Sizes
 
 
 class WittLr:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.memory.replay.retry import Demand, RetrySettings, Sizes, lifted_by, try_sizes
+from workprof.memory.retry import Demand, RetrySettings, Sizes, lifted_by, try_sizes
 
 TEMPERATURES = np.geomspace(0.05, 20.0, 49)
 

@@ -20,7 +20,7 @@ from workprof.memory.predictor.results import CHEAPEST, LIKELIEST, ModelResult
 from workprof.memory.predictor.settings import CORRECTED, NONE, PredictorSettings
 from workprof.memory.predictor.split import folds_by_bin
 from workprof.memory.predictor.tuning import Recipe, scores_of, tuned_parameters
-from workprof.memory.replay.retry import Demand, try_sizes
+from workprof.memory.retry import Demand, try_sizes
 from workprof.units import GB
 
 FOLDS = 5

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from workprof.errors import SettingsError
 from workprof.memory.bins.settings import BinSettings, faithful_bins
 from workprof.memory.predictor.bin_scores import PENALTY
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 
 CORRECTED, FAITHFUL = "corrected", "faithful"
 MODES = (CORRECTED, FAITHFUL)

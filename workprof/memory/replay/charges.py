@@ -11,7 +11,7 @@ from workprof.arrays import Floats, Ints
 from workprof.memory.policies.preset import filled_requests
 from workprof.memory.policies.sequence import Policy, Sequence
 from workprof.memory.replay.protocols import Ordered
-from workprof.memory.replay.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
+from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
 
 
 @dataclass(frozen=True)

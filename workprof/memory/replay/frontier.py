@@ -12,7 +12,7 @@ from workprof.memory.policies.sizing_settings import CAUTIOUS, DEFAULT, SizingSe
 from workprof.memory.replay.charges import Charges, charge
 from workprof.memory.replay.protocols import Ordered
 from workprof.memory.replay.records import FrontierPoint, PolicyFigures, PriceChoice, TaskChoice, TaskFigures
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 from workprof.units import GB
 
 MANY_RUNS = 20_000

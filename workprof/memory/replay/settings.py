@@ -8,7 +8,7 @@ from workprof.errors import SettingsError
 from workprof.memory.policies.catalogue import FURTHER, OURS, PEERS, POLICIES
 from workprof.memory.policies.sizing_settings import SizingSettings
 from workprof.memory.replay.protocols import PROTOCOLS, SIZEY, SIZEY_INPUT, SIZEY_TARGET, SUBMIT_TIME
-from workprof.memory.replay.retry import RetrySettings
+from workprof.memory.retry import RetrySettings
 from workprof.memory.runs import USAGE_COLUMNS
 
 NO_INPUT = "none"

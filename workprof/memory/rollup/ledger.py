@@ -12,7 +12,7 @@ from workprof.columns import numbers_if_present
 from workprof.memory.money import Money, money_of
 from workprof.memory.plans.core_rules import cores_after
 from workprof.memory.plans.plans import Plan
-from workprof.memory.replay.retry import Demand, RetrySettings, only, try_sizes
+from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
 from workprof.memory.rollup.measures import (
     MEAN,
     PEAK,

@@ -12,8 +12,8 @@ from workprof.arrays import Ints
 from workprof.columns import numbers_if_present
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.profiles.clusterability.label_silhouettes import MISSING, LabelSilhouette, measure, of_label
-from workprof.profiles.fit import prepare
 from workprof.profiles.metadata import metadata_fields
+from workprof.profiles.prepared import prepare
 from workprof.profiles.settings import METRICS, ProfileSettings
 from workprof.profiles.warming import warm_kernels
 from workprof.progress import Progress, silent

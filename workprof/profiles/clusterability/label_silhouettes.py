@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from workprof.arrays import Bools, Ints
-from workprof.profiles.fit import Prepared
 from workprof.profiles.metadata import value_codes
+from workprof.profiles.prepared import Prepared
 from workprof.profiles.scores.silhouettes import exact_silhouettes, sampled_silhouettes
 from workprof.units import format_count
 

@@ -16,7 +16,8 @@ from workprof.profiles.clusters.clusters import cut
 from workprof.profiles.clusters.neighbours import find_neighbours
 from workprof.profiles.clusters.optics import run_optics
 from workprof.profiles.clusters.spanning_tree import build_spanning_tree
-from workprof.profiles.fit import Prepared, grow_tree, prepare
+from workprof.profiles.fit import grow_tree
+from workprof.profiles.prepared import Prepared, prepare
 from workprof.profiles.sampling import draw_rows
 from workprof.profiles.scores.scores import adjusted_rand
 from workprof.profiles.settings import ProfileSettings

@@ -18,7 +18,7 @@ from workprof.profiles.feedback.windows import Batch
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workprof.profiles.classifier.forecaster import Forecasts
+    from workprof.profiles.forecaster import Forecasts
 
 UNFILED = OUTLIER - 1
 """Label of a row with too few measured features to belong anywhere."""

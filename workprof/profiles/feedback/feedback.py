@@ -25,7 +25,7 @@ from workprof.profiles.feedback.state import (
 from workprof.profiles.feedback.windows import Batch, ProfileState, newest
 
 if TYPE_CHECKING:
-    from workprof.profiles.classifier.forecaster import Forecasts
+    from workprof.profiles.forecaster import Forecasts
 
 
 @dataclass(frozen=True)

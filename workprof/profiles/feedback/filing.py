@@ -14,7 +14,7 @@ from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_if_present
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.profiles.classifier.weighted_samples import Units
-from workprof.profiles.fit import Prepared
+from workprof.profiles.prepared import Prepared
 from workprof.profiles.sampling import draw_rows
 from workprof.profiles.scalers import FittedTransform, apply_transform
 

@@ -11,7 +11,6 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.classifier.forecaster import ForecasterSettings
 from workprof.profiles.classifier.weighted_samples import Units, effective_size
 from workprof.profiles.estimation.errors_at_fit import ErrorsAtFit, errors_at_fit
 from workprof.profiles.estimation.known import KnownJobs, known_jobs
@@ -20,7 +19,8 @@ from workprof.profiles.estimation.target import TARGETS, LogScale
 from workprof.profiles.feedback.filing import OUTLIER, Filing, make_filing
 from workprof.profiles.feedback.finished_jobs import job_units
 from workprof.profiles.feedback.windows import ProfileReference, sketch
-from workprof.profiles.fit import prepare
+from workprof.profiles.forecaster import ForecasterSettings
+from workprof.profiles.prepared import prepare
 from workprof.profiles.sampling import draw_rows
 from workprof.profiles.scores.scores import acquires
 from workprof.profiles.scores.silhouettes import exact_silhouettes

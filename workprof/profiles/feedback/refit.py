@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
-from workprof.profiles.classifier.forecaster import Forecaster, ForecasterSettings, train_forecaster
 from workprof.profiles.feedback.model import FeedbackModel, build_feedback_model
 from workprof.profiles.fit import ProfileFit, fit_profiles
+from workprof.profiles.forecaster import Forecaster, ForecasterSettings, train_forecaster
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workprof.errors import SettingsError
-from workprof.profiles.classifier.forecaster import ForecasterSettings
+from workprof.profiles.forecaster import ForecasterSettings
 
 SMALLEST_WINDOW = 20
 LARGEST_WINDOW = 100_000

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workprof.profiles.clusters.spanning_tree import SpanningTree
-    from workprof.profiles.fit import Prepared
+    from workprof.profiles.prepared import Prepared
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from workprof.profiles.clusters.clusters import cut
 from workprof.profiles.clusters.neighbours import Neighbours, find_neighbours
 from workprof.profiles.clusters.optics import run_optics
 from workprof.profiles.clusters.spanning_tree import SpanningTree, build_spanning_tree
-from workprof.profiles.fit import Prepared, prepare
+from workprof.profiles.prepared import Prepared, prepare
 from workprof.profiles.scores.scores import ProfileScores
 from workprof.profiles.scores.scoring import score
 from workprof.profiles.settings import ProfileSettings
