@@ -35,6 +35,8 @@ def _badge(house: House) -> None:
             st.badge(f"{counted(active, 'job')} running", icon=":material/progress_activity:", color="blue")
         else:
             st.badge("No job running", icon=":material/check:", color="gray")
+        if house.workbench.not_kept:
+            st.warning(markdown_text(house.workbench.not_kept, 400), icon=":material/hard_drive:")
 
 
 def job_panel(house: House, job: JobView | None, what: str) -> None:

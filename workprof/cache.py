@@ -1,51 +1,47 @@
 """Content-addressed results: one computation per key, bounded memory over bounded disk, no pickles.
 
-An entry is a folder: `record.json` (the record's tree), `arrays.npz` (its arrays) and `about.json` (what was computed,
-for people and the runs catalogue). It is written aside and renamed into place, so a killed process leaves no half
-entry. An entry that cannot be read is removed and computed again. A pinned entry holds an empty file `pinned`; it stays
-when the disk's share is full and others go.
+An entry is a folder (see `workprof.store.entry_files`). It is written aside and renamed into place, so a killed process
+leaves no half entry. An entry that cannot be read is removed and computed again. A pinned entry holds an empty file
+`pinned`; it stays when the disk's share is full and others go. A result for which there is no room on the disk, or that
+may not be written there, is kept in memory, and `unkept` says so.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import logging
 import os
 import shutil
 import threading
 import uuid
-import zipfile
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
-
-import numpy as np
+from typing import TypeVar, cast
 
 from workprof.errors import SettingsError
-from workprof.records import Packed, digest, pack, unpack
+from workprof.records import digest, pack
+from workprof.store.disk import is_full, no_room, room_in
+from workprof.store.entry_files import (
+    ABOUT,
+    ARRAYS,
+    DOCUMENT,
+    UNREADABLE,
+    About,
+    read_about,
+    read_entry,
+    write_entry,
+)
+
+__all__ = ["ABOUT", "ARRAYS", "DOCUMENT", "About", "KeptEntry", "ResultCache", "read_entry", "write_entry"]
 
 Record = TypeVar("Record")
 
-ABOUT, DOCUMENT, ARRAYS, PINNED = "about.json", "record.json", "arrays.npz", "pinned"
+LOG = logging.getLogger(__name__)
+PINNED = "pinned"
 MOST_PINNED_SHARE = 0.5
 """Of the disk's share: what is pinned leaves the other half to what comes and goes."""
-
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile)
-
-
-@dataclass(frozen=True)
-class About:
-    """What an entry holds: shown by the runs catalogue, never read to decide what is computed."""
-
-    key: str
-    step: str
-    dataset: str
-    settings: dict[str, Any]
-    versions: dict[str, str]
-    seconds: float
-    created: str
 
 
 @dataclass(frozen=True)
@@ -55,26 +51,6 @@ class KeptEntry:
     about: About
     size_bytes: int
     pinned: bool
-
-
-def write_entry(folder: Path, record: object, about: About) -> None:
-    """Write one entry into a new folder."""
-    packed = pack(record)
-    folder.mkdir(parents=True)
-    (folder / ABOUT).write_text(json.dumps(about.__dict__), encoding="utf-8")
-    (folder / DOCUMENT).write_text(json.dumps(packed.document), encoding="utf-8")
-    with (folder / ARRAYS).open("wb") as stream:
-        np.savez(stream, allow_pickle=False, **cast(Any, packed.arrays))
-
-
-def read_entry(folder: Path, cls: type[Record]) -> tuple[Record, int]:
-    """Return the record of an entry and its bytes in memory; the arrays are read-only."""
-    document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
-    with np.load(folder / ARRAYS, allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    for array in arrays.values():
-        array.setflags(write=False)
-    return unpack(cls, Packed(document, arrays)), sum(array.nbytes for array in arrays.values()) + 4096
 
 
 class ResultCache:
@@ -87,8 +63,15 @@ class ResultCache:
         self._memory: OrderedDict[str, tuple[object, int]] = OrderedDict()
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
-        folder.mkdir(parents=True, exist_ok=True)
+        self._unkept = ""
+        with contextlib.suppress(OSError):  # a home that cannot be written: what is there is read all the same
+            folder.mkdir(parents=True, exist_ok=True)
         self._sweep()
+
+    @property
+    def unkept(self) -> str:
+        """Why the last result could not be kept on disk, for people; empty when it was."""
+        return self._unkept
 
     def get(self, key: str, cls: type[Record]) -> Record | None:
         """Return the record of a key, or None where nothing readable is kept."""
@@ -100,10 +83,18 @@ class ResultCache:
         return self._from_disk(key, cls)
 
     def put(self, key: str, record: object, about: About) -> None:
-        """Keep a record under its key, replacing what was there."""
+        """Keep a record under its key, replacing what was there; where the disk does not take it, in memory."""
         aside = self._aside()
-        write_entry(aside, record, about)
-        self.adopt(key, aside)
+        try:
+            write_entry(aside, record, about)
+            self.adopt(key, aside)
+            self._unkept = ""
+        except OSError as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            self._remember(key, record, sum(array.nbytes for array in pack(record).arrays.values()) + 4096)
+            lost = f"the result of {about.step} is shown, but could not be kept"
+            self._unkept = str(no_room(self._folder, lost) if is_full(error) else f"{lost} ({error})")
+            LOG.warning("%s", self._unkept)
 
     def adopt(self, key: str, entry: Path) -> None:
         """Take over an entry folder that another process wrote on the same disk; nothing where there is none."""
@@ -115,8 +106,10 @@ class ResultCache:
             self._memory.pop(key, None)
             if (place / PINNED).exists():
                 (entry / PINNED).touch()
-            if place.exists():
+            if place.is_dir():
                 shutil.rmtree(place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
             entry.rename(place)
         self._trim_disk(keep=place)
 
@@ -156,7 +149,8 @@ class ResultCache:
         most = MOST_PINNED_SHARE * self._disk_bytes
         if sum(others) + _folder_bytes(place) > most:
             raise SettingsError(f"more than {most / 1e6:,.0f} MB of results would be pinned; unpin others first")
-        (place / PINNED).touch()
+        with room_in(self._folder, "it was not pinned"):
+            (place / PINNED).touch()
         return True
 
     def remove(self, key: str) -> bool:
@@ -182,10 +176,11 @@ class ResultCache:
             return None
         try:
             record, size = read_entry(place, cls)
-        except UNREADABLE:
-            shutil.rmtree(place, ignore_errors=True)
+        except UNREADABLE as error:
+            _remove_damaged(place, error)
             return None
-        os.utime(place)
+        with contextlib.suppress(OSError):  # it may be read and not written
+            os.utime(place)
         self._remember(key, record, size)
         return record
 
@@ -206,9 +201,9 @@ class ResultCache:
     def _entries(self, pattern: str = "??/*") -> Iterator[tuple[Path, About]]:
         for path in self._folder.glob(f"{pattern}/{ABOUT}"):
             try:
-                yield path.parent, About(**json.loads(path.read_text(encoding="utf-8")))
-            except UNREADABLE:
-                shutil.rmtree(path.parent, ignore_errors=True)
+                yield path.parent, read_about(path.parent)
+            except UNREADABLE as error:
+                _remove_damaged(path.parent, error)
 
     def _trim_disk(self, keep: Path) -> None:
         places = [place for place in self._folder.glob("??/*") if place.is_dir()]
@@ -224,6 +219,12 @@ class ResultCache:
     def _sweep(self) -> None:
         for left in self._folder.glob("aside-*"):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def _remove_damaged(place: Path, error: BaseException) -> None:
+    """Remove an entry that cannot be read, unless only this process cannot: for lack of memory, files or rights."""
+    if isinstance(error, FileNotFoundError) or not isinstance(error, (OSError, MemoryError)):
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _folder_bytes(place: Path) -> int:

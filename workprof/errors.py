@@ -10,13 +10,22 @@ WorkprofError                 anything that workprof refuses, with what was wron
 ├── NotEnoughData             the method needs more rows, columns or clusters
 ├── DatasetUnknown            no dataset of that name or hash
 ├── HomeBusy                  another process holds the home folder
+├── DiskFull                  there is no room for what was to be written
 ├── Cancelled                 the user stopped a running step
 └── StepFailed                a step's child process died; its last words are in the message
 """
 
+LONGEST = 4_000
+"""Characters of a message: a name in a file may be of any length."""
+
 
 class WorkprofError(Exception):
     """A refusal that the caller can act on: what was wrong, the value, the next step."""
+
+    def __str__(self) -> str:
+        """Return the message; of one that is too long the beginning and the end."""
+        text = super().__str__()
+        return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 class TraceError(WorkprofError):
@@ -53,6 +62,10 @@ class DatasetUnknown(WorkprofError):
 
 class HomeBusy(WorkprofError):
     """Another process holds the home folder."""
+
+
+class DiskFull(WorkprofError):
+    """There is no room for what was to be written."""
 
 
 class Cancelled(WorkprofError):

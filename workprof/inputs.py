@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from workprof.errors import SettingsError, WorkprofError
+from workprof.store.disk import room_in
 from workprof.units import DAY_S, MIB
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zst")
@@ -41,8 +42,12 @@ def spool_upload(stream: IO[bytes], given_name: str, home: Path) -> Spooled:
     folder.mkdir(parents=True)
     path = folder / safe_name(given_name)
     stream.seek(0)
-    with path.open("wb") as target:
-        shutil.copyfileobj(stream, target, MIB)
+    try:
+        with room_in(home, f"{path.name} was not taken"), path.open("wb") as target:
+            shutil.copyfileobj(stream, target, MIB)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return Spooled(path, folder, path.name)
 
 
@@ -91,11 +96,18 @@ def chosen_file(folder: Path, relative: str) -> Path:
     """Return the path of a choice.
 
     Raises:
-        SettingsError: when it is not inside the data folder, links followed.
+        SettingsError: when it is not a file or a folder inside the data folder, links followed.
     """
-    root, path = folder.resolve(), (folder / relative).resolve()
-    if not _inside(path, root) or not path.exists():
-        raise SettingsError(f"{relative!r} is not in the data folder; choose a file from the list")
+    refusal = SettingsError(f"{relative!r} is not in the data folder; choose a file from the list")
+    try:
+        root, path = folder.resolve(), (folder / relative).resolve()
+        there = _inside(path, root) and _ordinary(path)
+    except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
+        raise refusal from error
+    if not there:
+        raise refusal
+    if path.is_dir() and not all(_inside(member, root) for member in path.iterdir()):
+        raise SettingsError(f"{relative!r} holds links that lead out of the data folder; choose another folder")
     return path
 
 
@@ -103,8 +115,13 @@ def _inside(path: Path, root: Path) -> bool:
     return path.resolve().is_relative_to(root)
 
 
+def _ordinary(path: Path) -> bool:
+    """Tell whether a path is a file or a folder; reading from a pipe or a device may never end."""
+    return path.is_file() or path.is_dir()
+
+
 def _loadable(path: Path) -> bool:
-    if path.name.startswith("."):
+    if path.name.startswith(".") or not str(path).isprintable():  # a name that no page could show
         return False
     if path.is_dir():
         return any(path.glob("pai_*_table.csv*"))

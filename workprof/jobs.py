@@ -1,16 +1,17 @@
 """Heavy steps in a child process: live progress, a cancel that works, identical requests share one job.
 
-The child is `python -m workprof.jobs FOLDER`. FOLDER holds `request.json` (the step's function and settings) and its
-input frames as memory-mapped Arrow files; the child prints progress as JSON lines and leaves a cache entry in
-FOLDER/entry, which the parent adopts. The child's standard input is its leash: when the parent is gone it reads the end
-of the file and ends.
+The child is `python -m workprof.jobs FOLDER` on a leash (see `workprof.children`), so it ends with its parent. FOLDER
+holds `request.json` (the step's function and settings) and its input frames as memory-mapped Arrow files; the child
+prints progress, or why it refuses, as JSON lines, and leaves cache entries in FOLDER/entries, which the parent adopts.
 
 `multiprocessing` is not used: inside a Streamlit script its children would run app.py again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,10 @@ from workprof.cache import ResultCache
 from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 from workprof.records import digest
-from workprof.steps import ENTRIES, Request, Step, main, write_request
+from workprof.steps import ENTRIES, REFUSED, Request, Step, main, write_request
+from workprof.store.disk import is_full, no_room
 
+LOG = logging.getLogger(__name__)
 SLOTS = 2
 """Children at the same time; more wait their turn."""
 
@@ -93,7 +96,8 @@ class Jobs:
         self._guard = threading.Lock()
         self._slots = threading.Semaphore(SLOTS)
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):  # a home that cannot be written: then no job can be run, and says so
+            folder.mkdir(parents=True, exist_ok=True)
 
     def start(self, request: Request, frames: Callable[[], Frames]) -> JobView:
         """Start a step unless the same key already waits or runs; return its view."""
@@ -159,7 +163,12 @@ class Jobs:
         except WorkprofError as error:
             job.change("failed", None, str(error))
         except OSError as error:
-            job.change("failed", None, f"the step could not be run: {error}")
+            lost = "the step could not be run"
+            job.change("failed", None, str(no_room(self._folder, lost) if is_full(error) else f"{lost}: {error}"))
+        except Exception:
+            number = uuid.uuid4().hex[:8]
+            LOG.exception("error %s in step %s", number, job.step.name)
+            job.change("failed", None, f"workprof made a mistake (error {number}); the log has the details")
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             job.ended.set()
@@ -176,24 +185,29 @@ class Jobs:
             job.child = child
             if job.stop.is_set():
                 end(child)
-            _follow(job)
+            refusal = _follow(job)
             code = child.wait()
         if job.stop.is_set():
             raise Cancelled("cancelled")
         if code != 0:
-            raise StepFailed(last_words(folder, code))
+            raise StepFailed(refusal or last_words(folder, code))
 
 
-def _follow(job: _Job) -> None:
-    """Read the child's progress lines until it closes its output."""
+def _follow(job: _Job) -> str:
+    """Read the child's progress lines until it closes its output, and return its refusal where it told one."""
+    refusal = ""
     if job.child is None or job.child.stdout is None:
-        return
+        return refusal
     for line in job.child.stdout:
         try:
             told = json.loads(line)
-            job.change("running", told["fraction"], str(told["message"]))
+            if REFUSED in told:
+                refusal = str(told[REFUSED])
+            else:
+                job.change("running", told["fraction"], str(told["message"]))
         except (ValueError, KeyError, TypeError):
             continue
+    return refusal
 
 
 if __name__ == "__main__":

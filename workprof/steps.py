@@ -11,8 +11,6 @@ import importlib
 import json
 import os
 import platform
-import signal
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -29,12 +27,14 @@ from workprof.parallel import loops_on
 from workprof.progress import Progress
 from workprof.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.settings import from_environment
+from workprof.store.disk import is_full, no_room
 
 Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
 REQUEST = "request.json"
 ENTRIES = "entries"
+REFUSED = "refused"
+"""Key of the line by which a child tells why it ends: a pipe has room where a disk has none."""
 NICENESS = 5
-STDIN = 0
 
 
 @dataclass(frozen=True)
@@ -163,27 +163,24 @@ def run_request(folder: Path, progress: Progress) -> None:
 
 
 def main(folder: Path) -> int:
-    """Run one request as a child process; 0 = an entry was left, 1 = see error.json."""
-    _hold_leash()
+    """Run one request as a child process; 0 = an entry was left, 1 = why not was told on the output."""
     os.nice(NICENESS)
     try:
         run_request(folder, _tell)
     except WorkprofError as error:
-        (folder / "error.json").write_text(json.dumps({"message": str(error)}), encoding="utf-8")
+        _say({REFUSED: str(error)})
+        return 1
+    except OSError as error:
+        if not is_full(error):
+            raise
+        _say({REFUSED: str(no_room(folder, "the result could not be handed over"))})
         return 1
     return 0
 
 
 def _tell(fraction: float | None, message: str) -> None:
-    print(json.dumps({"fraction": fraction, "message": message}), flush=True)  # noqa: T201  the protocol
+    _say({"fraction": fraction, "message": message})
 
 
-def _hold_leash() -> None:
-    """End this process group when the parent closes our standard input (it does so by dying, too)."""
-
-    def watch() -> None:
-        while os.read(STDIN, 1):  # unbuffered: a buffered reader's lock would abort the interpreter's own end
-            pass
-        os.killpg(os.getpgrp(), signal.SIGKILL)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _say(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)  # noqa: T201  the protocol

@@ -9,6 +9,7 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
 from workprof.errors import SettingsError
+from workprof.store.disk import is_full, no_room
 from workprof.units import format_duration
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def _write(path: Path, content: bytes) -> None:
         aside.replace(path)
     except OSError as error:
         aside.unlink(missing_ok=True)
+        if is_full(error):
+            raise no_room(path.parent, f"{path} was not written", "give another place with -o") from error
         raise SettingsError(f"{path} cannot be written ({error.strerror}); give another with -o") from error
 
 

@@ -58,14 +58,35 @@ def entry(cursor: duckdb.DuckDBPyConnection, name_or_hash: str) -> Entry:
     Raises:
         DatasetUnknown: names what there is.
     """
-    known = entries(cursor)
+    found = chosen(entries(cursor), name_or_hash)
+    columns, aliases = one(cursor, "SELECT columns, aliases FROM catalogue WHERE hash = ?", [found.hash])
+    return _entry(found, columns, aliases)
+
+
+def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
+    """Return every dataset with its columns, newest first."""
+    rows = cursor.execute(
+        f"SELECT {DATASET_COLUMNS}, columns, aliases FROM catalogue ORDER BY created DESC, name"
+    ).fetchall()
+    return tuple(_entry(Dataset(*row), columns, aliases) for *row, columns, aliases in rows)
+
+
+def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
+    """Return the one of that name, that hash or at least eight first characters of it.
+
+    Raises:
+        DatasetUnknown: names what there is.
+    """
     found = [dataset for dataset in known if dataset.name == name_or_hash]
     if not found and len(name_or_hash) >= SHORTEST_HASH:
         found = [dataset for dataset in known if dataset.hash.startswith(name_or_hash.lower())]
     if len(found) != 1:
         raise _unknown(name_or_hash, known, len(found))
-    columns, aliases = one(cursor, "SELECT columns, aliases FROM catalogue WHERE hash = ?", [found[0].hash])
-    return Entry(found[0], tuple(Column(**column) for column in json.loads(columns)), json.loads(aliases))
+    return found[0]
+
+
+def _entry(dataset: Dataset, columns: str, aliases: str) -> Entry:
+    return Entry(dataset, tuple(Column(**column) for column in json.loads(columns)), json.loads(aliases))
 
 
 def report(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> IngestReport:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 
@@ -19,6 +18,7 @@ import duckdb
 from workprof.errors import SettingsError, WorkprofError
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
+from workprof.store.disk import free_bytes, is_full, no_room, room_in
 from workprof.store.home import Home, busy
 from workprof.units import GIB
 
@@ -28,6 +28,10 @@ SMALLEST_SPILL_BYTES = GIB
 SMALLEST_INGEST_BYTES = GIB // 2
 MEMORY_PER_INPUT_BYTE = 0.8
 WAL_BYTES = 64 * 1024 * 1024
+DAMAGED = ("Corrupt database file", "has been invalidated")
+OTHER_VERSION = "version number"
+INTERRUPTED = "Query interrupted"
+"""The RuntimeError that DuckDB makes of a Ctrl-C."""
 
 
 def quoted(name: str) -> str:
@@ -54,6 +58,7 @@ class Database:
         self.readonly = settings.readonly
         self._memory_bytes = settings.memory_limit_bytes
         self._write_lock = threading.Lock()
+        self.commits = 0
         try:
             self._connection = self._open(settings)
         except BaseException:
@@ -67,10 +72,23 @@ class Database:
 
     @contextlib.contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Yield a cursor of this call's own: results never cross between threads."""
+        """Yield a cursor of this call's own: results never cross between threads.
+
+        Raises:
+            SettingsError: when a query finds the database damaged.
+            KeyboardInterrupt: when Ctrl-C came while a query ran.
+        """
         cursor = self._connection.cursor()
         try:
             yield cursor
+        except RuntimeError as error:
+            if str(error) == INTERRUPTED:
+                raise KeyboardInterrupt from error
+            raise
+        except duckdb.Error as error:
+            if self._is_damaged(error):
+                raise self._damaged(error) from error
+            raise
         finally:
             cursor.close()
 
@@ -80,12 +98,14 @@ class Database:
 
         Raises:
             WorkprofError: when the store is read-only.
+            DiskFull: when there is no room for what is written.
         """
         self.refuse_if_readonly()
         while not self._write_lock.acquire(timeout=WAIT_FOR_WRITER_S):
             progress(None, "waiting for another write to finish")
         try:
-            yield
+            with room_in(self.home.folder, "nothing was changed"):
+                yield
         finally:
             self._write_lock.release()
 
@@ -97,6 +117,7 @@ class Database:
             try:
                 yield cursor
                 cursor.execute("COMMIT")
+                self.commits += 1  # by whoever holds `writing`: one at a time
             except BaseException:
                 with contextlib.suppress(duckdb.Error):
                     cursor.execute("ROLLBACK")
@@ -132,8 +153,7 @@ class Database:
             )
 
     def _open(self, settings: Settings) -> duckdb.DuckDBPyConnection:
-        free = shutil.disk_usage(settings.home).free
-        spill = max(SMALLEST_SPILL_BYTES, int(free * SPILL_SHARE_OF_FREE_DISK))
+        spill = max(SMALLEST_SPILL_BYTES, int(free_bytes(settings.home) * SPILL_SHARE_OF_FREE_DISK))
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": f"{settings.memory_limit_bytes}B",
             "threads": str(settings.threads),
@@ -146,7 +166,7 @@ class Database:
         }
         try:
             connection = duckdb.connect(str(self.home.database), read_only=self.readonly, config=config)
-        except duckdb.IOException as error:
+        except duckdb.Error as error:  # a damaged one is told by various classes
             raise self._not_opened(error) from error
         connection.execute(f"SET allowed_directories=[{text(str(self.home.folder))}]")
         connection.execute("SET enable_external_access=false")
@@ -154,8 +174,28 @@ class Database:
 
     def _not_opened(self, error: duckdb.Error) -> WorkprofError:
         holder = re.search(r"PID (\d+)", str(error))
-        if holder or "lock" in str(error).lower():
+        if holder or "Could not set lock" in str(error):
             return busy(self.home.folder, holder.group(1) if holder else "unknown")
+        if is_full(error):
+            return no_room(self.home.folder, f"database {self.home.database} cannot be opened")
+        if OTHER_VERSION in str(error):
+            return SettingsError(
+                f"database {self.home.database} was written by another version of DuckDB ({_first_line(error)}); open "
+                f"it with the workprof that wrote it, or move it away and load the traces again"
+            )
+        return self._damaged(error)
+
+    def _is_damaged(self, error: duckdb.Error) -> bool:
+        told = str(error)
+        short = "enough bytes" in told and str(self.home.database) in told
+        return short or any(words in told for words in DAMAGED)
+
+    def _damaged(self, error: duckdb.Error) -> SettingsError:
         return SettingsError(
-            f"database {self.home.database} cannot be opened ({error}); move it away or give another home with --home"
+            f"database {self.home.database} cannot be read ({_first_line(error)}); move it and its .wal away and "
+            f"load the traces again (what was computed from them is found again), or give another home with --home"
         )
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).splitlines()[0][:300]

@@ -10,6 +10,7 @@ from workprof.errors import SettingsError
 from workprof.spreadsheets import spreadsheet_text
 from workprof.store.catalogue import Entry
 from workprof.store.connection import Database, quoted, text
+from workprof.store.disk import is_full, no_room, room_in
 from workprof.store.rejects import safe_cell
 from workprof.store.reports import Column
 from workprof.store.schema_document import SUFFIX, schema_document
@@ -24,6 +25,7 @@ def export(database: Database, entry: Entry, path: Path) -> int:
 
     Raises:
         SettingsError: for another suffix, or a folder that is not there or not writable.
+        DiskFull: when there is no room, in the home or at the place.
     """
     suffix = path.suffix.lower()
     schema = path.name.lower().endswith(SUFFIX)
@@ -37,11 +39,12 @@ def export(database: Database, entry: Entry, path: Path) -> int:
     token = uuid.uuid4().hex
     with database.home.spool_folder(f"export-{token}") as folder, database.cursor() as cursor:
         inside = folder / f"dataset{suffix}"
-        if schema:
-            inside.write_text(schema_document(entry.dataset, entry.columns), encoding="utf-8")
-        else:
-            select = _select(entry, suffix == ".csv")
-            cursor.execute(f"COPY ({select}) TO {text(str(inside))} ({WRITERS[suffix]})").fetchall()
+        with room_in(database.home.folder, f"{path} was not written"):
+            if schema:
+                inside.write_text(schema_document(entry.dataset, entry.columns), encoding="utf-8")
+            else:
+                select = _select(entry, suffix == ".csv")
+                cursor.execute(f"COPY ({select}) TO {text(str(inside))} ({WRITERS[suffix]})").fetchall()
         _put(inside, path, path.with_name(f".{path.name}.{token[:8]}.tmp"))
     return entry.dataset.rows
 
@@ -52,6 +55,8 @@ def _put(inside: Path, path: Path, aside: Path) -> None:
         aside.replace(path)
     except OSError as error:
         aside.unlink(missing_ok=True)
+        if is_full(error):
+            raise no_room(path.parent, f"{path} was not written", "choose another place") from error
         raise SettingsError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
 
 

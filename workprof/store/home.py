@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from workprof.errors import HomeBusy, SettingsError
+from workprof.errors import HomeBusy, SettingsError, WorkprofError
+from workprof.store.disk import is_full, no_room
 
 try:
     import fcntl
@@ -19,6 +20,7 @@ except ImportError:  # pragma: no cover - Windows: DuckDB's own lock alone keeps
 
 DATABASE = "workprof.duckdb"
 LOCK = "lock"
+READONLY = "WORKPROF_READONLY"
 HANDED_OVER = "WORKPROF_LOCK_FD"
 """Variable with the number of an open, locked file that this process was started with."""
 
@@ -50,9 +52,7 @@ class Home:
                 path.mkdir(parents=True, exist_ok=True)
             self._lock = hold(folder, readonly=readonly)
         except OSError as error:
-            raise SettingsError(
-                f"home {folder} cannot be used ({error}); give another with --home or WORKPROF_HOME"
-            ) from error
+            raise _unusable(folder, error, look=self.database.is_file()) from error
         if not readonly:
             self._sweep()
 
@@ -62,9 +62,17 @@ class Home:
 
     @contextlib.contextmanager
     def spool_folder(self, name: str) -> Iterator[Path]:
-        """Yield a fresh folder under the spool; it is gone afterwards."""
+        """Yield a fresh folder under the spool; it is gone afterwards.
+
+        Raises:
+            SettingsError: when the home cannot be written.
+            DiskFull: when there is no room.
+        """
         path = self.spool / name
-        path.mkdir(parents=True)
+        try:
+            path.mkdir(parents=True)
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
         try:
             yield path
         finally:
@@ -112,6 +120,15 @@ def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
         stream.write(str(os.getpid()))
         stream.flush()
     return stream
+
+
+def _unusable(folder: Path, error: OSError, *, look: bool = False) -> WorkprofError:
+    if is_full(error):
+        return no_room(folder, f"home {folder} cannot be used")
+    hint = f"; to look at what it holds set {READONLY}=1" if look else ""
+    return SettingsError(
+        f"home {folder} cannot be used ({error}); give another with --home or WORKPROF_HOME, or make it writable{hint}"
+    )
 
 
 def _lock_file(path: Path, readonly: bool) -> IO[str]:

@@ -22,6 +22,7 @@ from workprof.progress import Progress
 from workprof.store import catalogue, measurements, one_file, rejects, tables
 from workprof.store.connection import Database, quoted
 from workprof.store.content_hash import ContentHash, salt_of
+from workprof.store.disk import room_in
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.named_files import NamedFiles, named_files
 from workprof.store.reports import Dataset, IngestOptions, IngestReport
@@ -59,7 +60,8 @@ def ingest(database: Database, paths: Sequence[Path], options: IngestOptions, pr
     started = time.perf_counter()
     database.refuse_if_readonly()
     files = named_files(paths, options)
-    with database.writing(progress), _clear_errors(files.origin):
+    lost = f"{files.origin} was not loaded"
+    with database.writing(progress), _clear_errors(files.origin), room_in(database.home.folder, lost):
         hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, LAYOUT_VERSION))
         hashing.start()
         try:

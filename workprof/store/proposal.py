@@ -13,6 +13,7 @@ from workprof.progress import silent
 from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
 from workprof.store.connection import Database
 from workprof.store.detect import as_utf8
+from workprof.store.disk import room_in
 from workprof.store.json_rows import first_objects, is_json
 from workprof.store.mapping import missing_fields
 from workprof.store.relation import guessed_type, parquet_relation
@@ -33,7 +34,8 @@ def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestio
     head = plain_head(path, HEAD_BYTES)
     if head.startswith(PARQUET_MAGIC):
         token = uuid.uuid4().hex
-        with database.home.spool_folder(token) as folder:
+        lost = f"{path.name} was not looked at"
+        with database.home.spool_folder(token) as folder, room_in(database.home.folder, lost):
             return _of_parquet(spool(path, folder / "look", TextOptions(), silent, Span(0, 1, "")))
     head = as_utf8(head, options.encoding, path.name) if options.encoding else head
     return _of_text(head, path.name, options)

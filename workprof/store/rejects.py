@@ -121,7 +121,11 @@ def write_file(cursor: duckdb.DuckDBPyConnection, table: str, path: Path) -> Non
     """Write a rejects table as CSV, complete or not at all."""
     aside = path.with_suffix(".tmp")
     cells = ", ".join(f"{safe_cell(name)} AS {quoted(name)}" for name in ("column", "text", "reason"))
-    cursor.execute(
-        f"COPY (SELECT line, {cells} FROM {quoted(table)} ORDER BY line) TO {text(str(aside))} (FORMAT csv, HEADER)"
-    )
-    aside.replace(path)
+    try:
+        cursor.execute(
+            f"COPY (SELECT line, {cells} FROM {quoted(table)} ORDER BY line) TO {text(str(aside))} (FORMAT csv, HEADER)"
+        )
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise

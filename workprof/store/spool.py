@@ -8,10 +8,10 @@ file name never becomes a path or a glob pattern.
 from __future__ import annotations
 
 import codecs
+import errno
 import hashlib
 import itertools
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from pathlib import Path
 from workprof.errors import TraceError
 from workprof.progress import Progress
 from workprof.store.compression import PARQUET_MAGIC, chunks, head_of, is_packed
+from workprof.store.disk import free_bytes
 from workprof.store.json_rows import is_json_array
 from workprof.store.long_lines import LongLine, set_aside_long_lines
 from workprof.store.running import Span
@@ -104,7 +105,8 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
     """Return the file as `target` (a name in the spool without its suffix).
 
     Raises:
-        TraceError: for broken or bomb-like compressed data, a wrong encoding, a full disk.
+        TraceError: for broken or bomb-like compressed data, a wrong encoding.
+        OSError: before the input would fill the disk.
     """
     head = head_of(path)
     if head.startswith(PARQUET_MAGIC):
@@ -191,23 +193,21 @@ def _told(source: Iterable[bytes], path: Path, plain: bool, progress: Progress, 
 
 
 def _write(source: Iterable[bytes], target: Path) -> None:
-    free = shutil.disk_usage(target.parent).free - SPARE_DISK_BYTES
+    free = free_bytes(target.parent) - SPARE_DISK_BYTES
     written = 0
     with target.open("wb") as stream:
         for chunk in source:
             written += len(chunk)
             if written > free:
-                raise TraceError(
-                    f"the disk of the home folder has no room for the unpacked input (more than {format_bytes(free)}); "
-                    f"free some, or give another home with --home"
-                )
+                raise OSError(errno.ENOSPC, f"{format_bytes(written)} do not fit")
             stream.write(chunk)
 
 
 def _utf8(source: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
     try:
+        "a".encode(encoding)  # base64, zip and the like are no encodings of text
         decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise TraceError(f"encoding {encoding!r} is not known; use {KNOWN}") from error
     try:
         for chunk in source:

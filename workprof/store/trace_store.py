@@ -27,6 +27,7 @@ from workprof.store import (
 )
 from workprof.store.connection import Database, quoted
 from workprof.store.feedback_state import FeedbackTables
+from workprof.store.known import Known
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -52,14 +53,20 @@ class TraceStore(FeedbackTables, ScenarioTables):
 
         Raises:
             HomeBusy: when another process holds it (names its PID).
-            SettingsError: when the home cannot be used, or is read-only and has no database yet.
+            SettingsError: when the home or its database cannot be used, or is read-only and there is none yet.
+            DiskFull: when there is no room to begin with.
         """
         self._database = Database(settings)
+        self._known = Known(self._database)
         if settings.readonly:
             return
-        with self._database.transaction() as cursor:
-            schema.create(cursor)
-        self._sweep_rejects()
+        try:
+            with self._database.writing(), self._database.transaction() as cursor:
+                schema.create(cursor)
+            self._sweep_rejects()
+        except BaseException:
+            self._database.close()
+            raise
 
     def close(self) -> None:
         """Close the database and let the home go."""
@@ -99,8 +106,7 @@ class TraceStore(FeedbackTables, ScenarioTables):
 
     def datasets(self) -> tuple[Dataset, ...]:
         """Return every dataset, newest first."""
-        with self._database.cursor() as cursor:
-            return catalogue.entries(cursor)
+        return tuple(entry.dataset for entry in self._known.entries())
 
     def dataset(self, name_or_hash: str) -> Dataset:
         """Return one dataset of the catalogue."""
@@ -144,12 +150,12 @@ class TraceStore(FeedbackTables, ScenarioTables):
     def report(self, dataset: str) -> IngestReport:
         """Return what the ingest of a dataset told."""
         with self._database.cursor() as cursor:
-            return catalogue.report(cursor, catalogue.entry(cursor, dataset).dataset)
+            return catalogue.report(cursor, self._entry(dataset).dataset)
 
     def rejects(self, dataset: str, limit: int = 1000) -> pd.DataFrame:
         """Return the rows that were not taken: line, column, text, reason."""
         with self._database.cursor() as cursor:
-            entry = catalogue.entry(cursor, dataset)
+            entry = self._entry(dataset)
             return cursor.execute(f"SELECT * FROM {quoted(entry.rejects)} ORDER BY line LIMIT ?", [limit]).df()
 
     # Frames out
@@ -161,17 +167,17 @@ class TraceStore(FeedbackTables, ScenarioTables):
     def preview(self, dataset: str, limit: int = 100, offset: int = 0) -> pd.DataFrame:
         """Return rows as stored, with `row_id` first and `finished` last."""
         with self._database.cursor() as cursor:
-            return frames.page(cursor, catalogue.entry(cursor, dataset), limit, offset)
+            return frames.page(cursor, self._entry(dataset), limit, offset)
 
     def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
         """Return the distribution of every column."""
         with self._database.cursor() as cursor:
-            return column_profiles.column_profiles(cursor, catalogue.entry(cursor, dataset))
+            return column_profiles.column_profiles(cursor, self._entry(dataset))
 
     def time_coverage(self, dataset: str, bins: int = 96) -> TimeCoverage:
         """Return rows started per time bin."""
         with self._database.cursor() as cursor:
-            return column_profiles.time_coverage(cursor, catalogue.entry(cursor, dataset), bins)
+            return column_profiles.time_coverage(cursor, self._entry(dataset), bins)
 
     def resolve(self, dataset: str, names: Sequence[str]) -> tuple[str, ...]:
         """Return the stored names of columns given by field or by the trace's own name, each once.
@@ -187,22 +193,22 @@ class TraceStore(FeedbackTables, ScenarioTables):
         Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order.
         """
         with self._database.cursor() as cursor:
-            return frames.frame(cursor, catalogue.entry(cursor, dataset), columns, finished_only=finished_only)
+            return frames.frame(cursor, self._entry(dataset), columns, finished_only=finished_only)
 
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """Return the rows of these ids in the order asked: all columns, or the ones named."""
         with self._database.cursor() as cursor:
-            return frames.rows(cursor, catalogue.entry(cursor, dataset), row_ids, columns)
+            return frames.rows(cursor, self._entry(dataset), row_ids, columns)
 
     def search_jobs(self, dataset: str, columns: Sequence[str], words: str, limit: int) -> pd.DataFrame:
         """Return finished rows in which every word stands in one of the columns: `row_id` and these columns."""
         with self._database.cursor() as cursor:
-            return job_search.search(cursor, catalogue.entry(cursor, dataset), columns, words, limit)
+            return job_search.search(cursor, self._entry(dataset), columns, words, limit)
 
     def nth_finished(self, dataset: str, position: int) -> int:
         """Return the row id of the finished row at a position."""
         with self._database.cursor() as cursor:
-            return job_search.nth_finished(cursor, catalogue.entry(cursor, dataset), position)
+            return job_search.nth_finished(cursor, self._entry(dataset), position)
 
     # Notes
 
@@ -217,8 +223,7 @@ class TraceStore(FeedbackTables, ScenarioTables):
             return notes.notes(cursor, clustering)
 
     def _entry(self, dataset: str) -> catalogue.Entry:
-        with self._database.cursor() as cursor:
-            return catalogue.entry(cursor, dataset)
+        return self._known.entry(dataset)
 
     def _sweep_rejects(self) -> None:
         """Remove rejects files of no dataset: of removed ones, and what a killed ingest left."""

@@ -18,6 +18,7 @@ from workprof.settings import Settings
 from workprof.steps import Request, Step, perform
 from workprof.store.reports import Dataset
 from workprof.store.trace_store import TraceStore
+from workprof.workbench.views import Views
 
 Result = TypeVar("Result")
 Frames = Callable[[], Mapping[str, pd.DataFrame]]
@@ -30,6 +31,7 @@ WORDS = {JOBS: "a job trace", BENCHMARKS: "benchmark runs", TELEMETRY: "counters
 HINTS = {JOBS: "workprof ingest FILE", BENCHMARKS: "workprof nodes suite", TELEMETRY: "workprof record"}
 
 MEMORY_SHARE_OF_CACHE = 8
+VIEWS_KEPT = 64
 DISK_BYTES_OF_CACHE = 4_000_000_000
 
 
@@ -76,6 +78,7 @@ class Asking:
         self._cache = ResultCache(settings.home / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE)
         self._jobs = Jobs(self._cache, settings.home / "jobs")
         self._guard = threading.Lock()
+        self._views = Views(VIEWS_KEPT)
 
     def __enter__(self) -> Self:
         return self
@@ -103,6 +106,11 @@ class Asking:
     def cancel(self, key: str) -> JobView | None:
         """Stop a job and return its last view."""
         return self._jobs.cancel(key)
+
+    @property
+    def not_kept(self) -> str:
+        """Why the last result could not be kept on disk, for people; empty when it was."""
+        return self._cache.unkept
 
     def runs(self) -> tuple[About, ...]:
         """Return every kept computation, newest first."""

@@ -101,11 +101,13 @@ class DatasetQuestions(Asking):
 
     def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
         """Return the distribution of every column."""
-        return self._store.column_profiles(dataset)
+        entry = self.dataset(dataset)
+        return self._views.get((entry.hash, "columns"), lambda: self._store.column_profiles(entry.hash))
 
     def time_coverage(self, dataset: str, bins: int = 96) -> TimeCoverage:
         """Return rows started per time bin."""
-        return self._store.time_coverage(dataset, bins)
+        entry = self.dataset(dataset)
+        return self._views.get((entry.hash, f"time {bins}"), lambda: self._store.time_coverage(entry.hash, bins))
 
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """Return the rows of these ids (all columns, or the ones named)."""
