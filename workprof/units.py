@@ -63,7 +63,10 @@ def parse_size(text: str, *, bare: str = "B") -> int:
     unit = (match.group(2) or bare) if match else ""
     if match is None or unit not in MEMORY_FACTORS:
         raise UnitUnknown(f"size {text!r} is not known; write a number and one of {', '.join(MEMORY_FACTORS)}")
-    return round(float(match.group(1)) * MEMORY_FACTORS[unit])
+    size = float(match.group(1)) * MEMORY_FACTORS[unit]
+    if not math.isfinite(size):
+        raise UnitUnknown(f"size {text!r} is larger than any; write a number and one of {', '.join(MEMORY_FACTORS)}")
+    return round(size)
 
 
 def format_bytes(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Mapping
@@ -24,7 +25,9 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
             safe[name] = [spreadsheet_text(item) if isinstance(item, str) else item for item in safe[name]]
     safe.columns = pd.Index([spreadsheet_text(str(name)) for name in safe.columns])
     text: str = safe.to_csv(index=False)
-    return text.encode()
+    if "\r" in text:  # the csv module leaves a lone CR bare, and a spreadsheet begins a row after it
+        text = safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+    return text.encode(errors="replace")
 
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:

@@ -7,9 +7,10 @@ import re
 
 from workprof.spreadsheets import spreadsheet_text
 
-__all__ = ["counted", "markdown_text", "plotly_text", "shortened", "spreadsheet_text"]
+__all__ = ["counted", "label_text", "markdown_text", "plotly_text", "shortened", "spreadsheet_text"]
 
 LONGEST = 48
+_MARKUP = re.compile(r"[\\`*\[\]<>$~|&#!]|(?<!\w)_|_(?!\w)|:[\w/-]+[:\[]|://|^([-+]|\d+[.)])(\s|$)|www\.|@")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|$~:<>&])")
 
 
@@ -27,6 +28,11 @@ def plotly_text(text: str, longest: int = LONGEST) -> str:
 def markdown_text(text: str, longest: int = LONGEST) -> str:
     """Return a text that Markdown shows as it is."""
     return _MARKDOWN.sub(r"\\\1", shortened(text, longest))
+
+
+def label_text(text: str, longest: int = LONGEST) -> str:
+    """Return a text that a label shows as it is; unchanged where Markdown makes nothing of it, as of '24.6 %'."""
+    return markdown_text(text, longest) if _MARKUP.search(text) else shortened(text, longest)
 
 
 def counted(count: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ Home = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
 
 _chosen: dict[str, Path] = {}
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def choose_home(home: Path | None) -> None:
@@ -50,12 +52,17 @@ def opened(home: Path | None) -> Iterator[Any]:
 
 def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
     """Print the answer: as JSON, or as text for people."""
-    print(json.dumps(to_json(answer), allow_nan=False) if as_json else text())  # noqa: T201  stdout is the product
+    print(json.dumps(to_json(answer), allow_nan=False) if as_json else plain(text()))  # noqa: T201  stdout is the product
+
+
+def plain(text: str) -> str:
+    """Return a text that moves no cursor and turns no line round: other control characters as they are spelled."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def warn(message: str) -> None:
     """Print one line on stderr."""
-    print(message, file=sys.stderr)  # noqa: T201  stderr is where people look
+    print(plain(message), file=sys.stderr)  # noqa: T201  stderr is where people look
 
 
 def progress_line() -> Progress:
@@ -69,7 +76,7 @@ def progress_line() -> Progress:
             return
         last = now
         share = "      " if fraction is None else f"{fraction * 100:4.0f} %"
-        sys.stderr.write(f"\r\033[K{share} {message}")
+        sys.stderr.write(f"\r\033[K{share} {_cell(message)}")
         if fraction == 1.0:
             sys.stderr.write("\r\033[K")
         sys.stderr.flush()
@@ -82,10 +89,15 @@ def table(rows: list[dict[str, object]]) -> str:
     if not rows:
         return "(none)"
     names = list(rows[0])
-    cells = [names, *[["" if row[name] is None else str(row[name]) for name in names] for row in rows]]
+    cells = [list(map(_cell, names)), *[[_cell(row[name]) for name in names] for row in rows]]
     widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _cell(value: object) -> str:
+    """Return a cell's text on one line, '' for none."""
+    return "" if value is None else plain(str(value)).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def names(text: str) -> tuple[str, ...]:

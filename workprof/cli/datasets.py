@@ -139,7 +139,7 @@ def read_mapping(path: Path | None) -> dict[str, FieldSource]:
     shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"--map {path} cannot be read ({error}); write JSON such as {shape}") from error
     entries = document.items() if isinstance(document, dict) else ()
     wrong = [field for field, entry in entries if not (isinstance(entry, dict) and isinstance(entry.get("from"), str))]

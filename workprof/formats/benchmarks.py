@@ -103,7 +103,7 @@ def _row(line: bytes) -> dict[str, Any]:
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        run = json.loads(line.decode("utf-8"), parse_constant=lambda _: None)
+        run = json.loads(line.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite)
     except UnicodeDecodeError:
         raise _Wrong("", "not UTF-8") from None
     except json.JSONDecodeError as error:
@@ -113,6 +113,12 @@ def _object(line: bytes) -> dict[str, Any]:
     if not isinstance(run, dict):
         raise _Wrong("", "not a JSON object")
     return run
+
+
+def _finite(text: str) -> float | None:
+    """Return the number, None for one that is too large to be any: JSON has no word for it."""
+    value = float(text)
+    return value if math.isfinite(value) else None
 
 
 def _checked(run: dict[str, Any], key: str, accepts: Callable[[Any], bool], wanted: str) -> Any:

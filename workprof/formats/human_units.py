@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from workprof.units import DAY_S, HOUR_S, KIB, MINUTE_S
 
-_PLAIN = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
+_PLAIN = r"([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"  # possessive: a cell of a million digits takes no longer than it is
 _ASCII = re.IGNORECASE | re.ASCII  # without ASCII the Kelvin sign is a K and the long s an s
 _BYTES = re.compile(rf"{_PLAIN}\s*([KMGTP]?)I?B", _ASCII)
 _DURATION = re.compile(rf"{_PLAIN}\s*(ms|d|h|m|s)", _ASCII)

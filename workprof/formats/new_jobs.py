@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from workprof.errors import ColumnMissing, NoRows, TraceError
@@ -15,7 +16,11 @@ from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.units import factor
 
 CHUNK_ROWS = 20_000
-LARGEST_FIELD = 1 << 20
+NULLS = ("", "NULL", "\\N")
+"""Texts that mean "no value" in every format of job tables."""
+
+NO_NUMBERS = (*NULLS, "nan", "NaN", "NA", "N/A", "null", "-")
+"""What else stands for a number that is not known."""
 
 
 @dataclass(frozen=True)
@@ -32,20 +37,30 @@ class NewJobs:
 
 
 def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
-    """Yield a CSV file of jobs as tables of texts, 20,000 rows at a time; '' is a missing value.
+    """Yield a CSV file of jobs as tables of texts, 20,000 rows at a time; '' is a missing value, as is NULL.
 
     Raises:
         NoRows: for a file without rows.
-        TraceError: when it is no CSV text in UTF-8, naming the line where pandas tells it.
+        TraceError: when it is no CSV text in UTF-8, or its rows have more fields than its header; names the line where
+            pandas tells it.
     """
     if not path.is_file():
         raise TraceError(f"there is no file {path.name}; give the path of a CSV file")
     found = False
     try:
         with pd.read_csv(
-            path, dtype=str, chunksize=CHUNK_ROWS, encoding="utf-8-sig", compression=None, skipinitialspace=True
+            path,
+            dtype=str,
+            chunksize=CHUNK_ROWS,
+            encoding="utf-8-sig",
+            compression=None,
+            skipinitialspace=True,
+            keep_default_na=False,
+            na_values=list(NULLS),
         ) as reader:
             for chunk in reader:
+                if not isinstance(chunk.index, pd.RangeIndex):  # pandas shifts the fields and calls the first a name
+                    raise TraceError(f"{path.name}: its rows have more fields than its header; mend the header")
                 found = found or bool(len(chunk))
                 yield chunk
     except (pd.errors.EmptyDataError, StopIteration) as error:
@@ -66,7 +81,7 @@ def named_jobs(table: pd.DataFrame, rules: Sequence[Rule], wanted: Sequence[str]
 
     Raises:
         ColumnMissing: when none of them is there.
-        TraceError: when a number is none, with the row.
+        TraceError: when a number is none or not finite, with the row.
     """
     own: Mapping[str, Rule] = {rule.source: rule for rule in rules if rule.field in wanted}
     columns: dict[str, pd.Series] = {}
@@ -90,11 +105,12 @@ def _converted(column: pd.Series, field: str, scale: float) -> pd.Series:
     texts = column.astype("object").where(column.notna() & (column != ""), None)
     if field in TEXT_FIELDS or field not in FIELDS:
         return texts
-    numbers = pd.to_numeric(texts, errors="coerce")
-    wrong = numbers.isna() & texts.notna()
+    numbers = pd.to_numeric(texts, errors="coerce").astype("float64")
+    given = texts.notna() & ~texts.astype("str").str.strip().isin(NO_NUMBERS)
+    wrong = given & ~np.isfinite(numbers)
     if bool(wrong.any()):
         row = int(wrong.to_numpy().argmax())
         raise TraceError(
             f"{field} is {texts.iloc[row]!r} in row {row + 1}, which is no number; leave it empty or mend it"
         )
-    return numbers.astype("float64") * scale
+    return numbers * scale

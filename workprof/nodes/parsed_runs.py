@@ -183,7 +183,11 @@ def _numbers(column: pd.Series[Any]) -> Floats:
 def _number(value: object) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         return float("nan")
-    return float(value) if np.isfinite(value) else float("nan")
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of JSON has no end
+        return float("nan")
+    return number if np.isfinite(number) else float("nan")
 
 
 def _text(value: object) -> str:

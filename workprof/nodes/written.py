@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
 from workprof.errors import SettingsError
@@ -17,19 +18,23 @@ def texts_by_name(what: str, text: str | None) -> dict[str, str]:
     Raises:
         SettingsError: when it is written otherwise, or a name comes twice.
     """
-    pairs = [one.strip().partition("=") for one in (text or "").split(",") if one.strip()]
+    parts = [one.partition("=") for one in (text or "").split(",") if one.strip()]
+    pairs = [(name.strip(), equals, value.strip()) for name, equals, value in parts]
     wrong = [name for name, equals, value in pairs if not (name and equals and value)]
     if wrong or len({name for name, _, _ in pairs}) < len(pairs):
         raise SettingsError(f"{what} is {text!r}; write NAME=VALUE,NAME=VALUE with each name once")
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    return {name: value for name, _, value in pairs}
 
 
 def numbers_by_name(what: str, text: str | None) -> dict[str, float]:
     """Return the NAME=NUMBER pairs of a text, see `texts_by_name`."""
     try:
-        return {name: float(value) for name, value in texts_by_name(what, text).items()}
+        found = {name: float(value) for name, value in texts_by_name(what, text).items()}
     except ValueError as error:
         raise SettingsError(f"{what} is {text!r}; write NAME=NUMBER,NAME=NUMBER") from error
+    if not all(map(math.isfinite, found.values())):
+        raise SettingsError(f"{what} is {text!r}, which has a number that is not finite; write NAME=NUMBER,NAME=NUMBER")
+    return found
 
 
 def moment(what: str, text: str | None) -> float | None:
@@ -41,9 +46,15 @@ def moment(what: str, text: str | None) -> float | None:
     if text is None or not text.strip():
         return None
     try:
-        return float(text)
+        at_s = float(text)
     except ValueError:
-        pass
+        at_s = _of_date(what, text)
+    if not math.isfinite(at_s):
+        raise SettingsError(f"{what} is {text!r}; write epoch seconds, or 2026-01-31T08:00")
+    return at_s
+
+
+def _of_date(what: str, text: str) -> float:
     try:
         read = datetime.fromisoformat(text)
     except ValueError as error:

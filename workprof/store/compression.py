@@ -67,10 +67,8 @@ def plain_stream(path: Path) -> Iterator[Any]:
             with path.open("rb") as plain:
                 yield plain
     except BROKEN as error:
-        if not kind:
-            raise
         raise TraceError(
-            f"{path.name}: the {kind} data are broken or cut off ({error}); fetch the file again"
+            f"{path.name}: the {kind or 'plain'} data are broken or cut off ({error}); fetch the file again"
         ) from error
 
 

@@ -75,7 +75,7 @@ def column_names(path: Path, delimiter: str, encoding: str) -> tuple[str, ...]:
     if head_of(path).startswith(PARQUET_MAGIC):
         try:
             return tuple(pq.read_schema(path).names)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeError) as error:
             raise TraceError(f"{path.name}: broken Parquet file ({error}); write it again") from error
     head = plain_head(path, HEAD_BYTES)
     if encoding:
@@ -91,6 +91,6 @@ def column_names(path: Path, delimiter: str, encoding: str) -> tuple[str, ...]:
 def as_utf8(head: bytes, encoding: str, name: str) -> bytes:
     """Return the first bytes of a file in another encoding as UTF-8; a last half character is left out."""
     try:
-        return head.decode(encoding, errors="ignore").removeprefix("\ufeff").encode()
-    except LookupError as error:
+        return head.decode(encoding, errors="ignore").removeprefix("\ufeff").encode(errors="replace")
+    except (LookupError, ValueError) as error:
         raise TraceError(f"{name}: encoding {encoding!r} is not known; use utf-8, utf-16 or latin-1") from error

@@ -125,8 +125,10 @@ def parquet_relation(spooled: Spooled) -> Relation:
 def _schema(spooled: Spooled) -> pa.Schema:
     try:
         with pq.ParquetFile(spooled.path) as file:
-            return file.schema_arrow
-    except (pa.ArrowException, OSError) as error:
+            schema = file.schema_arrow
+            schema.names  # noqa: B018  a name that is no UTF-8 is found when it is read
+            return schema
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
 
 

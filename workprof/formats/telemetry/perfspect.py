@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,7 +92,7 @@ def _of_csv(path: Path, origin: str) -> Metrics:
 
 def _of_json_lines(text: str) -> Metrics:
     rows, values, rejected = [], [], []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(io.StringIO(text), start=1):  # a text in JSON may hold other separators of lines
         if not line.strip():
             continue
         try:
@@ -99,7 +100,7 @@ def _of_json_lines(text: str) -> Metrics:
             metrics = {str(one["Name"]): float(one["Value"]) for one in frame["Metrics"]}
             rows.append({name: _text(frame.get(key)) for key, name in JSON_CONTEXT.items()})
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            rejected.append(RejectedLine(number, "", line[:KEPT_CHARACTERS], "no frame of metrics"))
+            rejected.append(RejectedLine(number, "", line.rstrip("\n")[:KEPT_CHARACTERS], "no frame of metrics"))
             continue
         values.append(metrics)
     found = pd.DataFrame(values, dtype=np.float64)

@@ -21,7 +21,6 @@ NO_VALUE = ("", "NaN", "nan", "-nan", "NA", "N/A", "NULL", "null", "<not counted
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 BLOCK_BYTES = 1 << 24
 KEPT_CHARACTERS = 500
-BOM = b"\xef\xbb\xbf".decode("latin-1")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def read_table(path: Path, origin: str, delimiter: str = ",", header: tuple[str,
         TraceError: when there is no header, every line has more fields than it, or a quote takes several lines for one.
     """
     names = header or header_of(path, origin, delimiter)
-    filled = _filled_lines(path)
+    filled = _filled_lines(path, origin)
     skipped = 0 if header else int(filled[0])
     lines = filled if header else filled[1:]
     cells, ragged = _fields(path, origin, delimiter, names, skipped)
@@ -98,9 +97,7 @@ def _fields(
 
     convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     parse = csv.ParseOptions(delimiter=delimiter, invalid_row_handler=set_aside, ignore_empty_lines=True)
-    reading = csv.ReadOptions(
-        use_threads=False, block_size=BLOCK_BYTES, column_names=list(names), skip_rows=skipped
-    )
+    reading = csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=list(names), skip_rows=skipped)
     try:
         table = csv.read_csv(path, read_options=reading, parse_options=parse, convert_options=convert)
     except pa.ArrowException as error:
@@ -166,11 +163,25 @@ def header_of(path: Path, origin: str, delimiter: str) -> tuple[str, ...]:
     return unique_names(tuple(name.strip() for name in line))
 
 
-def _filled_lines(path: Path) -> NDArray[np.int64]:
-    """Return the numbers of the lines that hold something; a line ends with CR, LF or both, as the reader has it."""
-    with path.open(encoding="latin-1") as stream:  # no byte is refused, and only these three end a line
-        lines = (line.removeprefix(BOM) if at == 1 else line for at, line in enumerate(stream, start=1))
-        return np.array([at for at, line in enumerate(lines, start=1) if line != "\n" and line], dtype=np.int64)
+def _filled_lines(path: Path, origin: str) -> NDArray[np.int64]:
+    """Return the numbers of the lines that hold something; a line ends with CR, LF or both, as the reader has it.
+
+    Raises:
+        TraceError: when the text is not UTF-8: the reader would pass some of such lines over unsaid.
+    """
+    found: list[int] = []
+    at = 0
+    try:
+        with path.open(encoding="utf-8-sig") as stream:
+            for at, line in enumerate(stream, start=1):
+                if line not in ("\n", ""):
+                    found.append(at)
+    except UnicodeDecodeError as error:
+        raise TraceError(
+            f"{origin} is not UTF-8 (byte {error.object[error.start]:#x}, after line {at}); save it as UTF-8, or set "
+            f"its encoding (--encoding in a shell)"
+        ) from error
+    return np.array(found, dtype=np.int64)
 
 
 def _at(one: RejectedLine, lines: NDArray[np.int64], skipped: int) -> RejectedLine:

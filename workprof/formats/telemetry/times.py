@@ -13,7 +13,7 @@ from workprof.units import DAY_S, HOUR_S, MINUTE_S
 
 Seconds = NDArray[np.float64]
 
-CLOCK = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:\.\d+)?)(?:\s*([AaPp])[Mm])?")
+CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):((?:[0-5]\d|60)(?:\.\d+)?)(?:\s*([AaPp])[Mm])?", re.ASCII)
 HALF_DAY_H = 12
 EPOCH_S, EPOCH_MS = 1e8, 1e11
 """A number above the first is no elapsed time but seconds since 1970 (March 1973 at least), above the second ms."""

@@ -11,6 +11,9 @@ from workprof.nodes.parsers.reading import NAN, Reading, json_document, number_a
 
 BENCHMARK = "disk-fio"
 SIDES = ("read", "write")
+MOST_DIGITS = 6
+"""Of a number of processes."""
+
 _MOMENTS = {"min": "min", "max": "max", "avg": "mean", "stdev": "stddev"}
 _PERCENTILES = {"05p": "5.000000", "50p": "50.000000", "95p": "95.000000"}
 _BANDWIDTHS = {"min": "bw_min", "max": "bw_max", "avg": "bw_mean", "stdev": "bw_dev"}
@@ -38,7 +41,7 @@ def parse_fio(stdout: str, argv: tuple[str, ...]) -> Reading:
 
 def _only_job(document: Any) -> Any:
     jobs = document.get("jobs") if isinstance(document, dict) else None
-    if not isinstance(jobs, list) or not jobs:
+    if not isinstance(jobs, list) or not jobs or not isinstance(jobs[0], dict):
         raise TraceError("output has no jobs; it is not of fio --output-format=json")
     if len(jobs) > 1:
         raise TraceError(f"output has {len(jobs)} jobs; add --group_reporting, so that they are one")
@@ -62,7 +65,7 @@ def _whole(document: Any, job: Any) -> dict[str, float]:
 def _processes(job: Any) -> float:
     options = job.get("job options", {})
     asked = str(options.get("numjobs", "1")) if isinstance(options, dict) else "1"
-    return float(asked) if asked.isdigit() else NAN
+    return float(asked) if asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS else NAN
 
 
 def _side(job: Any, side: str) -> dict[str, float]:

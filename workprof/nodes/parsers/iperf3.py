@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from workprof.errors import TraceError
@@ -25,10 +26,11 @@ def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> Reading:
     reverse = number_at(document, "start", "test_start", "reverse") > 0
     first = BACK if reverse else FORTH
     values = _direction(document, first, "")
-    if "sum_received_bidir_reverse" in document.get("end", {}):
+    if not math.isnan(number_at(document, "end", "sum_received_bidir_reverse", "bytes")):
         values |= _direction(document, BACK, "_bidir_reverse")
-    version = document.get("start", {}).get("version")
-    texts = {"version": str(version)} if version else {}
+    start = document.get("start")
+    version = start.get("version") if isinstance(start, dict) else None
+    texts = {"version": version} if isinstance(version, str) else {}
     return required(Reading(present(values), texts), (f"{first}_transfer_bitrate_receiver",))
 
 

@@ -11,7 +11,7 @@ from workprof.nodes.parsers.reading import Reading, in_unit, required
 BENCHMARK = "network-qperf"
 PRIMARY = {"tcp_bw": "bandwidth", "tcp_lat": "latency"}
 _HEAD = re.compile(r"^(\w+):\s*$")
-_LINE = re.compile(r"^\s+(\w+)\s*=\s*([-0-9.,]+)\s*(.*?)\s*$")
+_LINE = re.compile(r"^\s+(\w+)\s*=\s*([-0-9.,]+)\s*(.*)$")
 _EXACT = re.compile(r"^(\S+) \(([0-9,]+)\)$")
 _NAMES = {"bw": "bandwidth"}
 
@@ -36,13 +36,13 @@ def parse_qperf(stdout: str, argv: tuple[str, ...]) -> Reading:
 def _lines(stdout: str) -> list[str]:
     """Return the lines; a last one without end and unit is left out: its number may be cut."""
     lines = stdout.splitlines()
-    last = _LINE.match(lines[-1]) if lines and not stdout.endswith("\n") else None
+    last = _LINE.match(lines[-1].rstrip()) if lines and not stdout.endswith("\n") else None
     return lines[:-1] if last and not last.group(3) else lines
 
 
 def _metric(test: str, line: str) -> dict[str, float]:
     """Return the metric of a line; nothing for a line of a test or a counter that is not one of ours."""
-    found = _LINE.match(line)
+    found = _LINE.match(line.rstrip())
     if found is None:
         raise TraceError(f"line {line.strip()[:60]!r} is not of the form name = number unit")
     name, number, unit = found.groups()

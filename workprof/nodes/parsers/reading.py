@@ -39,7 +39,7 @@ def json_document(stdout: str, opening: str) -> Any:
         raise TraceError(f"output holds no JSON (no {opening!r}); run the tool with its JSON option")
     try:
         document, _ = json.JSONDecoder().raw_decode(stdout[start:])
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError too
         raise TraceError(f"output is no whole JSON document, it may be cut short: {error}") from error
     return document
 
@@ -55,9 +55,12 @@ def number_at(document: Any, *path: str | int) -> float:
         place = _child(place, step)
         if place is None:
             return NAN
-    if isinstance(place, bool) or not isinstance(place, (int, float)) or not math.isfinite(place):
+    if isinstance(place, bool) or not isinstance(place, (int, float)) or not abs(place) < math.inf:
         raise TraceError(f"{'.'.join(map(str, path))} is {str(place)[:40]!r}, not a number")
-    return float(place)
+    try:
+        return float(place)
+    except OverflowError as error:
+        raise TraceError(f"{'.'.join(map(str, path))} is {str(place)[:40]}..., too large a number") from error
 
 
 def _child(place: Any, step: str | int) -> Any:

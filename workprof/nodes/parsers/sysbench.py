@@ -10,37 +10,37 @@ _N = r"([0-9][0-9.,]*)"
 _VERSION = re.compile(r"^sysbench\s+(\S+)", re.MULTILINE)
 
 _COMMON = {
-    "total_time": rf"^\s*total time:\s*{_N}(\S*)\s*$",
-    "total_number_of_events": rf"^\s*total number of events:\s*{_N}()\s*$",
-    "fairness_events_avg": rf"^\s*events \(avg/stddev\):\s*{_N}()/{_N}\s*$",
-    "fairness_events_stddev": rf"^\s*events \(avg/stddev\):\s*[0-9.,]+/{_N}()\s*$",
+    "total_time": rf"^[ \t]*total time:[ \t]*{_N}((?:[^\s0-9.,]\S*)?)[ \t\r]*$",
+    "total_number_of_events": rf"^[ \t]*total number of events:[ \t]*{_N}()[ \t\r]*$",
+    "fairness_events_avg": rf"^[ \t]*events \(avg/stddev\):[ \t]*{_N}()/{_N}[ \t\r]*$",
+    "fairness_events_stddev": rf"^[ \t]*events \(avg/stddev\):[ \t]*[0-9.,]+/{_N}()[ \t\r]*$",
 }
 _EXECUTION = {
-    "fairness_exctime_avg": rf"^\s*execution time \(avg/stddev\):\s*{_N}/[0-9.,]+\s*$",
-    "fairness_exctime_stddev": rf"^\s*execution time \(avg/stddev\):\s*[0-9.,]+/{_N}\s*$",
+    "fairness_exctime_avg": rf"^[ \t]*execution time \(avg/stddev\):[ \t]*{_N}/[0-9.,]+[ \t\r]*$",
+    "fairness_exctime_stddev": rf"^[ \t]*execution time \(avg/stddev\):[ \t]*[0-9.,]+/{_N}[ \t\r]*$",
 }
 _LATENCIES = {
-    "latency_min": rf"^\s*min:\s*{_N}\s*$",
-    "latency_avg": rf"^\s*avg:\s*{_N}\s*$",
-    "latency_max": rf"^\s*max:\s*{_N}\s*$",
-    "latency_95p": rf"^\s*95th percentile:\s*{_N}\s*$",
-    "latency_sum": rf"^\s*sum:\s*{_N}\s*$",
+    "latency_min": rf"^[ \t]*min:[ \t]*{_N}[ \t\r]*$",
+    "latency_avg": rf"^[ \t]*avg:[ \t]*{_N}[ \t\r]*$",
+    "latency_max": rf"^[ \t]*max:[ \t]*{_N}[ \t\r]*$",
+    "latency_95p": rf"^[ \t]*95th percentile:[ \t]*{_N}[ \t\r]*$",
+    "latency_sum": rf"^[ \t]*sum:[ \t]*{_N}[ \t\r]*$",
 }
 _LATENCY_UNIT = re.compile(r"^Latency \((\S+)\):", re.MULTILINE)
 _CPU = {
-    "num_threads": rf"^\s*Number of threads:\s*{_N}()\s*$",
-    "prime_numbers_limit": rf"^\s*Prime numbers limit:\s*{_N}()\s*$",
+    "num_threads": rf"^[ \t]*Number of threads:[ \t]*{_N}()[ \t\r]*$",
+    "prime_numbers_limit": rf"^[ \t]*Prime numbers limit:[ \t]*{_N}()[ \t\r]*$",
 }
-_EVENTS = rf"^\s*events per second:\s*{_N}\s*$"
+_EVENTS = rf"^[ \t]*events per second:[ \t]*{_N}[ \t\r]*$"
 _MEMORY = {
-    "number_of_threads": rf"^\s*Number of threads:\s*{_N}()\s*$",
-    "block_size": rf"^\s*block size:\s*{_N}(\S*)\s*$",
-    "total_size": rf"^\s*total size:\s*{_N}(\S*)\s*$",
-    "transfer_size": rf"^\s*{_N} (\S+) transferred \(",
-    "transfer_rate": rf"^\s*[0-9.,]+ \S+ transferred \({_N} (\S+)\)",
+    "number_of_threads": rf"^[ \t]*Number of threads:[ \t]*{_N}()[ \t\r]*$",
+    "block_size": rf"^[ \t]*block size:[ \t]*{_N}((?:[^\s0-9.,]\S*)?)[ \t\r]*$",
+    "total_size": rf"^[ \t]*total size:[ \t]*{_N}((?:[^\s0-9.,]\S*)?)[ \t\r]*$",
+    "transfer_size": rf"^[ \t]*{_N} (\S+) transferred \(",
+    "transfer_rate": rf"^[ \t]*[0-9.,]+ \S+ transferred \({_N} (\S+)\)",
 }
-_OPERATIONS = rf"^\s*Total operations:\s*[0-9]+ \({_N} per second\)"
-_WORDS = {"operation": r"^\s*operation:\s*(\S+)\s*$", "scope": r"^\s*scope:\s*(\S+)\s*$"}
+_OPERATIONS = rf"^[ \t]*Total operations:\s*[0-9]+ \({_N} per second\)"
+_WORDS = {"operation": r"^[ \t]*operation:[ \t]*(\S+)[ \t\r]*$", "scope": r"^[ \t]*scope:[ \t]*(\S+)[ \t\r]*$"}
 
 
 def parse_cpu(stdout: str, argv: tuple[str, ...]) -> Reading:

@@ -1,0 +1,152 @@
+"""New jobs, Lotaru's reports, mappings and edges: taken as they are written, or refused with the file and the place."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pages._memory_edges import _read as read_edges
+from tests.mutations import mutated, mutated_bytes
+from workprof.cli.classify import _pair
+from workprof.cli.datasets import read_mapping
+from workprof.errors import SettingsError, WorkprofError
+from workprof.formats.lotaru import read_reports, read_scores
+from workprof.formats.new_jobs import NULLS, named_jobs, read_new_jobs
+from workprof.formats.pai_sample import PAI_RULES
+from workprof.units import GB, GIB
+
+FIELDS = ("job_name", "task_name", "requested_cpu_percent", "requested_memory_bytes")
+JOBS = "job_name,task_name,plan_cpu,plan_mem,note\n" + "".join(f"j{at},ps,{100 * at},{at}.5,n\n" for at in range(6))
+REPORT = (
+    "Label,Machine,Workflow,NumberSequences,Task,Realtime,%cpu,TaskInputSizeUncompressed\n"
+    "train-1,box,eager,100,fastqc,1500,95.5,2048\ntest,box,eager,200,fastqc,2500,-,4096\n"
+    "train-2,box,eager,300,trim,3500,95.5,8192\n"
+)
+SCORES = "machine,cpu,linpack,memory,io\nbox,1,2.5,3,4\nn1,1,,3,4\n"
+MAPPING = '{"duration_s": {"from": "runtime", "unit": "ms"}, "job_name": {"from": "id"}}'
+CELLS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp", "Zs"), exclude_characters='",'), max_size=8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("jobs")
+
+
+def jobs_of(path):
+    return named_jobs(pd.concat(list(read_new_jobs(path))), PAI_RULES, FIELDS)
+
+
+@settings(max_examples=100)
+@given(st.one_of(mutated(JOBS), st.text(max_size=100)))
+def test_new_jobs_are_finite_or_refused(folder, text):
+    path = folder / "new.csv"
+    path.write_bytes(text.encode("utf-8", "ignore"))
+    try:
+        found = jobs_of(path)
+    except WorkprofError as error:
+        assert any(part in str(error) for part in ("new.csv", "row", "none of the columns"))
+        return
+    assert set(found.jobs.columns) <= set(FIELDS)
+    assert not np.isinf(found.jobs.select_dtypes("number").to_numpy()).any()
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(CELLS, CELLS, st.floats(0, 1e6), st.none() | st.floats(0, 1e6)), min_size=1, max_size=6))
+def test_new_jobs_are_what_was_written(folder, jobs):
+    path = folder / "written.csv"
+    lines = [f'"{name}","{task}",{cpu!r},{"" if memory is None else repr(memory)}' for name, task, cpu, memory in jobs]
+    path.write_text("job_name,task_name,plan_cpu,plan_mem\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    found = jobs_of(path).jobs
+    for place, column in ((0, "job_name"), (1, "task_name")):
+        wanted = [None if job[place] in NULLS else job[place] for job in jobs]
+        assert [None if pd.isna(text) else text for text in found[column]] == wanted
+    np.testing.assert_array_equal(found["requested_cpu_percent"], [job[2] for job in jobs])
+    memory = [math.nan if job[3] is None else job[3] * GIB for job in jobs]
+    np.testing.assert_array_equal(found["requested_memory_bytes"], memory)
+
+
+def test_rows_that_are_longer_than_the_header_are_not_shifted(folder):
+    path = folder / "long.csv"
+    path.write_text("job_name,plan_cpu\nj,100,7\nk,200,8\n")
+    with pytest.raises(WorkprofError, match=r"long\.csv.*more fields than its header"):
+        jobs_of(path)
+
+
+@pytest.mark.parametrize("text", ["NA", "None", "nan", "null", "-"])
+def test_a_name_that_looks_like_nothing_is_a_name(folder, text):
+    path = folder / "names.csv"
+    path.write_text(f"job_name,plan_cpu\n{text},100\n")
+    assert jobs_of(path).jobs["job_name"].tolist() == [text]
+
+
+@settings(max_examples=60)
+@given(mutated(REPORT))
+def test_reports_are_positive_or_refused(folder, text):
+    path = folder / "box" / "results_eager" / "execution_report_box.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    try:
+        found = read_reports(folder, ("box",))
+    except WorkprofError as error:
+        assert "box" in str(error)
+        return
+    rows = found.by_machine["box"]
+    assert len(rows) > 0 and (rows[["sequences", "input_bytes", "runtime_s"]] > 0).all().all()
+    assert not np.isinf(rows.select_dtypes("number").to_numpy()).any()
+
+
+@settings(max_examples=60)
+@given(st.one_of(mutated(SCORES).map(str.encode), mutated_bytes(SCORES.encode())))
+def test_scores_are_numbers_or_refused(folder, content):
+    path = folder / "scores.csv"
+    path.write_bytes(content)
+    try:
+        found = read_scores(path)
+    except WorkprofError as error:
+        assert "scores.csv" in str(error)
+        return
+    assert len(found) > 0 and not np.isinf(found.drop(columns="machine").to_numpy(dtype=float)).any()
+
+
+@settings(max_examples=100)
+@given(st.one_of(mutated(MAPPING).map(str.encode), mutated_bytes(MAPPING.encode()), st.just(b"[" * 5_000)))
+def test_a_mapping_is_read_or_refused(folder, content):
+    path = folder / "map.json"
+    path.write_bytes(content)
+    try:
+        found = read_mapping(path)
+    except SettingsError as error:
+        assert "map.json" in str(error)
+        return
+    assert found
+    for field, source in found.items():
+        assert json.loads(content)[field]["from"] == source.column
+
+
+@given(st.one_of(st.text(max_size=30), mutated("10, 20;60.5")))
+def test_edges_are_sizes_or_refused(text):
+    try:
+        found = read_edges(text)
+    except ValueError as error:
+        assert "edge" in str(error)
+        return
+    assert all(0 < edge < math.inf for edge in found)
+
+
+@given(st.lists(st.floats(0.001, 1e6), max_size=5))
+def test_edges_come_back(edges_gb):
+    assert read_edges(", ".join(map(repr, edges_gb))) == tuple(edge * GB for edge in edges_gb)
+
+
+@given(st.text(max_size=30))
+def test_a_pair_of_the_command_line(text):
+    try:
+        name, value = _pair(text)
+    except SettingsError as error:
+        assert "--set" in str(error)
+        return
+    assert f"{name}={value}".replace(" ", "") in text.replace(" ", "") or not text.isascii() or not text.isprintable()

@@ -1,0 +1,67 @@
+"""A home whose every name is hostile: jobs, memory tasks, nodes and recordings, with kept results."""
+
+import pandas as pd
+import pytest
+
+from tests.charts import records_for_memory, records_for_phases
+from tests.hostile_texts import hostile, named, with_hostile
+from tests.nodes.planted_nodes import runs_of
+from tests.pages.conftest import SAMPLE
+from tests.pages.test_nodes_page import SPEEDS, write
+from tests.pages.whole_home import Hashes
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.phases.settings import MatchRunSettings, faithful_library
+from workprof.profiles.forecaster import ForecasterSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+EVERY = 40
+NAMES = ("job_name", "user", "group", "workload", "task_name", "gpu_type", "machine")
+
+
+def make(folder, with_forecaster=True):
+    """Fill a folder's `home` and return the hashes of its datasets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            found = Hashes(*(made(workbench, folder) for made in (_jobs, _tasks, _nodes, _phases)))
+            if with_forecaster:
+                workbench.forecaster(found.jobs, ForecasterSettings())
+            return found
+
+
+def _jobs(workbench, folder):
+    sample = pd.read_parquet(SAMPLE).iloc[::EVERY].reset_index(drop=True)
+    with_hostile(sample, NAMES).to_parquet(folder / "jobs.parquet")
+    jobs = workbench.ingest([folder / "jobs.parquet"]).hash
+    workbench.profiles(jobs)
+    return jobs
+
+
+def _tasks(workbench, folder):
+    table = records_for_memory.jobs()
+    renamed = table.assign(**{name: hostile(table[name]) for name in ("task_name", "group", "workload")})
+    renamed.to_parquet(folder / "tasks.parquet")
+    tasks = workbench.ingest([folder / "tasks.parquet"]).hash
+    bins = BinSettings(task=renamed["task_name"][0], k=2)
+    workbench.bin_models(tasks, PredictorSettings(bins=bins, sampling=("none",), trials=0))
+    workbench.replay(tasks, ReplaySettings(policies=("workprof", "preset", "p95")))
+    return tasks
+
+
+def _nodes(workbench, folder):
+    runs = runs_of(SPEEDS, n_runs=4)
+    runs["node"] = hostile(runs["node"])
+    return workbench.ingest([write(folder / "nodes.jsonl", runs)]).hash
+
+
+def _phases(workbench, folder):
+    samples = records_for_phases.samples()
+    counters = {name: named(at) for at, name in enumerate(samples.columns[4:])}
+    samples = samples.assign(workload=hostile(samples["workload"])).rename(columns=counters)
+    samples.to_csv(folder / "runs.csv", index=False)
+    phases = workbench.ingest([folder / "runs.csv"]).hash
+    workbench.match_run(phases, MatchRunSettings(f"{samples['workload'][0].strip()}/1", faithful_library()))
+    return phases

@@ -1,0 +1,125 @@
+"""No name of a trace becomes markup on any page: neither in Markdown, nor in labels, nor in a figure."""
+
+import json
+import re
+import shutil
+
+import pytest
+from google.protobuf.message import Message
+
+from tests.hostile_texts import LIVE, MARK, TEXTS
+from tests.pages import hostile_home
+from tests.pages.addresses import everything
+from tests.pages.all_views import View
+from tests.pages.conftest import problems
+from workprof.charts.text import label_text, markdown_text
+
+pytestmark = pytest.mark.slow
+
+RUN = f"<script>{MARK}()</script> 0/1"
+VIEWS = (
+    *(View("data", tab) for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects")),
+    *(
+        View("profiles", tab)
+        for tab in ("Cards", "Box plots", "Map", "Metadata", "Take away", "Is there anything to cluster?")
+    ),
+    View("profiles", "Map", {"profiles_selected": "p0_1"}),
+    View("classify", "One job", {"classify_job": "7"}),
+    View("classify", "One job", {"classify_from": "own fields"}),
+    View("classify", "One job", {"classify_search": MARK}),
+    View("classify", "Model"),
+    View("durations", "Observed"),
+    *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up", "Models")),
+    View("memory", "Policies", {"memory_policies": ["workprof", "preset", "p95"]}),
+    *(View("nodes", tab) for tab in ("Ranking", "Groups", "For a profile", "Degradation")),
+    *(View("phases", tab, {"phases_run": RUN}) for tab in ("Timeline", "Fingerprint")),
+    View("phases", "Match", {"phases_run": RUN, "phases_mode": "faithful"}),
+    View("phases", "Library", {"phases_mode": "faithful"}),
+    *(View(page) for page in ("home", "runs", "report")),
+)
+
+PLAIN_FIELDS = {
+    "id", "form_id", "form_submitter_id", "url", "data", "spec", "config", "columns", "default", "set_value", "value",
+    "placeholder", "query_param_key", "raw_value", "code_text", "page", "user_key", "widget_id", "color", "icon",
+    "alt", "accessible_label", "element_id", "raw_values", "chart_data", "url_pathname", "query_string",
+}  # fmt: skip
+"""Fields of Streamlit's messages that no browser reads as Markdown."""
+
+PLAIN_OPTIONS = ("selectbox", "multiselect", "select_slider")
+"""Elements whose options are shown as they are."""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    return folder / "home", hostile_home.make(folder)
+
+
+@pytest.fixture
+def hashes(home, hostile):
+    shutil.copytree(hostile[0], home)
+    return hostile[1]
+
+
+def texts_in(message: Message, kind: str, path: str = ""):
+    """Yield name and text of every field that Markdown may be made of."""
+    for field, value in message.ListFields():
+        name = f"{path}.{field.name}"
+        if field.name in PLAIN_FIELDS or (field.name == "options" and kind in PLAIN_OPTIONS):
+            continue
+        for one in value if field.is_repeated else (value,):
+            if isinstance(one, Message):
+                yield from texts_in(one, kind, name)
+            elif isinstance(one, str):
+                yield name, one
+
+
+def markup(test):
+    """Return where a name of the trace stands as markup."""
+    found = []
+    for node in everything(test):
+        if node.type == "plotly_chart":
+            found += [f"figure: {text[:120]!r}" for text in drawn(json.loads(node.proto.spec)) if live_in_figure(text)]
+        elif isinstance(getattr(node, "proto", None), Message):
+            plain = node.type in ("code", "text", "text_area", "text_input") and {"body", "value"}
+            for name, text in texts_in(node.proto, node.type):
+                if not (plain and name.rsplit(".", 1)[-1] in plain) and LIVE.search(text):
+                    found.append(f"{node.type}{name}: {text[:200]!r}")
+    return found
+
+
+def drawn(spec):
+    """Yield every text of a figure."""
+    if isinstance(spec, dict):
+        for value in spec.values():
+            yield from drawn(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from drawn(value)
+    elif isinstance(spec, str):
+        yield spec
+
+
+def live_in_figure(text):
+    """Tell whether Plotly, which reads some HTML and %{...} in texts, would make something of a name."""
+    return MARK in text and bool(re.search(rf"<(?:/?script|img|svg|a)\b|%\{{{MARK}", text))
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=repr)
+def test_no_name_becomes_markup(app, hashes, view):
+    test = app(view.page, **view.parameters(hashes))
+    assert problems(test) == []
+    assert markup(test) == []
+
+
+def test_the_search_finds_what_it_looks_for(app, hashes):
+    alive = [text for text in TEXTS if LIVE.search(text)]
+    assert len(alive) >= 9
+    for escaped in (markdown_text, label_text):
+        assert [text for text in alive if LIVE.search(escaped(text, 400))] == []
+    assert any(MARK in str(node.proto) for node in everything(app("memory", ds=hashes.tasks)))
+
+
+@pytest.mark.parametrize("text", ["24.6 %", "1 h 03 min", "no data", "-0.43", "1,234", "12.5 GB·h", "min_cluster_size"])
+def test_a_plain_figure_is_shown_as_it_is_written(text):
+    assert label_text(text) == text

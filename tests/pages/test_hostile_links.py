@@ -1,0 +1,71 @@
+"""A link may say anything: a page opens with what it understands of it and refuses the rest in words."""
+
+import shutil
+
+import pytest
+
+from tests.hostile_texts import MARK
+from tests.pages import hostile_home
+from tests.pages.addresses import everything, parameter
+from tests.pages.all_views import View
+
+pytestmark = pytest.mark.slow
+
+VALUES = (
+    "[" * 1_500,
+    "nan",
+    "-1",
+    f'{{"features": 3, "{MARK}": [1]}}',
+    "1e400",
+    "99999999999999999999",
+    f"<b>{MARK}",
+    "p1~l0_0_1_1_2_nan",
+    "",
+)
+OWN = (
+    "classify_profiles", "classify_job", "profiles_selected", "profiles_jobs_page", "runs_run", "durations_clustering",
+    "memory_task", "memory_limits", "memory_edges", "memory_currency", "phases_run", "phases_source", "phases_from",
+    "phases_to", "nodes_jobs", "nodes_profile", "nodes_prices", "nodes_compared", "demo",
+)  # fmt: skip
+"""Parameters that pages read besides those of their controls."""
+
+VIEWS = (
+    *(View("profiles", tab) for tab in ("Cards", "Map", "Box plots")),
+    *(View("classify", tab) for tab in ("One job", "Model")),
+    *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up")),
+    *(View("nodes", tab) for tab in ("Ranking", "For a profile")),
+    *(View("phases", tab) for tab in ("Timeline", "Match")),
+    View("durations", "Observed"),
+    View("sweep", "Runs"),
+    *(View(page) for page in ("runs", "data", "home")),
+)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("links")
+    return folder / "home", hostile_home.make(folder, with_forecaster=False)
+
+
+@pytest.fixture
+def hashes(home, hostile):
+    shutil.copytree(hostile[0], home)
+    return hostile[1]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=repr)
+def test_a_page_opens_whatever_its_link_says(app, hashes, view):
+    given = view.parameters(hashes)
+    plain = app(view.page, **given)
+    names = sorted({*OWN, *filter(None, map(parameter, everything(plain)))} - given.keys())
+    for turn in range(2):
+        asked = {name: VALUES[(place + turn * 4) % len(VALUES)] for place, name in enumerate(names)}
+        test = app(view.page, **given, **asked)
+        assert [item.message for item in test.exception] == []
+        assert len(test.title) == 1
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_dataset_that_there_is_not(app, hashes, value):
+    test = app("profiles", ds=value)
+    assert [item.message for item in test.exception] == []
