@@ -1,8 +1,8 @@
-"""The dashboard: page settings, the menu, and the page that was asked for."""
+"""The dashboard: page settings, the gate, the menu, and the page that was asked for."""
 
 import streamlit as st
 
-from pages import _menu
+from pages import _login, _menu
 
 # An inline picture: a material icon or an emoji would be fetched from another machine.
 ICON = (
@@ -14,5 +14,8 @@ st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
 st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
 pages = _menu.pages()
 page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
+_login.gate(page)  # ends the run here for a visitor who has to log in first
+_login.go_on(pages, page)
 _menu.show(pages)
+_login.account()
 page.run()

@@ -45,7 +45,7 @@ class Settings:
 
     def at(self, home: Path) -> Settings:
         """Return the same settings with another home folder."""
-        return replace(self, home=home.expanduser().resolve())
+        return replace(self, home=_folder(home, "--home"))
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
@@ -56,7 +56,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     """
     env = os.environ if environment is None else environment
     base = Path(env.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    home = Path(env.get("WORKPROF_HOME") or base / "workprof").expanduser().resolve()
+    home = _folder(Path(env.get("WORKPROF_HOME") or base / "workprof"), "WORKPROF_HOME")
     try:
         limit = parse_size(env.get("WORKPROF_MEMORY_LIMIT", str(DEFAULT_MEMORY_LIMIT_BYTES)))
     except UnitUnknown as error:
@@ -83,8 +83,15 @@ def switch(environment: Mapping[str, str], name: str) -> bool | None:
     return None if not value else value in YES
 
 
+def _folder(path: Path, named: str) -> Path:
+    try:
+        return path.expanduser().resolve()
+    except (RuntimeError, ValueError, OSError) as error:  # no such user, a NUL, a ring of links
+        raise SettingsError(f"{named} is {str(path)!r}, which is no folder ({error}); give another") from error
+
+
 def _data_folder(env: Mapping[str, str], home: Path) -> Path:
     if env.get("WORKPROF_DATA"):
-        return Path(env["WORKPROF_DATA"]).expanduser().resolve()
+        return _folder(Path(env["WORKPROF_DATA"]), "WORKPROF_DATA")
     checkout = CHECKOUT / "data"
     return checkout if (CHECKOUT / "pyproject.toml").is_file() and checkout.is_dir() else home / "data"

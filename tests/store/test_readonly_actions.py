@@ -1,0 +1,220 @@
+"""WORKPROF_READONLY: every method that changes the store is refused, by name, and the database stays as it was."""
+
+import ast
+import hashlib
+import inspect
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import workprof.store
+import workprof.workbench
+from tests.charts import records_for_memory as given
+from workprof.errors import HomeBusy, WorkprofError
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.scenarios import Scenario
+from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.settings import Settings
+from workprof.store.feedback_state import FinishedTable
+from workprof.store.home import DATABASE
+from workprof.store.reports import IngestOptions, ProfileNote
+from workprof.store.trace_store import TraceStore
+from workprof.workbench import Workbench
+
+ROOT = Path(__file__).resolve().parents[2]
+BINS = BinSettings(task=given.HEAVY, k=2)
+NOTE = ProfileNote(0, "a name", "a note")
+STORE = Path(workprof.store.__file__).parent
+
+# How each method of the store that writes is called; the test below finds those that nobody listed.
+WRITES = {
+    "ingest": lambda store, it: store.ingest([it.path], it.options),
+    "rename": lambda store, it: store.rename(it.hash, "another"),
+    "remove": lambda store, it: store.remove(it.hash),
+    "sample": lambda store, it: store.sample(it.hash, "task_name", 5, "few"),
+    "set_note": lambda store, it: store.set_note("clustering", NOTE),
+    "save_scenario": lambda store, it: store.save_scenario(it.hash, "a", "2026-01-01", it.scenario),
+    "remove_scenario": lambda store, it: store.remove_scenario(it.hash, "kept"),
+    "save_feedback": lambda store, it: store.save_feedback(it.hash, "digest", NOTE),
+    "save_observation": lambda store, it: store.save_observation(it.hash, "digest", NOTE, FinishedTable(NOTE, 1, 9)),
+    "forget_feedback": lambda store, it: store.forget_feedback(it.hash),
+}
+ASKED = {
+    "ingest": lambda bench, it: bench.ingest([it.path]),
+    "rename": lambda bench, it: bench.rename(it.hash, "another"),
+    "remove": lambda bench, it: bench.remove(it.hash),
+    "sample": lambda bench, it: bench.sample(it.hash, "task_name", 5, "few"),
+    "set_profile_note": lambda bench, it: bench.set_profile_note(it.hash, ProfileSettings(min_cluster_size=20), NOTE),
+    "save_scenario": lambda bench, it: bench.save_scenario(it.hash, it.scenario),
+    "remove_scenario": lambda bench, it: bench.remove_scenario(it.hash, "kept"),
+    "observe": lambda bench, it: bench.observe(it.hash, it.path, FeedbackSettings()),
+    "pin_run": lambda bench, it: bench.pin_run(it.run, True),
+    "unpin_run": lambda bench, it: bench.pin_run(it.run, False),
+    "remove_run": lambda bench, it: bench.remove_run(it.run),
+}
+
+
+OPENING = {"writing", "__init__"}
+"""The lock itself; and the opening of a home, which a read-only one does without (test_readonly.py)."""
+
+
+class It:
+    """What the calls are about."""
+
+    options = None
+    hash = run = ""
+    path = scenario = None
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("frozen")
+    it = It()
+    it.path = folder / "runs.parquet"
+    given.jobs().to_parquet(it.path)
+    settings = Settings(home=folder / "home", data=folder)
+    with Workbench(settings) as bench:
+        it.hash = bench.ingest([it.path]).hash
+        bench.bins(it.hash, BINS)
+        it.run = bench.kept_runs()[0].run
+        nan = float("nan")
+        it.scenario = Scenario("kept", "runs", it.hash, "", "p95", {}, nan, nan, nan, nan, nan, 0, -1, nan, "EUR", "")
+        bench.save_scenario(it.hash, it.scenario)
+    it.options = IngestOptions(name="new")
+    return replace(settings, readonly=True), it
+
+
+def everything(home):
+    """Return the digest of the database and the name of every kept entry."""
+    content = hashlib.sha256((home / DATABASE).read_bytes()).hexdigest()
+    return content, sorted(str(path.relative_to(home)) for path in (home / "cache").rglob("*"))
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_the_store_refuses(made, name):
+    settings, it = made
+    before = everything(settings.home)
+    with TraceStore(settings) as store, pytest.raises(WorkprofError, match="WORKPROF_READONLY is set") as refused:
+        WRITES[name](store, it)
+    assert "unset it" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert everything(settings.home) == before
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_workbench_refuses(made, name):
+    settings, it = made
+    before = everything(settings.home)
+    with Workbench(settings) as bench, pytest.raises(WorkprofError, match="WORKPROF_READONLY is set") as refused:
+        ASKED[name](bench, it)
+    assert "unset it" in str(refused.value)
+    assert everything(settings.home) == before
+
+
+def test_no_writer_is_forgotten():
+    """Every function of the store that takes the write lock is behind a method of the list above."""
+    writers = set()
+    for path in STORE.glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and function.name not in OPENING and _uses(function, "writing"):
+                writers.add(function.name)
+    public = {name for name, _ in inspect.getmembers(TraceStore, inspect.isfunction) if not name.startswith("_")}
+    assert writers - public == set()
+    assert writers == set(WRITES)
+
+
+def test_every_transaction_is_begun_under_the_write_lock():
+    begun = set()
+    for path in STORE.glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(function, ast.FunctionDef)
+                and function.name not in OPENING
+                and not _uses(function, "writing")
+            ):
+                begun |= {f"{path.stem}.{function.name}"} if _uses(function, "transaction") else set()
+    assert begun == {"ingest._loaded"}  # its caller holds the lock
+
+
+def test_no_question_that_writes_is_forgotten():
+    askers = set()
+    for path in Path(workprof.workbench.__file__).parent.glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                askers |= {function.name for node in ast.walk(function) if _writes(node)}
+    behind = {"_fold_in", "adopt_refit", "set_library_edits"}  # of `observe`; of its refit; by `save_scenario`
+    assert askers - behind <= set(ASKED)
+    assert "rename" in askers
+
+
+def _writes(node):
+    """Tell whether this is `self._store.METHOD` of a method that writes."""
+    owner = node.value if isinstance(node, ast.Attribute) and node.attr in WRITES else None
+    return isinstance(owner, ast.Attribute) and owner.attr == "_store"
+
+
+def _uses(function, name):
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(function))
+
+
+def test_reading_and_asking_go_on_and_leave_the_database_alone(made):
+    settings, it = made
+    content = everything(settings.home)[0]
+    with Workbench(settings) as bench:
+        assert [entry.hash for entry in bench.datasets()] == [it.hash]
+        assert bench.kept_run(it.run).step == "memory.bins"
+        assert bench.bins(it.hash, BINS).edges_bytes  # kept
+        assert bench.assessment(it.hash, AssessmentSettings()).tasks  # not kept: computed
+        assert [scenario.name for scenario in bench.scenarios(it.hash)] == ["kept"]
+    assert everything(settings.home)[0] == content
+
+
+def test_a_home_that_a_writer_holds_is_refused_to_a_reader_and_the_other_way(made):
+    settings, _ = made
+    for first, second in ((False, True), (True, False), (True, True)):
+        with (
+            TraceStore(replace(settings, readonly=first)),
+            pytest.raises(HomeBusy, match=rf"held by process {os.getpid()}\b"),
+        ):
+            TraceStore(replace(settings, readonly=second))
+
+
+COMMANDS = {
+    "ingest": ["ingest", "{path}", "--name", "new"],
+    "rename": ["rename", "{hash}", "another"],
+    "remove": ["remove", "{hash}", "--yes"],
+    "sample": ["sample", "{hash}", "--by", "task_name", "--rows", "5", "--name", "few"],
+    "observe": ["estimate", "observe", "{hash}", "--jobs", "{path}"],
+    "pin": ["runs", "pin", "{run}"],
+    "unpin": ["runs", "unpin", "{run}"],
+    "forget": ["runs", "remove", "{run}", "--yes"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_command_refuses_with_status_2_and_one_line(made, name):
+    settings, it = made
+    before = everything(settings.home)
+    words = [word.format(path=it.path, hash=it.hash, run=it.run) for word in COMMANDS[name]]
+    ended = subprocess.run(
+        [sys.executable, "-m", "workprof.cli", *words],
+        cwd=ROOT,
+        env=os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_READONLY": "1"},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stdout == ""
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert "WORKPROF_READONLY is set" in ended.stderr
+    assert everything(settings.home) == before
