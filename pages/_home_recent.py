@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _runs_links, _shell
+from pages import _cross_link, _runs_links, _shell
 from workprof.charts.runs import run_label
 from workprof.charts.text import markdown_text
 from workprof.units import format_duration
@@ -18,7 +18,7 @@ def recent(visit: _shell.Visit) -> None:
     runs = visit.workbench.kept_runs()
     if not runs:
         return
-    st.subheader("Recent runs")
+    st.header("Recent runs")
     for position, run in enumerate(runs[:SHOWN]):
         _line(visit, run, position)
     st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
@@ -30,7 +30,4 @@ def _line(visit: _shell.Visit, run: KeptRun, position: int) -> None:
         st.markdown(f"{markdown_text(run_label(run), 120)} · took {format_duration(run.seconds)}", width="stretch")
         if st.button(f"Open on {page.capitalize()}", key=f"home_run_{position}", icon=":material/open_in_new:"):
             settings = visit.workbench.run_again(run.run).settings
-            st.switch_page(
-                f"pages/{page}.py",
-                query_params=_runs_links.parameters_of(run.step, run.dataset_hash, settings),
-            )
+            _cross_link.go(page, _runs_links.parameters_of(run.step, run.dataset_hash, settings))

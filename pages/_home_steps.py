@@ -11,7 +11,6 @@ from workprof.charts.memory import rollup_headlines, rollup_sentence
 from workprof.charts.text import counted, markdown_text
 from workprof.memory.rollup.settings import RollupSettings
 from workprof.memory.runs import USAGE_COLUMNS
-from workprof.profiles.fit import ProfileFit
 from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -32,8 +31,8 @@ class Step:
     link: str
 
 
-def checklist(visit: _shell.Visit, dataset: Dataset) -> ProfileFit | None:
-    """Show the steps, and the plan's figures where there is one; return the profiles where they are kept."""
+def checklist(visit: _shell.Visit, dataset: Dataset) -> None:
+    """Show the steps, and the plan's figures where there is one."""
     profiles = visit.workbench.profiles_answer(dataset.hash, ProfileSettings())
     _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished job')} ready", "data", "Inspect the data"))
     if profiles.result is None:
@@ -45,7 +44,6 @@ def checklist(visit: _shell.Visit, dataset: Dataset) -> ProfileFit | None:
         _show(Step(DONE, found, "profiles", "Open the profiles"))
     _show(_classifier(visit, dataset))
     _plan(visit, dataset)
-    return profiles.result
 
 
 def _classifier(visit: _shell.Visit, dataset: Dataset) -> Step:
@@ -70,7 +68,8 @@ def _plan(visit: _shell.Visit, dataset: Dataset) -> None:
     if answer.result is None:
         _show(Step(NEXT, "Plan: not made yet; it tells what other sizes save and break", "memory", "Make a plan"))
         return
-    _show(Step(DONE, f"Plan: {markdown_text(rollup_sentence(answer.result), 300)}", "memory", "Open the plan"))
+    words = f"Plan, one size for each task: {markdown_text(rollup_sentence(answer.result), 300)}"
+    _show(Step(DONE, words, "memory", "Open the plan"))
     _figures.headline_row(rollup_headlines(answer.result)[:3])
 
 

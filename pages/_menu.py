@@ -17,6 +17,10 @@ class Entry:
     words: str
 
 
+DEMO = "demo"
+TOUR = {DEMO: "1"}
+"""What makes the address of a page that of its stop of the tour."""
+
 HOME = Entry("home", "home", "Where you are.")
 MENU = {
     "Profile": (
@@ -46,8 +50,15 @@ def pages() -> dict[str, list[StreamlitPage]]:
     }
 
 
+def touring() -> bool:
+    """Return whether this address is one of the tour, which has its own way from page to page."""
+    return st.query_params.get(DEMO) == TOUR[DEMO]
+
+
 def show(sections: dict[str, list[StreamlitPage]]) -> None:
-    """Show the menu in the sidebar."""
+    """Show the menu in the sidebar; on the tour there is none."""
+    if touring():
+        return
     for section, members in sections.items():
         if section:
             st.sidebar.caption(section)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import _datasets, _figures, _header, _progress
+from pages import _datasets, _figures, _header, _login, _menu, _progress, _tour
 from pages._errors import guard
 from pages._house import SAMPLES, House, open_house
 from workprof.charts.text import markdown_text
@@ -16,6 +16,7 @@ from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, WORDS, Workbench
 
 DATA_PAGE = "pages/data.py"
+READONLY = "This server is read-only."
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Visit:
     def readonly(self) -> bool:
         """Whether changes are refused."""
         return self.house.settings.readonly
+
+    @property
+    def refusal(self) -> str | None:
+        """Why changes are refused, for the help of a disabled control; None where they are not."""
+        return READONLY if self.readonly else None
 
 
 @dataclass(frozen=True)
@@ -54,14 +60,23 @@ class Page:
 
 
 def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Visit], None] | None = None) -> None:
-    """Show a page: sidebar, header, then its body for the chosen dataset, or what to do without one."""
+    """Show a page: sidebar, header, then its body for the chosen dataset, or what to do without one.
+
+    On the tour it is the page's stop instead.
+    """
     _hand_over()
+    _login.gate()  # once more: app.py has asked already, unless this file was reached without it
+    if _menu.touring():
+        _tour.show(page.title.lower())
+        return
     with guard():
         house = open_house()
         choice = _datasets.choose(house.workbench.datasets(), page.kind)
         _progress.badge(house)
         _figures.image_format_choice()
         visit = Visit(house, choice.dataset)
+        if visit.readonly:
+            st.sidebar.caption(":material/lock: Read-only: everything can be looked at, nothing changed.")
         _header.header(page.title, page.question, choice.dataset)
         if choice.unknown:
             _unknown(choice.unknown)
@@ -119,7 +134,7 @@ def sample_button(visit: Visit, kind: str = JOBS) -> None:
         type="primary",
         icon=":material/science:",
         disabled=missing or visit.readonly,
-        help="This server is read-only." if visit.readonly else reason,
+        help=visit.refusal or reason,
     )
     if clicked:
         with st.spinner("Loading the sample…"):

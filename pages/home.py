@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _home_recent, _home_steps, _shell
+from pages import _figures, _home_measured, _home_recent, _home_steps, _shell, _tour
 from pages._errors import guard
-from workprof.charts.overview import dataset_headlines, overview_sentence
+from workprof.charts.data import coverage_chart
+from workprof.charts.home import home_headlines
+from workprof.charts.overview import overview_sentence
 from workprof.charts.profiles import headlines, profile_names, size_bars
 from workprof.charts.text import markdown_text
+from workprof.memory.replay.settings import ReplaySettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
+from workprof.workbench import JOBS
 
-PAGE = _shell.Page("Workload profiles", "What runs on the cluster, and which kinds of jobs are there?", "")
+PAGE = _shell.Page("Workload profiles", "What runs on the cluster, and which kinds of jobs are there?", "", kind="")
 
-TOUR = """
+FIRST_STEPS = """
 1. **Load a trace.** The sample comes with workprof; your own CSV, Parquet or JSON lines file goes in on the Data page.
 2. **Check it.** The Data page says how many rows were read, which were rejected and why, and what looks odd.
 3. **Find profiles.** The Profiles page groups jobs that behave alike and tells how sure it is.
@@ -25,34 +29,50 @@ TOUR = """
 
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
-    """Show the dataset in figures, then the checklist."""
-    columns = visit.workbench.column_profiles(dataset.hash)
-    st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
-    _figures.headline_row(dataset_headlines(dataset, columns))
-    st.subheader("Steps")
+    """Show the dataset in figures, then the way through the pages, then what was computed last."""
     with guard():
-        fit = _home_steps.checklist(visit, dataset)
-        if fit is not None:
-            _profiles(visit, dataset, fit)
+        if dataset.kind == JOBS:
+            _jobs(visit, dataset)
+        else:
+            _home_measured.measured(visit, dataset)
     with guard():
         _home_recent.recent(visit)
+    _tour.start_button()
+
+
+def _jobs(visit: _shell.Visit, dataset: Dataset) -> None:
+    columns = visit.workbench.column_profiles(dataset.hash)
+    fit = visit.workbench.profiles_answer(dataset.hash, ProfileSettings()).result
+    replay = visit.workbench.replay_answer(dataset.hash, ReplaySettings()).result
+    st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
+    _figures.headline_row(home_headlines(dataset, columns, fit, replay))
+    st.header("Steps")
+    _home_steps.checklist(visit, dataset)
+    if fit is not None:
+        _profiles(visit, dataset, fit)
+        return
+    chart = coverage_chart(visit.workbench.time_coverage(dataset.hash))
+    if chart is not None:
+        st.header("When they ran")
+        _figures.show(chart, key="home_coverage")
 
 
 def _profiles(visit: _shell.Visit, dataset: Dataset, fit: ProfileFit) -> None:
-    st.subheader("Profiles at a glance")
+    st.header("Profiles at a glance")
     _figures.headline_row(headlines(fit)[:5])
     notes = visit.workbench.profile_notes(dataset.hash, ProfileSettings())
     _figures.show(size_bars(fit, profile_names(fit, notes)), key="home_sizes")
 
 
 def empty(visit: _shell.Visit) -> None:
-    """Show two buttons and a short tour."""
+    """Show two buttons, the tour's, and a few words on the way."""
     st.markdown("Load a trace and see in two clicks which kinds of jobs it holds. Nothing leaves this machine.")
     with st.container(horizontal=True):
         _shell.sample_button(visit)
         _shell.upload_button()
-    st.subheader("In 60 seconds")
-    st.markdown(TOUR)
+        _tour.start_button()
+    st.header("In 60 seconds")
+    st.markdown(FIRST_STEPS)
 
 
 _shell.run(PAGE, body, empty)

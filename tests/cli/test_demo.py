@@ -11,6 +11,13 @@ import urllib.request
 import psutil
 import pytest
 
+from workprof.report.tour import missing
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+STARTUP_S = 600
+"""The first start computes what the tour shows."""
+
 
 def free_port():
     with socket.socket() as probe:
@@ -26,26 +33,32 @@ def answers(port):
         return False
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """One home for both ends, so that the second start finds what the first one computed."""
+    return tmp_path_factory.mktemp("demo") / "home"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_demo_starts_holds_its_home_and_stops(run_workprof, tmp_path, how):
+def test_demo_starts_holds_its_home_and_stops(run_workprof, home, tmp_path, how):
     port = free_port()
     log = tmp_path / "log"
     with log.open("wb") as stream:
         demo = subprocess.Popen(
             [sys.executable, "-m", "workprof.cli", "demo", "--no-browser", "--port", str(port)],
-            env=os.environ | {"WORKPROF_HOME": str(tmp_path / "home")},
+            env=os.environ | {"WORKPROF_HOME": str(home)},
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
         )
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + STARTUP_S
         while not answers(port) and time.monotonic() < end:
             assert demo.poll() is None, log.read_text()
             time.sleep(0.3)
         assert answers(port), log.read_text()
-        refused = run_workprof("datasets", "--json", home=tmp_path / "home")  # nobody has opened a page yet
+        refused = run_workprof("datasets", "--json", home=home)  # nobody has opened a page yet
         assert refused.status == 2
         assert "--home" in refused.err
         family = psutil.Process(demo.pid).children(recursive=True)
@@ -54,6 +67,11 @@ def test_demo_starts_holds_its_home_and_stops(run_workprof, tmp_path, how):
     finally:
         demo.kill()
     assert f"http://127.0.0.1:{port}" in log.read_text()
+    assert "could not be made" not in log.read_text()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(home))
+        with Workbench(from_environment()) as workbench:
+            assert missing(workbench, workbench.datasets()[0].hash) == ()  # the tour's first stop is there at once
     assert not [member for member in family if member.is_running() and member.status() != psutil.STATUS_ZOMBIE]
     assert not answers(port)
 

@@ -1,6 +1,9 @@
 """Home tells how far the way from a trace to a plan has been gone, from what is kept alone."""
 
-from tests.pages.conftest import problems
+import pytest
+
+from pages._house import SAMPLES
+from tests.pages.conftest import SAMPLE, problems
 from workprof.memory.rollup.settings import RollupSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
@@ -26,7 +29,7 @@ def test_a_kept_plan_stands_on_home_with_its_saving_and_its_failures(app, loaded
     test = app("home")
     assert problems(test) == []
     words = steps(test)[3]
-    assert "done · Plan: The plan holds" in words
+    assert "done · Plan, one size for each task: The plan holds" in words
     assert f"{found.total.n_failures:,} failed attempt" in words
     assert {"GB·h", "Failed attempts"} <= {metric.label for metric in test.metric}
 
@@ -34,6 +37,44 @@ def test_a_kept_plan_stands_on_home_with_its_saving_and_its_failures(app, loaded
 def test_the_plan_of_the_memory_page_is_the_one_that_home_looks_for(app, house, loaded):
     app("memory", memory_tab="Roll-up")
     assert house().workbench.rollup_answer(loaded.hash, RollupSettings()).result is not None
+
+
+def test_the_figures_say_what_is_computed_and_what_is_not_yet(app, loaded):
+    figures = {item.label: item.value for item in app("home").metric}
+    assert figures["Jobs"] == "1,063"
+    assert figures["Clustered"].endswith(" %")
+    assert figures["Predicted saving"] == figures["Its risk"] == "not yet"
+    assert [item.help for item in app("home").metric if not item.help] == []
+
+
+def test_before_the_profiles_there_is_a_chart_already(app, house):
+    house().workbench.ingest([SAMPLE])
+    test = app("home")
+    assert problems(test) == []
+    (chart,) = test.get("plotly_chart")
+    assert "rows started" in chart.proto.alt
+
+
+def test_an_empty_home_has_two_buttons_and_the_way_to_the_tour(app, home):
+    test = app("home")
+    assert problems(test) == []
+    assert [button.label for button in test.button] == ["Load sample", "Upload", "Show the tour"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence", "page"),
+    [
+        ("benchmarks", "benchmarks holds 180 runs, 3 nodes, 6 benchmarks\\.", "Which node"),
+        ("telemetry", "telemetry holds 396 samples, 18 runs, 6 workloads, 76 counters\\.", "Which phases"),
+    ],
+)
+def test_measured_data_has_a_home_with_the_next_step(app, house, kind, sentence, page):
+    hashed = house().workbench.ingest([SAMPLES[kind].path]).hash
+    test = app("home", ds=hashed)
+    assert problems(test) == []
+    assert f"**{sentence}**" in [item.value for item in test.markdown]
+    assert any(item.proto.label.startswith(page) for item in test.main.get("page_link"))
+    assert not any("Classifier" in str(item.value) for item in test.markdown)
 
 
 def test_recent_runs_open_on_their_page(app, loaded):

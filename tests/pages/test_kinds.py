@@ -67,6 +67,8 @@ def test_the_dataset_of_a_link_is_kept_for_the_pages_of_its_kind(app, both, runs
         newest = workbench.ingest([runs])
     older = both[1]
     test = app("home", ds=older.hash)
+    assert older.hash in test.query_params["ds"]  # Home is about any kind
+    test.switch_page("pages/profiles.py").run()
     assert both[0].hash in test.query_params["ds"]
     test.switch_page("pages/nodes.py").run()
     assert older.hash in test.query_params["ds"]

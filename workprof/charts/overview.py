@@ -28,7 +28,7 @@ def dataset_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...
 
 def overview_sentence(dataset: Dataset, columns: Columns) -> str:
     """Return the dataset in one sentence."""
-    duration, users = _column(columns, "duration_s"), _column(columns, "user")
+    duration, users = column_of(columns, "duration_s"), column_of(columns, "user")
     by = f" by {users.distinct:,} users" if users else ""
     if duration is None or not math.isfinite(duration.median):
         return f"{dataset.name} holds {dataset.rows:,} rows{by}; it has no durations."
@@ -41,12 +41,13 @@ def overview_sentence(dataset: Dataset, columns: Columns) -> str:
 _COUNTED = {"user": "Users", "node": "Nodes", "workload": "Workloads"}
 
 
-def _column(columns: Columns, name: str) -> ColumnProfile | None:
+def column_of(columns: Columns, name: str) -> ColumnProfile | None:
+    """Return the distribution of a column, None where the dataset has no value of it."""
     return next((profile for profile in columns if profile.column.name == name and profile.missing_share < 1), None)
 
 
 def _distinct(columns: Columns, name: str, words: str) -> Headline | None:
-    found = _column(columns, name)
+    found = column_of(columns, name)
     return (
         Headline(words, format_count(found.distinct), f"Distinct values of {name}, counted approximately.")
         if found
@@ -55,7 +56,7 @@ def _distinct(columns: Columns, name: str, words: str) -> Headline | None:
 
 
 def _duration(columns: Columns) -> tuple[Headline, ...]:
-    found = _column(columns, "duration_s")
+    found = column_of(columns, "duration_s")
     if found is None:
         return ()
     exact = f"In seconds: median {found.median:,.4g}, 95th percentile {found.p95:,.4g}."
@@ -63,7 +64,7 @@ def _duration(columns: Columns) -> tuple[Headline, ...]:
 
 
 def _memory(columns: Columns) -> tuple[Headline, ...]:
-    asked, used = _column(columns, "requested_memory_bytes"), _column(columns, "peak_memory_bytes")
+    asked, used = column_of(columns, "requested_memory_bytes"), column_of(columns, "peak_memory_bytes")
     found = []
     if asked is not None:
         text = formatted("requested_memory_bytes", asked.median)

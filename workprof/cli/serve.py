@@ -16,7 +16,7 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,11 +26,15 @@ from workprof.errors import SettingsError, StepFailed
 from workprof.settings import CHECKOUT, Settings
 from workprof.store.home import HANDED_OVER, hold
 
+if TYPE_CHECKING:
+    from workprof.store.reports import Dataset
+    from workprof.workbench import Workbench
+
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8501
 STARTUP_S = 60.0
-SAMPLE = "pai_sample.parquet"
-MEASURED = ("benchmarks.jsonl", "telemetry.csv")
+SAMPLES = ("benchmarks.jsonl", "telemetry.csv", "pai_sample.parquet")
+"""The jobs come last, so that the first page opens with them."""
 
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="On 127.0.0.1.")]
 
@@ -61,7 +65,7 @@ def demo(
         _check(home)
         return
     _refuse_taken(port)
-    load_sample(home)
+    load_sample(home, tour=True)
     settings = settings_for(home)
     with _server(settings, port) as server:
         _announce(port, settings)
@@ -70,18 +74,28 @@ def demo(
         _until_ended(server)
 
 
-def load_sample(home: Path | None) -> None:
-    """Ingest the bundled samples and cluster the jobs once, so that the first page shows numbers."""
+def load_sample(home: Path | None, *, tour: bool) -> None:
+    """Ingest the bundled samples and cluster the jobs; for the tour, compute all that it shows where it is not kept."""
+    from workprof.report.tour import missing, prepare  # noqa: PLC0415  heavy
+
     folder = dashboard_folder() / "data" / "sample"
     with opened(home) as workbench:
-        for name in MEASURED:
-            measured = workbench.ingest([folder / name], None, progress_line())
-            warn(f"sample: {measured.rows:,} rows of {measured.kind} as {measured.dataset!r}")
-        report = workbench.ingest([folder / SAMPLE], None, progress_line())
-        how = "were there" if report.already_loaded else "loaded"
-        warn(f"sample: {report.rows:,} jobs {how} as {report.dataset!r}")
-        fit = workbench.profiles(report.hash, None, progress_line())
+        samples = [_loaded(workbench, folder / name) for name in SAMPLES]
+        jobs = samples[-1].hash
+        fit = workbench.profiles(jobs, None, progress_line())
         warn(f"profiles: {fit.scores.n_clusters} found")
+        if tour and missing(workbench, jobs):
+            told = prepare(workbench, {sample.kind: sample for sample in samples}, progress_line())
+            for section in told.report.sections:
+                if section.reason:
+                    warn(f"tour: {section.kind.title} could not be made: {section.reason}")
+
+
+def _loaded(workbench: Workbench, path: Path) -> Dataset:
+    report = workbench.ingest([path], None, progress_line())
+    how = "were there" if report.already_loaded else "loaded"
+    warn(f"sample: {report.rows:,} rows of {report.kind} {how} as {report.dataset!r}")
+    return workbench.dataset(report.hash)
 
 
 def dashboard_folder() -> Path:
@@ -101,7 +115,7 @@ def _check(home: Path | None) -> None:
     scratch = None if home else Path(tempfile.mkdtemp(prefix="workprof-check-"))
     chosen = home or scratch
     try:
-        load_sample(chosen)
+        load_sample(chosen, tour=False)
         port = _free_port()
         with _server(settings_for(chosen), port, "--server.enableAgentApi=true") as server:
             _wait_until_healthy(server, port)
@@ -120,7 +134,8 @@ def _check(home: Path | None) -> None:
 def _server(settings: Settings, port: int, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run Streamlit in a process group of its own and leave nothing of it behind."""
     folder = dashboard_folder()
-    command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
+    leashed = [sys.executable, "-m", "workprof.children"]  # it ends with us, even when we are killed
+    command = [*leashed, "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
     command += [f"--server.port={port}", f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false", *options]
     environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
     with hold(settings.home, readonly=settings.readonly) as lock:
@@ -129,6 +144,7 @@ def _server(settings: Settings, port: int, *options: str) -> Iterator[subprocess
             command,
             cwd=folder,
             env=environment,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             start_new_session=True,
             pass_fds=(lock.fileno(),),

@@ -1,0 +1,40 @@
+"""Home for what machines measured: benchmark runs and counters, with the page that answers questions about them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _figures, _shell
+from workprof.charts.chart import Headline
+from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines
+from workprof.charts.text import markdown_text
+from workprof.formats.measured import BENCHMARKS
+from workprof.store.reports import Dataset
+
+
+def measured(visit: _shell.Visit, dataset: Dataset) -> None:
+    """Show what the dataset holds, and the next step."""
+    figures = _figures_of(visit, dataset)
+    st.markdown(f"**{markdown_text(measured_sentence(dataset, figures), 400)}**")
+    _figures.headline_row(figures)
+    st.header("Steps")
+    with st.container(horizontal=True):
+        if dataset.kind == BENCHMARKS:
+            st.page_link(
+                "pages/nodes.py", label="Which node is how much better, and which has gone bad", icon=":material/dns:"
+            )
+        else:
+            st.page_link(
+                "pages/phases.py",
+                label="Which phases each run goes through, and which it is like",
+                icon=":material/timeline:",
+            )
+        st.page_link("pages/data.py", label="Inspect the data", icon=":material/database:")
+
+
+def _figures_of(visit: _shell.Visit, dataset: Dataset) -> tuple[Headline, ...]:
+    columns = visit.workbench.column_profiles(dataset.hash)
+    if dataset.kind == BENCHMARKS:
+        return benchmark_headlines(dataset, columns)
+    runs = visit.workbench.phase_runs(dataset.hash)
+    return telemetry_headlines(dataset, columns, len(runs.runs), len(runs.workloads))

@@ -1,0 +1,89 @@
+"""From an empty home to the first chart: one click, nothing typed, nothing fetched elsewhere; then the tour."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import running_server
+from workprof.report.tour import STOPS
+
+CHART = "[data-testid=stPlotlyChart] .main-svg"
+PREPARED_MS = 600_000
+"""The tour computes for half a minute on a laptop; a loaded machine may take long."""
+PRESSES = 60
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """A server as `workprof serve` starts it on a machine that never saw workprof."""
+    with running_server(tmp_path_factory.mktemp("fresh") / "home") as running:
+        yield running
+
+
+def arrive(visitor, number):
+    """Wait for a stop of the tour."""
+    visitor.page.get_by_text(re.compile(rf"^{number} of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
+    return visitor.settle()
+
+
+def step(visitor, name):
+    """Return a button of the tour; its name also tells its key."""
+    return visitor.page.locator(f".st-key-tour_{name} button")
+
+
+def press_until(visitor, key, last):
+    """Press a key until the last stop is there; beyond it the key does nothing, so a press too many is no harm."""
+    for _ in range(PRESSES):
+        visitor.page.keyboard.press(key)
+        visitor.page.wait_for_timeout(2_000)
+        visitor.settle()
+        if visitor.page.get_by_text(re.compile(rf"^{last} of {last} · ")).count():
+            return
+    raise AssertionError(f"{key} does not lead to stop {last}")
+
+
+def test_one_click_leads_from_an_empty_home_to_a_chart(fresh, visitors):
+    visitor = visitors(fresh).open()
+    main = visitor.page.locator("[data-testid=stMain]")
+    names = [name.strip().split("\n")[-1] for name in main.get_by_role("button").all_inner_texts()]
+    assert names == ["Load sample", "Upload", "Show the tour"]
+    assert main.get_by_role("textbox").count() == 0
+    visitor.button("Load sample").click(timeout=PREPARED_MS)
+    visitor.page.locator(CHART).first.wait_for(timeout=PREPARED_MS)
+    visitor.settle()
+    assert "ds=" in visitor.page.url
+    assert main.get_by_role("heading", level=1).count() == 1
+
+
+def test_the_tour_prepares_itself_and_is_walked_with_keys_and_buttons(fresh, visitors):
+    visitor = visitors(fresh).open()
+    visitor.button("Show the tour").click(timeout=PREPARED_MS)
+    arrive(visitor, 1)
+    visitor.page.locator(CHART).first.wait_for(timeout=PREPARED_MS)
+    assert "demo=1" in visitor.page.url
+    assert visitor.page.locator("[data-testid=stSidebar]").count() == 0
+    for number, stop in enumerate(STOPS[1:-1], start=2):
+        step(visitor, "next").click(timeout=PREPARED_MS)
+        arrive(visitor, number)
+        assert f"/{stop.page}?demo=1" in visitor.page.url
+        assert visitor.page.locator("h1").count() == 1
+    press_until(visitor, "ArrowRight", len(STOPS))
+    visitor.page.get_by_role("button", name=re.compile("^Report, one HTML file")).wait_for(timeout=PREPARED_MS)
+    visitor.button("Leave the tour").click(timeout=PREPARED_MS)
+    visitor.page.get_by_role("heading", name="Report", level=1).wait_for(timeout=PREPARED_MS)
+    visitor.settle()
+    assert "demo" not in visitor.page.url
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_stop_opens_embedded_by_its_link(fresh, visitors, width):
+    visitor = visitors(fresh, width=width, dark=width == 390)
+    visitor.page.goto(f"{fresh.url}/memory?demo=1&embed=true")  # prepared by then, or prepared by this visit
+    arrive(visitor, 5)
+    assert step(visitor, "leave").count() == 0
+    assert visitor.wide() <= 0
+    step(visitor, "previous").click(timeout=PREPARED_MS)
+    arrive(visitor, 4)
+    assert "demo=1" in visitor.page.url
+    assert step(visitor, "leave").count() == 0  # still embedded
+    assert visitor.wide() <= 0

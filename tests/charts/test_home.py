@@ -1,0 +1,99 @@
+"""The figures of Home: every one with its meaning; what a trace lacks is 'no data' with the column that is missing."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.charts.records_for_memory import replayed
+from tests.charts.records_for_tests import fit
+from workprof.charts.home import benchmark_headlines, home_headlines, measured_sentence, telemetry_headlines
+from workprof.store.reports import Column, ColumnProfile, Dataset
+
+DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")
+COLUMNS = ("job_name", "user", "node", "duration_s", "requested_memory_bytes", "peak_memory_bytes")
+
+
+def column(name, *, missing=0.0, median=2.0**31):
+    words = name in ("job_name", "user", "node", "benchmark")
+    numbers = (np.nan,) * 4 if words else (1.0, median, 2.0**33, 2.0**34)
+    return ColumnProfile(
+        Column(name, "VARCHAR" if words else "DOUBLE", "", name, not words),
+        1000,
+        missing,
+        42,
+        *numbers,
+        (),
+        np.array([], int),
+    )
+
+
+def told(columns=COLUMNS, profiles=None, replay=None):
+    found = home_headlines(DATASET, tuple(column(name) for name in columns), profiles, replay)
+    return {item.label: item for item in found}
+
+
+def test_a_whole_trace_has_every_figure():
+    found = told(profiles=fit(), replay=replayed())
+    assert list(found) == [
+        *("Jobs", "Users", "Nodes", "Median duration", "Memory used", "Clustered", "Predicted saving", "Its risk")
+    ]
+    assert (found["Jobs"].value, found["Jobs"].detail) == ("42", "1,000 rows")
+    assert "900 of 1,000 rows have finished" in found["Jobs"].meaning
+    assert (found["Memory used"].value, found["Memory used"].detail) == ("2 GiB", "of 2 GiB asked")
+    assert (found["Clustered"].value, found["Clustered"].detail) == ("82.6 %", "3 profiles")
+    assert all(item.meaning.endswith(".") for item in found.values())
+
+
+def test_saving_and_risk_are_those_of_the_replay_and_stand_together():
+    found, ours = told(replay=replayed()), replayed().policies["workprof"]
+    assert found["Predicted saving"].value == f"{100 * ours.saving_share:.1f} % less"
+    assert found["Its risk"].value == f"{ours.failures:.3g} fail"
+    assert found["Its risk"].detail == f"now {replayed().policies['preset'].failures:.3g}"
+
+
+def test_a_dearer_policy_is_called_more():
+    ours = dataclasses.replace(replayed().policies["workprof"], saving_share=-0.5)
+    dear = dataclasses.replace(replayed(), policies={**replayed().policies, "workprof": ours})
+    assert told(replay=dear)["Predicted saving"].value == "50.0 % more"
+
+
+def test_what_is_not_computed_is_not_yet():
+    found = told()
+    assert {found[name].value for name in ("Clustered", "Predicted saving", "Its risk")} == {"not yet"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "labels"),
+    [
+        ("user", ["Users"]),
+        ("node", ["Nodes"]),
+        ("duration_s", ["Median duration", "Predicted saving", "Its risk"]),
+        ("peak_memory_bytes", ["Memory used", "Predicted saving", "Its risk"]),
+        ("requested_memory_bytes", ["Predicted saving", "Its risk"]),
+    ],
+)
+def test_a_missing_column_is_named(missing, labels):
+    found = told([name for name in COLUMNS if name != missing])
+    lacking = [item for item in found.values() if item.value == "no data"]
+    assert [item.label for item in lacking] == labels
+    assert {item.detail for item in lacking} == {missing}
+
+
+def test_without_names_of_jobs_the_rows_are_counted():
+    found = told([name for name in COLUMNS if name != "job_name"])
+    assert found["Rows"].value == "1,000"
+
+
+def test_an_empty_column_counts_as_missing():
+    columns = (column("user", missing=1.0),)
+    found = {item.label: item.value for item in home_headlines(DATASET, columns, None, None)}
+    assert found["Users"] == "no data"
+
+
+def test_measured_datasets_have_figures_and_a_sentence():
+    runs = benchmark_headlines(DATASET, tuple(column(name) for name in ("node", "benchmark", "started_s")))
+    assert [item.label for item in runs] == ["Runs", "Nodes", "Benchmarks", "Period"]
+    assert measured_sentence(DATASET, runs) == "demo holds 1,000 runs, 42 nodes, 42 benchmarks."
+    samples = telemetry_headlines(DATASET, tuple(column(name) for name in ("t", "cpu.user%", "node")), 18, 6)
+    assert measured_sentence(DATASET, samples) == "demo holds 1,000 samples, 18 runs, 6 workloads, 1 counter."

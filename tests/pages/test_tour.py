@@ -1,0 +1,187 @@
+"""The tour: the same numbers as the pages, stop by stop, without a form; prepared once, beside the page."""
+
+import shutil
+import time
+
+import pytest
+import streamlit as st
+
+from pages._house import SAMPLES
+from tests.pages.conftest import PATIENCE_S, problems
+from workprof.charts.text import markdown_text
+from workprof.report.tour import STOPS, missing, prepare, samples_of
+from workprof.settings import from_environment
+from workprof.workbench import JOBS, Workbench
+
+FORMS = ("selectbox", "multiselect", "number_input", "text_input", "text_area", "slider", "toggle", "checkbox", "tabs")
+PAGES = [stop.page for stop in STOPS]
+FILES = {kind: sample.path for kind, sample in SAMPLES.items()}
+
+
+@pytest.fixture(scope="module")
+def prepared_tour(tmp_path_factory):
+    """A home as `workprof demo` leaves it, made once."""
+    folder = tmp_path_factory.mktemp("toured") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder))
+        with Workbench(from_environment()) as workbench:
+            for path in FILES.values():
+                workbench.ingest([path])
+            samples = samples_of(workbench, FILES)
+            prepare(workbench, samples)
+    return folder, {kind: entry.hash for kind, entry in samples.items()}
+
+
+@pytest.fixture
+def toured(home, prepared_tour):
+    """A copy of it for each test: the hashes of its samples by kind."""
+    folder, hashes = prepared_tour
+    shutil.copytree(folder, home)
+    return hashes
+
+
+def heading(test):
+    return test.title[0].value
+
+
+def place(test):
+    return next(item.value for item in test.markdown if " of " in str(item.value)).strip("*")
+
+
+def metrics(test):
+    return {(item.label, item.value) for item in test.metric}
+
+
+def until(test, done):
+    """Run the page again until something holds."""
+    end = time.monotonic() + PATIENCE_S
+    while not done(test) and time.monotonic() < end:
+        time.sleep(0.2)
+        test.run()
+    assert done(test)
+    return test
+
+
+@pytest.mark.slow
+def test_next_leads_through_every_stop_in_order_without_a_form(app, house, toured):
+    test = app("home", demo="1")
+    for at, stop in enumerate(STOPS, start=1):
+        assert problems(test) == []
+        assert place(test) == f"{at} of {len(STOPS)} · {stop.title}"
+        assert test.query_params["demo"] == "1"
+        assert not any(test.get(form) for form in FORMS)
+        assert not test.sidebar.children
+        if stop.make is not None:
+            told = stop.make(house().workbench, toured[stop.kind])
+            assert heading(test) == markdown_text(told.headline, 600)
+            assert [item.proto.alt for item in test.get("plotly_chart")] == [chart.alt for chart in told.charts]
+        button = test.button(key="tour_next")
+        assert button.disabled == (at == len(STOPS))
+        if not button.disabled:
+            button.click().run()
+    test.button(key="tour_previous").click().run()
+    assert place(test) == f"{len(STOPS) - 1} of {len(STOPS)} · {STOPS[-2].title}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [*PAGES, "data", "sweep", "runs", "help"])
+def test_every_address_with_the_switch_opens_a_stop(app, toured, page):
+    test = app(page, demo="1")
+    assert problems(test) == []
+    number = PAGES.index(page) + 1 if page in PAGES else 1
+    assert place(test).startswith(f"{number} of {len(STOPS)} · ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["home", "profiles", "nodes"])
+def test_the_figures_of_a_stop_are_those_of_its_page(app, toured, page):
+    on_tour = metrics(app(page, demo="1"))
+    kind = next(stop.kind for stop in STOPS if stop.page == page)
+    assert on_tour
+    assert on_tour <= metrics(app(page, ds=toured[kind]))
+
+
+@pytest.mark.slow
+def test_the_saving_of_the_tour_is_that_of_the_policies(app, house, toured):
+    told = app("memory", demo="1").title[0].value
+    found = house().workbench.replay(toured[JOBS])
+    ours, now = found.policies["workprof"], found.policies["preset"]
+    assert markdown_text(f"{100 * ours.saving_share:.1f} % less") in told
+    assert f"{ours.failures:,.0f} attempts would be killed for memory instead of {now.failures:,.0f}" in told
+    page = app("memory", ds=toured[JOBS], memory_tab="Policies")
+    assert not any("Not replayed" in str(item.value) for item in page.markdown)  # the page's defaults are the tour's
+
+
+@pytest.mark.slow
+def test_leaving_leads_to_the_page_of_the_stop(app, toured):
+    test = app("nodes", demo="1")
+    test.button(key="tour_leave").click().run()
+    assert problems(test) == []
+    assert heading(test) == "Nodes"
+    assert "demo" not in test.query_params
+    assert test.query_params["ds"] == toured["benchmarks"]
+
+
+@pytest.mark.slow
+def test_the_report_is_made_beside_the_page_and_can_be_saved(app, toured):
+    test = until(app("report", demo="1"), lambda test: test.get("download_button"))
+    assert problems(test) == []
+    assert "4 sections" in heading(test)
+    assert len(test.get("download_button")) == 3
+    again = app("report", demo="1")  # another session finds it ready
+    assert len(again.get("download_button")) == 3
+
+
+@pytest.mark.slow
+def test_a_read_only_server_shows_what_is_kept(app, toured, monkeypatch):
+    monkeypatch.setenv("WORKPROF_READONLY", "1")
+    test = app("memory", demo="1")
+    assert problems(test) == []
+    assert place(test) == f"5 of {len(STOPS)} · Memory"
+
+
+def test_a_read_only_server_says_what_is_missing(app, house, loaded, monkeypatch):
+    monkeypatch.setenv("WORKPROF_READONLY", "1")
+    test = app("home", demo="1")
+    assert problems(test) == []
+    words = test.info[0].value
+    assert "the test of the classifier, the replay of sizing policies" in words
+    assert "workprof demo" in words
+    assert not test.button
+    assert house().reports.views() == ()
+
+
+def test_without_measured_samples_their_stops_are_left_out(app, house, loaded):
+    app("data")
+    workbench = house().workbench
+    assert set(samples_of(workbench, FILES)) == {JOBS}
+    assert missing(workbench, loaded.hash) == ("the test of the classifier", "the replay of sizing policies")
+
+
+@pytest.mark.slow
+def test_a_fresh_home_prepares_the_tour_with_progress_cancel_and_a_way_on(app, house, home):
+    house().workbench.ingest([FILES[JOBS]])  # as "Load sample" does; the tour adds the measured ones
+    test = app("home")
+    next(button for button in test.button if button.label == "Show the tour").click().run()
+    assert problems(test) == []
+    assert heading(test) == "The tour is being prepared"
+    assert {entry.kind for entry in house().workbench.datasets()} == set(SAMPLES)
+    (work,) = house().reports.views()
+    app("home", demo="1")  # a second session joins the work
+    assert len(house().reports.views()) == 1
+    next(button for button in test.button if button.key == f"cancel_{work.key}").click().run()
+    house().reports.wait(work.key, PATIENCE_S)
+    test.run()
+    assert any("stopped" in item.value for item in test.info)
+    assert not house().workbench.jobs() or not house().workbench.jobs()[0].active
+    test.button(key="tour_go_on").click().run()
+    assert problems(test) == []
+    assert len(house().reports.views()) == 2
+    st.cache_resource.clear()
+
+
+@pytest.mark.slow
+def test_a_renamed_sample_is_still_the_sample(app, house, toured):
+    house().workbench.rename(toured[JOBS], "another name")
+    assert samples_of(house().workbench, FILES)[JOBS].name == "another name"
+    assert problems(app("profiles", demo="1")) == []

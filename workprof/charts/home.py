@@ -1,0 +1,175 @@
+"""The state of a dataset as Home tells it: figures with what each means, and 'no data' with the reason."""
+
+from __future__ import annotations
+
+import math
+
+from workprof.charts.chart import Headline
+from workprof.charts.fields import formatted
+from workprof.charts.memory.policies import NOW, OURS, saving_words
+from workprof.charts.memory.words import number
+from workprof.charts.overview import Columns, column_of
+from workprof.charts.text import counted
+from workprof.memory.replay.records import ReplayResult
+from workprof.profiles.fit import ProfileFit
+from workprof.store.reports import Dataset
+from workprof.units import format_count, format_duration, format_share
+
+NO_DATA, NOT_YET = "no data", "not yet"
+USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
+
+
+def home_headlines(
+    dataset: Dataset, columns: Columns, fit: ProfileFit | None, replay: ReplayResult | None
+) -> tuple[Headline, ...]:
+    """Return the state of a job trace.
+
+    Args:
+        dataset: of jobs.
+        columns: their distributions.
+        fit: default profiles, None = not found yet.
+        replay: of sizing policies with the defaults, None = not made yet.
+    """
+    return (
+        _jobs(dataset, columns),
+        _distinct(columns, "user", "Users"),
+        _distinct(columns, "node", "Nodes"),
+        _duration(columns),
+        _memory(columns),
+        _clustered(fit),
+        *_saving(columns, replay),
+    )
+
+
+def benchmark_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
+    """Return the state of a dataset of benchmark runs."""
+    return (
+        Headline("Runs", format_count(dataset.rows), "Benchmark runs in the store."),
+        _distinct(columns, "node", "Nodes"),
+        _distinct(columns, "benchmark", "Benchmarks"),
+        _period(columns),
+    )
+
+
+def telemetry_headlines(dataset: Dataset, columns: Columns, n_runs: int, n_workloads: int) -> tuple[Headline, ...]:
+    """Return the state of a dataset of counters by the second.
+
+    Args:
+        dataset: of telemetry.
+        columns: its distributions.
+        n_runs: recorded runs.
+        n_workloads: labels among them.
+    """
+    counters = sum(profile.column.numeric and profile.column.name not in ("t", "row_id") for profile in columns)
+    return (
+        Headline("Samples", format_count(dataset.rows), "One row for each interval of each run."),
+        Headline("Runs", format_count(n_runs), "Recordings, each of one execution of a workload."),
+        Headline("Workloads", format_count(n_workloads), "Labels; a run without one is not counted here."),
+        Headline("Counters", format_count(counters), "Numbers that every sample holds."),
+    )
+
+
+def measured_sentence(dataset: Dataset, figures: tuple[Headline, ...]) -> str:
+    """Return what a measured dataset holds, in one sentence."""
+    told = [
+        counted(int(item.value.replace(",", "")), item.label.lower().removesuffix("s"))
+        for item in figures
+        if item.value.replace(",", "").isdigit()
+    ]
+    return f"{dataset.name} holds {', '.join(told)}."
+
+
+def _jobs(dataset: Dataset, columns: Columns) -> Headline:
+    rows = f"{counted(dataset.rows, 'row')}"
+    names = column_of(columns, "job_name")
+    meaning = f"Distinct names of jobs, counted approximately; {dataset.finished_rows:,} of {rows} have finished."
+    if names is None:
+        return Headline(
+            "Rows", format_count(dataset.rows), f"The trace has no column job_name. {meaning}", "no job_name"
+        )
+    return Headline("Jobs", format_count(names.distinct), meaning, rows)
+
+
+def _distinct(columns: Columns, name: str, words: str) -> Headline:
+    found = column_of(columns, name)
+    if found is None:
+        return _without(words, name)
+    return Headline(words, format_count(found.distinct), f"Distinct values of {name}, counted approximately.")
+
+
+def _duration(columns: Columns) -> Headline:
+    found = column_of(columns, "duration_s")
+    if found is None or not math.isfinite(found.median):
+        return _without("Median duration", "duration_s")
+    meaning = f"Half of the rows end by then ({found.median:,.4g} s), 95 % by the time below ({found.p95:,.4g} s)."
+    return Headline("Median duration", format_duration(found.median), meaning, f"p95 {format_duration(found.p95)}")
+
+
+def _memory(columns: Columns) -> Headline:
+    """Return what is used beside what is asked for."""
+    used, asked = (column_of(columns, name) for name in (USED, REQUESTED))
+    if used is None or not math.isfinite(used.median):
+        return _without("Memory used", USED)
+    told = f"of {formatted(REQUESTED, asked.median)} asked" if asked else "no requests"
+    return Headline(
+        "Memory used",
+        formatted(USED, used.median),
+        "Median of the largest use of a row, beside the median request (GiB = 1024³ bytes).",
+        told,
+    )
+
+
+def _clustered(fit: ProfileFit | None) -> Headline:
+    if fit is None:
+        return Headline("Clustered", NOT_YET, "Share of the rows that belong to a profile.", "find profiles first")
+    share = 1 - fit.scores.n_outliers / max(fit.scores.n_rows, 1)
+    return Headline(
+        "Clustered",
+        format_share(share),
+        "Share of the rows that belong to a profile of the default settings; the others are like no group.",
+        counted(fit.scores.n_clusters, "profile"),
+    )
+
+
+def _saving(columns: Columns, replay: ReplayResult | None) -> tuple[Headline, Headline]:
+    """Return what our sizes save and, beside it, what they break."""
+    lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
+    if lacking:
+        return _without("Predicted saving", lacking[0]), _without("Its risk", lacking[0])
+    if replay is None or OURS not in replay.policies:
+        what = "Told by a replay of sizing policies on the trace, on the Memory page under Policies."
+        return (
+            Headline("Predicted saving", NOT_YET, what, "replay the policies"),
+            Headline("Its risk", NOT_YET, what, "replay the policies"),
+        )
+    ours, now = replay.policies[OURS], replay.policies.get(NOW)
+    runs = counted(replay.n_test, "run")
+    return (
+        Headline(
+            "Predicted saving",
+            saving_words(ours),
+            f"Memory over time (GB·h) charged by the policy workprof against the requests of now, failures included: "
+            f"{runs} in their order, each sized from those before it.",
+            "GB·h charged",
+        ),
+        Headline(
+            "Its risk",
+            f"{number(ours.failures)} fail",
+            f"Attempts of these {runs} that are killed for memory and run again.",
+            f"now {number(now.failures)}" if now else "",
+        ),
+    )
+
+
+def _period(columns: Columns) -> Headline:
+    found = column_of(columns, "started_s")
+    if found is None or not math.isfinite(found.maximum - found.minimum):
+        return _without("Period", "started_s")
+    length = format_duration(found.maximum - found.minimum)
+    return Headline("Period", length, "From the start of the first run to that of the last.")
+
+
+def _without(words: str, column: str) -> Headline:
+    return Headline(
+        words, NO_DATA, f"The trace has no values of {column}; map a column to it on the Data page.", column
+    )
