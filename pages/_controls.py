@@ -9,6 +9,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
+from workprof.charts.help import explained
+from workprof.charts.text import markdown_text
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.store.reports import Dataset
 
@@ -24,7 +26,22 @@ LARGEST = 10_000_000
 
 def choice(words: str, key: str, options: tuple[str, ...], meaning: str | None = None, *, index: int = 0) -> str:
     """Show a list of words and return the chosen one."""
-    chosen: str = st.selectbox(words, options, index=index, key=key, bind="query-params", help=meaning)
+    chosen: str = st.selectbox(
+        words, options, index=index, key=key, bind="query-params", help=explained(words, meaning or "") or None
+    )
+    return chosen
+
+
+def linked_choice(words: str, key: str, options: tuple[str, ...], meaning: str) -> str:
+    """Show a list of data that a link may name and return the chosen one; a name that is not there is told."""
+    wanted = st.query_params.get(key, "")
+    chosen = choice(words, key, options, meaning)
+    if wanted and wanted not in options:
+        st.warning(
+            f"This link has {markdown_text(wanted, 80)} as “{words}”, which is not here; what is shown is of "
+            f"{markdown_text(chosen, 80)}.",
+            icon=":material/link_off:",
+        )
     return chosen
 
 
@@ -32,7 +49,13 @@ def count(words: str, key: str, value: int, meaning: str, *, least: int = 0) -> 
     """Show a field for a whole number and return it."""
     return int(
         st.number_input(
-            words, min_value=least, max_value=LARGEST, value=value, key=key, bind="query-params", help=meaning
+            words,
+            min_value=least,
+            max_value=LARGEST,
+            value=value,
+            key=key,
+            bind="query-params",
+            help=explained(words, meaning),
         )
     )
 

@@ -34,7 +34,7 @@ def glossary(visit: _shell.Visit) -> None:
         return
     st.caption(f"{counted(len(found), 'term')}.")
     for room in dict.fromkeys(term.room for term in found):
-        st.subheader(room)
+        st.header(room)
         lines = [
             f"- **{markdown_text(term.name)}**: {markdown_text(term.meaning, LONGEST)}"
             for term in found
@@ -48,7 +48,7 @@ def methods(visit: _shell.Visit) -> None:
     """Show what is computed, by whose method, and where ours differs."""
     del visit
     for method in METHODS:
-        st.subheader(method.name)
+        st.header(method.name)
         st.caption(f"On: {method.pages}")
         st.markdown(markdown_text(method.what, LONGEST))
         st.markdown(f"**Ours:** {markdown_text(method.ours, LONGEST)}")
@@ -75,9 +75,9 @@ def definitions(visit: _shell.Visit) -> None:
 def limits(visit: _shell.Visit) -> None:
     """Show what is not done, and the keys."""
     del visit
-    st.subheader("Limits")
+    st.header("Limits")
     st.markdown("\n".join(f"- {markdown_text(limit, LONGEST)}" for limit in LIMITS))
-    st.subheader("Keys")
+    st.header("Keys")
     st.markdown("\n".join(f"- **{markdown_text(keys)}**: {markdown_text(words, LONGEST)}" for keys, words in KEYS))
     st.caption("Whatever the mouse selects on a chart can be chosen in the lists and tables beside it.")
 

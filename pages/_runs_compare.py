@@ -15,7 +15,7 @@ NONE = "none"
 
 def compare(visit: _shell.Visit, runs: tuple[KeptRun, ...], chosen: KeptRun) -> None:
     """Show a second run of the same step beside the chosen one."""
-    st.subheader("Beside another run")
+    st.header("Beside another run")
     others = {run_label(run): run for run in runs if run.step == chosen.step and run.run != chosen.run}
     if not others:
         st.caption(f"There is no other kept run of {markdown_text(chosen.step)}.")

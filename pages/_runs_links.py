@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pages._runs_measured_parameters import MEASURED_MAKERS
+from pages._runs_measured_parameters import TABS as MEASURED_TABS
 from pages._runs_memory_parameters import MEMORY_MAKERS
 from pages._runs_parameters import MAKERS, Parameters
 
@@ -21,7 +23,8 @@ TABS = {
     **{f"memory.{step}": "Bins" for step in ("bins", "improvement")},
     **{f"memory.{step}": "Models" for step in ("train", "tables")},
     **{f"memory.{step}": "Policies" for step in ("replay", "why")},
-    **{f"memory.{step}": "Roll-up" for step in ("plan", "rollup")},
+    **{f"memory.{step}": "Roll-up" for step in ("plan", "rollup", "violations")},
+    **MEASURED_TABS,
 }
 
 
@@ -42,8 +45,8 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
     """
     found: Parameters = {"ds": dataset}
     if step in TABS:
-        found["memory_tab"] = TABS[step]
-    make = (MAKERS | MEMORY_MAKERS).get(type(settings))
+        found[f"{page_of(step)}_tab"] = TABS[step]
+    make = (MAKERS | MEMORY_MAKERS | MEASURED_MAKERS).get(type(settings))
     if make is not None:
         found |= make(settings)
     if task_label:

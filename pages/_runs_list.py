@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages import _terms
 from pages._controls import choice
 from pages._sweep_runs import csv
 from workprof.charts.runs import kept_sentence, run_label, run_table
@@ -34,7 +35,7 @@ def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
         hide_index=True,
         key=TABLE,
         alt=f"{len(table)} kept runs",
-        column_config=_columns(),
+        column_config=_terms.columns(table.columns, _columns()),
         on_select=_picked,
         selection_mode="single-row",
     )

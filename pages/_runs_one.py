@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _runs_links, _shell
+from pages import _cross_link, _figures, _runs_links, _shell
 from workprof.charts.memory import task_labels
 from workprof.charts.runs import run_label, run_sentence, settings_table
 from workprof.charts.text import markdown_text
 from workprof.memory.tasks.assessment import AssessmentSettings
 from workprof.workbench.run_records import KeptRun, RunAgain, flat_settings
 
-READONLY = "This server is read-only."
-
 
 def one(visit: _shell.Visit, run: KeptRun) -> None:
     """Show one run."""
-    st.subheader(f"Run {run.run}")
+    st.header(f"Run {run.run}")
     st.markdown(markdown_text(run_sentence(run), 400))
     if not run.current:
         st.caption("The step is computed in another way by now: asking again makes a new run.")
@@ -32,9 +30,9 @@ def _actions(visit: _shell.Visit, run: KeptRun, settings: object | None) -> None
         if st.button(f"Open on {page.capitalize()}", icon=":material/open_in_new:", key="runs_open", type="primary"):
             label = _task_label(visit, run, settings)
             parameters = _runs_links.parameters_of(run.step, run.dataset_hash, settings, label)
-            st.switch_page(f"pages/{page}.py", query_params=parameters)
+            _cross_link.go(page, parameters)
         words, icon = ("Unpin", ":material/keep_off:") if run.pinned else ("Pin", ":material/keep:")
-        help_words = READONLY if visit.readonly else "A pinned run stays when space is needed and others go."
+        help_words = visit.refusal or "A pinned run stays when space is needed and others go."
         if st.button(words, icon=icon, key="runs_pin", disabled=visit.readonly, help=help_words):
             visit.workbench.pin_run(run.run, not run.pinned)
             st.rerun()
@@ -42,7 +40,7 @@ def _actions(visit: _shell.Visit, run: KeptRun, settings: object | None) -> None
 
 
 def _removal(visit: _shell.Visit, run: KeptRun) -> None:
-    with st.popover("Remove", icon=":material/delete:", key="runs_remove", disabled=visit.readonly):
+    with st.popover("Remove", icon=":material/delete:", key="runs_remove", disabled=visit.readonly, help=visit.refusal):
         st.markdown(
             f"The result of **{markdown_text(run_label(run))}** will be removed from this home folder. The dataset "
             "stays, and asking again computes it again."

@@ -17,7 +17,8 @@ from workprof.records import to_json
 Parameters = dict[str, str | list[str]]
 
 
-def _profiles(asked: ProfileSettings) -> Parameters:
+def profiles(asked: ProfileSettings) -> Parameters:
+    """Return the settings of a clustering as the Profiles page's form has them."""
     words = ("scaler", "metric", "algorithm", "method", "mode", "silhouette")
     numbers = ("min_cluster_size", "min_samples", "epsilon", "target_clusters", "sample_rows", "seed")
     return _features("profiles", asked.features) | plain("profiles", asked, (*words, *numbers))
@@ -25,7 +26,7 @@ def _profiles(asked: ProfileSettings) -> Parameters:
 
 def _tree(asked: TreeSettings) -> Parameters:
     """Return the clustering of the default size that is cut from a tree."""
-    return _profiles(ProfileSettings(**vars(asked)))
+    return profiles(ProfileSettings(**vars(asked)))
 
 
 def _group(asked: GroupSettings) -> Parameters:
@@ -58,7 +59,7 @@ def _estimates(asked: EstimateEvaluationSettings) -> Parameters:
 
 
 MAKERS: dict[type, Callable[[Any], Parameters]] = {
-    ProfileSettings: _profiles,
+    ProfileSettings: profiles,
     TreeSettings: _tree,
     GroupSettings: _group,
     ClassifierSettings: _classifier,

@@ -40,7 +40,7 @@ def _open_jobs(visit: _shell.Visit) -> None:
     """Show what waits, runs, failed or was cancelled since the server started."""
     jobs = visit.workbench.open_jobs()
     if jobs:
-        st.subheader("Without a result")
+        st.header("Without a result")
         st.dataframe(job_table(jobs), hide_index=True, key="runs_jobs", alt=f"{len(jobs)} jobs without a result")
         st.caption("Since the server started. A job that runs can be cancelled on its own page.")
 

@@ -7,6 +7,7 @@ import pytest
 from pages import _runs_links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
+from workprof.charts.run_steps import STEPS
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.predictor.settings import PredictorSettings
 from workprof.memory.replay.settings import ReplaySettings
@@ -207,6 +208,12 @@ def test_the_button_opens_the_page(app, runs):
     test.button(key="runs_open").click().run()
     assert problems(test) == []
     assert test.title[0].value == "Profiles"
+
+
+def test_every_step_has_a_view_and_words():
+    assert set(STEPS) == set(RECIPES)
+    tabs = {step for step in RECIPES if step.partition(".")[0] in ("memory", "nodes", "phases")}
+    assert tabs <= set(_runs_links.TABS)
 
 
 def test_every_step_has_a_page():

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from workprof.charts.help.explained import explained
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -37,3 +39,8 @@ class Headline:
     value: str
     meaning: str
     detail: str = ""
+
+    @property
+    def help(self) -> str:
+        """What it means here, and what the glossary says of its label."""
+        return explained(self.label, self.meaning)

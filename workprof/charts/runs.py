@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from workprof.charts.run_steps import step_words
 from workprof.charts.text import counted
 from workprof.units import format_duration, format_share
 
@@ -133,7 +134,8 @@ def run_label(run: Run) -> str:
 
 def run_table(runs: Sequence[Run]) -> pd.DataFrame:
     """Return one line per run, newest first; of the settings what differs from the step's defaults."""
-    names = ["run", "step", "dataset", "settings", "seed", "seconds", "created (UTC)", "MB", "pinned", "version"]
+    names = ["run", "what", "dataset", "hash", "settings", "seed", "seconds", "created (UTC)", "MB", "pinned"]
+    names += ["version", "step"]
     return pd.DataFrame([_line(run) for run in runs], columns=names)
 
 
@@ -142,8 +144,9 @@ def _line(run: Run) -> dict[str, object]:
     version = run.versions.get("workprof", "unknown")
     return {
         "run": run.run,
-        "step": run.step,
+        "what": step_words(run.step),
         "dataset": run.dataset,
+        "hash": run.dataset_hash[:8],
         "settings": words if len(words) <= SHORT_SETTINGS else words[: SHORT_SETTINGS - 1] + "…",
         "seed": run.seed,
         "seconds": run.seconds or None,
@@ -151,6 +154,7 @@ def _line(run: Run) -> dict[str, object]:
         "MB": run.size_bytes / MB,
         "pinned": run.pinned,
         "version": version if run.current else f"{version}, older step",
+        "step": run.step,
     }
 
 
@@ -172,7 +176,9 @@ def run_sentence(run: Run) -> str:
     draws = f"with seed {run.seed}" if run.seed is not None else "without random draws"
     made = f"workprof {run.versions.get('workprof', 'unknown')}, Python {run.versions.get('python', 'unknown')}"
     took = f"took {format_duration(run.seconds)}" if run.seconds else "made beside another step"
-    return f"{run.step} of {run.dataset} ({run.dataset_hash[:8]}), {draws}, {took} on {when(run)} UTC by {made}."
+    words = step_words(run.step)
+    what = f"{words[:1].upper()}{words[1:]} ({run.step}) of {run.dataset}"
+    return f"{what} ({run.dataset_hash[:8]}), {draws}, {took} on {when(run)} UTC by {made}."
 
 
 def settings_table(settings: Mapping[str, str]) -> pd.DataFrame:

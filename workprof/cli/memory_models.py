@@ -72,6 +72,7 @@ def models_answer(found: PredictorResult) -> dict[str, Any]:
         "models": [_model(one) for one in found.models],
         "cheapest": [_model(one) for one in found.cheapest],
         "constant": _model(found.constant),
+        "cheapest_constant": _model(found.cheapest_constant),
         "ranks_differ": found.ranks_differ,
         "ranking": asdict(found.ranking),
         "inputs": [asdict(one) for one in found.inputs],
@@ -139,7 +140,7 @@ def _models_text(found: PredictorResult) -> str:
             "estimated": format_share(one.estimated_improvement),
             "replayed": format_share(one.replayed_improvement),
         }
-        for one in (*found.models, *found.cheapest, found.constant)
+        for one in (*found.models, *found.cheapest, found.constant, found.cheapest_constant)
     ]
     warning = "\nestimate and replay rank these models differently: trust the replay" if found.ranks_differ else ""
     return table(rows) + warning

@@ -94,7 +94,7 @@ def _headlines(headlines: tuple[Headline, ...]) -> str:
     if not headlines:
         return ""
     items = "".join(
-        f'<div title="{_text(item.meaning)}"><dt>{_text(item.label)}</dt><dd>{_text(item.value)}'
+        f'<div title="{_text(item.help)}"><dt>{_text(item.label)}</dt><dd>{_text(item.value)}'
         f"<small>{_text(item.detail)}</small></dd></div>"
         for item in headlines
     )

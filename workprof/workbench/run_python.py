@@ -19,7 +19,7 @@ class Question:
         method: its name.
         dataset: content hash.
         dataset_name: for people.
-        settings: record that the method takes.
+        settings: record that the method takes; None = it takes none.
         clustering: (name of the argument, its settings) where a clustering's labels are part of the question.
         more: further arguments of the method.
         before, after: further lines around it.
@@ -28,7 +28,7 @@ class Question:
     method: str
     dataset: str
     dataset_name: str
-    settings: object
+    settings: object | None
     clustering: tuple[str, object] | None = None
     more: dict[str, str | int] = field(default_factory=dict)
     before: tuple[str, ...] = ()
@@ -37,15 +37,16 @@ class Question:
 
 def python_of(question: Question) -> str:
     """Return the whole piece; it opens the home folder that WORKPROF_HOME names, and prints the result's class."""
-    records = [question.settings] + ([question.clustering[1]] if question.clustering else [])
+    asked = [] if question.settings is None else [question.settings]
+    records = asked + ([question.clustering[1]] if question.clustering else [])
     lines = [
         "from workprof import Workbench, from_environment",
         *_imports(records),
         "",
         f"dataset = {code_of(question.dataset)}  # {' '.join(question.dataset_name.split())}",
-        f"settings = {code_of(question.settings)}",
+        *(f"settings = {code_of(record)}" for record in asked),
     ]
-    first = "dataset, settings=settings" if question.more else "dataset, settings"
+    first = "dataset, settings=settings" if question.more else "dataset, settings" if asked else "dataset"
     arguments = ", ".join([first, *(f"{name}={code_of(value)}" for name, value in question.more.items())])
     before = list(question.before)
     if question.clustering:
@@ -102,6 +103,8 @@ def _imports(records: list[object]) -> list[str]:
 
 
 def _classes(value: object) -> list[type]:
+    if isinstance(value, tuple):
+        return [cls for item in value for cls in _classes(item)]
     if not is_dataclass(value) or isinstance(value, type):
         return []
     found: list[type] = [type(value)]

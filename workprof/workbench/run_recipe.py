@@ -26,6 +26,7 @@ class Recipe:
         before: lines of Python that the question needs first.
         after: lines that follow it.
         clustering: name of the method's argument for a clustering, where the step's name carries one.
+        plain: the method takes no settings.
         why_not: why there is no method.
     """
 
@@ -38,6 +39,7 @@ class Recipe:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     clustering: str = ""
+    plain: bool = False
     why_not: str = ""
 
     def asked(self, kept: object) -> object:

@@ -7,6 +7,7 @@ from workprof.memory.bins.bins import Bins
 from workprof.memory.bins.improvement import ImprovementCurve
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.plans.plans import Plan, PlanSettings
+from workprof.memory.plans.violations import Violations, ViolationSettings
 from workprof.memory.plans.why import Why, WhySettings
 from workprof.memory.predictor.results import PredictorResult
 from workprof.memory.predictor.settings import PredictorSettings
@@ -98,6 +99,7 @@ _ALL = (
     Recipe(memory.TABLES, "bin_tables", TableSettings, PredictorTables),
     Recipe(memory.REPLAY, "replay", ReplaySettings, ReplayResult),
     Recipe(memory.WHY, "why_size", WhySettings, Why),
+    Recipe(memory.VIOLATIONS, "violations", ViolationSettings, Violations),
     Recipe(memory.PLAN, "plan", PlanSettings, Plan),
     Recipe(memory.ROLLUP, "rollup", RollupSettings, Rollup),
 )

@@ -12,10 +12,13 @@ from workprof.nodes.ranking.records import Ranking
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
-from workprof.phases.matching.known_records import KnownMatchSettings
+from workprof.phases.live.library import LiveLibrary, LiveSettings
+from workprof.phases.matching.known_records import KnownMatchSettings, LibraryView, LibraryViewSettings
 from workprof.phases.matching.library import Library
 from workprof.phases.matching.matching import Match
+from workprof.phases.run_list import RunList, RunListSettings
 from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
+from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
 from workprof.phases.timeline.records import Timeline, TimelineSettings
 from workprof.workbench import nodes, phase_views, phases
 from workprof.workbench.run_recipe import Recipe
@@ -38,6 +41,8 @@ def _without_train(asked: EvaluationSettings) -> EvaluationSettings:
     return replace(asked, trained_elsewhere=False, train_hash="")
 
 
+_WAITED = ("workbench.wait(found.key)",)
+
 MEASURED = (
     Recipe(nodes.RANK, "node_ranking", RankSettings, Ranking),
     Recipe(nodes.GROUPS, "node_groups", GroupSettings, Groups),
@@ -51,4 +56,8 @@ MEASURED = (
     ),
     Recipe(phase_views.TIMELINE, "timeline", TimelineSettings, Timeline),
     Recipe(phase_views.MATCH, "known_match", KnownMatchSettings, Match),
+    Recipe(phase_views.RUN_LIST, "phase_runs", RunListSettings, RunList, plain=True),
+    Recipe(phase_views.LIBRARY, "start_library", LibraryViewSettings, LibraryView, after=_WAITED),
+    Recipe(phase_views.LIVE, "start_live_library", LiveSettings, LiveLibrary, after=_WAITED),
+    Recipe(phase_views.ALIGN, "aligned_runs", AlignmentSettings, AlignedRuns),
 )

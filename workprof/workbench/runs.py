@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from workprof.cache import KeptEntry
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.jobs import JobView
-from workprof.profiles.settings import ProfileSettings
 from workprof.records import Packed, digest, unpack
 from workprof.workbench.forecasts import ForecastQuestions
 from workprof.workbench.run_commands import command_of
+from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_python import Question, python_of
 from workprof.workbench.run_recipe import Recipe
 from workprof.workbench.run_recipes import RECIPES
@@ -114,7 +114,7 @@ class RunQuestions(ForecastQuestions):
             method=recipe.method,
             dataset=kept.dataset_hash,
             dataset_name=kept.dataset,
-            settings=recipe.asked(settings),
+            settings=None if recipe.plain else recipe.asked(settings),
             more=recipe.more(settings) if recipe.more else {},
             clustering=(recipe.clustering, self._clustering_settings(kept)) if kept.clustering else None,
             before=recipe.before,
@@ -130,9 +130,9 @@ class RunQuestions(ForecastQuestions):
         """
         kept = self.kept_run(run)
         recipe = _recipe(kept)
-        entry = self.dataset(kept.dataset_hash)
-        asked = recipe.asked(_settings(recipe, kept))
-        resolve: Callable[[ProfileSettings], ProfileSettings] = partial(self._resolved, entry)
+        asked = _settings(recipe, kept)
+        asked = asked if kept.step in MEASURED_COMMANDS else recipe.asked(asked)
+        resolve = partial(self._resolved, self.dataset(kept.dataset_hash))
         found = "" if kept.clustering else command_of(kept.step, kept.dataset_hash, asked, resolve)
         if not found:
             raise NotEnoughData(f"no command has the options that say these settings of {kept.step}; Python has")

@@ -40,7 +40,9 @@ METHODS = (
         (
             "PolarisProfiler, SOSE 2023",
             EXTENDED,
-            "Moulavi et al., Density-Based Clustering Validation, 2014 (DBCV)",
+            "Campello, Moulavi and Sander, Density-Based Clustering Based on Hierarchical Density Estimates, PAKDD "
+            "2013 (HDBSCAN)",
+            "Moulavi et al., Density-Based Clustering Validation, SDM 2014 (DBCV)",
         ),
     ),
     Method(
@@ -50,7 +52,11 @@ METHODS = (
         "comes back when rows are left out.",
         "Hopkins is near 0 for clusters, as the paper has it; many programs print 1 - H. The study of stability is not "
         "in the paper.",
-        ("PolarisProfiler, SOSE 2023", "Hennig, Cluster-wise assessment of cluster stability, 2007"),
+        (
+            "PolarisProfiler, SOSE 2023",
+            "Hennig, Cluster-wise assessment of cluster stability, Computational Statistics and Data Analysis 52 "
+            "(2007)",
+        ),
     ),
     Method(
         "Classification and forecasts",
@@ -59,7 +65,10 @@ METHODS = (
         "with intervals. SHAP values say why, summed per field.",
         "Encoders see training rows only, probabilities are calibrated, it may abstain, and every score stands under "
         "four splits. Intervals are set on held-out jobs, so that they cover as promised.",
-        ("PolarisProfiler, SOSE 2023, its Table V and Figs. 4 and 5",),
+        (
+            "PolarisProfiler, SOSE 2023, its Table V and Figs. 4 and 5",
+            "Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017 (SHAP)",
+        ),
     ),
     Method(
         "Feedback",
@@ -77,8 +86,9 @@ METHODS = (
         "estimate stands beside it.",
         (
             "A thesis on load-aware provisioning, its Tables 5 to 13",
-            "Bader et al., Sizey: Memory-Efficient Execution of Scientific Workflow Tasks, 2024",
-            "Tovar et al., A Job Sizing Strategy for High-Throughput Scientific Workflows, 2018",
+            "Bader et al., Sizey: Memory-Efficient Execution of Scientific Workflow Tasks, arXiv 2407.16353 (2024)",
+            "Tovar et al., A Job Sizing Strategy for High-Throughput Scientific Workflows, IEEE Transactions on "
+            "Parallel and Distributed Systems 29 (2018)",
             "Witt et al., Learning Low-Wastage Memory Allocations for Scientific Workflows at IceCube, 2019",
         ),
     ),
@@ -91,11 +101,11 @@ METHODS = (
         "ones only.",
         (
             "Scheinert et al., Perona: Robust Infrastructure Fingerprinting for Resource-Efficient Big Data Analytics, "
-            "2022",
+            "arXiv 2211.08227 (2022)",
             "Bader et al., Lotaru: Locally Estimating Runtimes of Scientific Workflow Tasks in Heterogeneous Clusters, "
-            "2022",
+            "SSDBM 2022",
             "Bader et al., Tarema: Adaptive Resource Allocation for Scalable Scientific Workflows in Heterogeneous "
-            "Clusters, 2021",
+            "Clusters, IEEE BigData 2021",
         ),
     ),
     Method(
@@ -105,9 +115,11 @@ METHODS = (
         "with those of known workloads: the same, or unknown.",
         "Signs are kept, levels come from the training runs, and only distances that are too large reject a workload.",
         (
-            "Hossain et al., CWD: A Machine Learning based Approach to Detect Unknown Cloud Workloads",
-            "Adams and MacKay, Bayesian Online Changepoint Detection, 2007",
-            "Fearnhead, Exact and efficient Bayesian inference for multiple changepoint problems, 2006",
+            "Hossain et al., CWD: A Machine Learning based Approach to Detect Unknown Cloud Workloads, arXiv "
+            "2211.15739 (2022)",
+            "Adams and MacKay, Bayesian Online Changepoint Detection, arXiv 0710.3742 (2007)",
+            "Fearnhead, Exact and Efficient Bayesian Inference for Multiple Changepoint Problems, Statistics and "
+            "Computing 16 (2006)",
         ),
     ),
 )

@@ -87,7 +87,7 @@ def known_bars(found: Evaluation) -> Chart | None:
     rows = list(figures)
     spread = f" ± {known.accuracy_sd * 100:.1f} points over the splits" if math.isfinite(known.accuracy_sd) else ""
     return Chart(
-        name="phases-known",
+        name="phases-recognised",
         figure=figure_of(
             [_bars(list(figures.values()), rows, len(known.learners) + 1)],
             x={"title": "Accuracy on known workloads", "range": [0, 1.12], "tickformat": ".0%"},

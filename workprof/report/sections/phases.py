@@ -48,7 +48,7 @@ def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
         words=(f"{len(runs.runs)} runs; shown is the first of each of {len(shown)} workloads.",),
         charts=tuple(timeline_chart(one, most_moving(one)) for one in found),
         tables=tuple(
-            Table(f"Phases of {name}", f"phases-{name}", phase_table(one))
+            Table(f"Phases of {name}", f"phases-{name.replace('/', '-')}", phase_table(one))
             for name, one in zip(shown, found, strict=True)
         ),
     )

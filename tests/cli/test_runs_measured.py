@@ -1,0 +1,150 @@
+"""Every kept run about nodes and phases asked for again; and every step of the product has a recipe."""
+
+import importlib
+import pkgutil
+import shutil
+from dataclasses import replace
+
+import pytest
+
+import workprof.workbench
+from tests.charts import records_for_nodes, records_for_phases
+from tests.cli.test_runs import asked_again, keys, made, run_of, shell
+from tests.nodes.planted_nodes import runs_of
+from tests.pages.conftest import SAMPLE
+from tests.pages.test_nodes_page import SPEEDS, write
+from workprof.nodes.detection.asked import DetectionAsked
+from workprof.nodes.detection.settings import DetectSettings as DegradationSettings
+from workprof.nodes.groups.records import GroupSettings
+from workprof.nodes.ranking.settings import RankSettings
+from workprof.phases.live.library import LiveSettings
+from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings, RunLabel
+from workprof.phases.settings import (
+    DetectSettings,
+    EvaluationSettings,
+    LibrarySettings,
+    MatchRunSettings,
+    faithful_library,
+)
+from workprof.phases.timeline.aligned_runs import AlignmentSettings
+from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
+from workprof.settings import from_environment
+from workprof.steps import Step
+from workprof.workbench import Workbench
+from workprof.workbench.nodes import DETECT
+from workprof.workbench.run_commands import command_of
+from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
+from workprof.workbench.run_recipes import RECIPES
+
+RUN = "two steps/1"
+FAITHFUL = faithful_library()
+EDITS = LibraryEdits((RunLabel("one step", "2", "two steps"),))
+RANKED = RankSettings(weights={"cpu": 2.0, "disk": 1.0}, seed=1, since_s=1e9, prices_per_h={"calm": 0.5, "twin": 1.0})
+
+NODES = {
+    "nodes.rank": lambda bench, ds: bench.node_ranking(ds, RANKED),
+    "nodes.groups": lambda bench, ds: bench.node_groups(ds, GroupSettings(RankSettings(seed=2))),
+    "nodes.advice": lambda bench, ds: bench.node_advice(ds, "jobs", 0, RankSettings(prices_per_h={"calm": 0.5})),
+}
+PHASES = {
+    "phases.runs": lambda bench, ds: bench.phase_runs(ds),
+    "phases.detect": lambda bench, ds: bench.run_phases(ds, DetectSettings(RUN)),
+    "phases.detect as published": lambda bench, ds: bench.run_phases(ds, DetectSettings(RUN, FAITHFUL)),
+    "phases.match": lambda bench, ds: bench.match_run(ds, MatchRunSettings(RUN, _with_c(FAITHFUL, 2.0))),
+    "phases.learn": lambda bench, ds: bench.workload_library(ds, FAITHFUL),
+    "phases.evaluate": lambda bench, ds: bench.evaluate_phases(
+        ds, EvaluationSettings(FAITHFUL, splits=1, open_splits=0)
+    ),
+    "phases.timeline": lambda bench, ds: bench.timeline(
+        ds, TimelineSettings(RUN, own=(OwnBoundaries("app.cpu%", (9.0,)),))
+    ),
+    "phases.known_match": lambda bench, ds: bench.known_match(ds, KnownMatchSettings(RUN, EDITS, library=FAITHFUL)),
+    "phases.library": lambda bench, ds: bench.wait(bench.start_library(ds, LibraryViewSettings(EDITS, FAITHFUL)).key),
+    "phases.live_library": lambda bench, ds: bench.wait(bench.start_live_library(ds, LiveSettings(FAITHFUL)).key),
+    "phases.align": lambda bench, ds: bench.aligned_runs(ds, AlignmentSettings("one step/1", RUN)),
+}
+WITHOUT_COMMAND = {
+    *("phases.runs", "phases.learn", "phases.timeline", "phases.known_match", "phases.library"),
+    *("phases.live_library", "phases.align"),
+}
+
+
+def _with_c(library, c):
+    return replace(library, match=replace(library.match, c=c))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A home with benchmark runs, jobs and counters; and the hash of each by its package."""
+    folder = tmp_path_factory.mktemp("measured")
+    write(folder / "runs.jsonl", runs_of({name: SPEEDS[name] for name in ("calm", "twin")}, n_runs=10))
+    records_for_phases.samples().to_csv(folder / "counters.csv", index=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        patch.delenv("WORKPROF_READONLY", raising=False)
+        with Workbench(from_environment()) as bench:
+            bench.ingest([SAMPLE])
+            bench.sample("pai_sample", "workload", 400, "jobs")
+            hashes = {
+                "nodes": bench.ingest([folder / "runs.jsonl"]).hash,
+                "phases": bench.ingest([folder / "counters.csv"]).hash,
+            }
+            bench.profiles("jobs")
+    return folder / "home", hashes
+
+
+@pytest.fixture
+def bench(kept, tmp_path, monkeypatch):
+    """A copy of that home, to be opened as often as needed."""
+    shutil.copytree(kept[0], tmp_path / "home")
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("WORKPROF_READONLY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return lambda: Workbench(from_environment())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", [*NODES, *PHASES])
+def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question):
+    with bench() as opened:
+        run = made(opened, question, (NODES | PHASES)[question], kept[1][question.partition(".")[0]])
+    asked_again(bench, run, question in WITHOUT_COMMAND)
+
+
+@pytest.mark.slow
+def test_a_detection_is_found_again_by_its_python_and_its_command(kept, bench):
+    """Training takes long, so its result is made by hand: the key is what must be the same."""
+    asked = DegradationSettings(epochs=1, false_alarm_share=0.1)
+    with bench() as opened:
+        key = opened.degradation_answer(kept[1]["nodes"], asked).key
+        about = DETECT.about(key, "runs", DetectionAsked(asked), 12.0)
+        opened._cache.put(key, records_for_nodes.detection(), about)
+        code, command = opened.run_in_python(run_of(key)), opened.run_in_shell(run_of(key))
+    before = keys(bench)
+    exec(compile(code, "snippet", "exec"), {})
+    shell(command)
+    assert keys(bench) == before
+
+
+def test_every_step_of_the_product_has_a_recipe():
+    steps = set()
+    for found in pkgutil.iter_modules(workprof.workbench.__path__, "workprof.workbench."):
+        module = importlib.import_module(found.name)
+        steps |= {value.name for value in vars(module).values() if isinstance(value, Step)}
+    assert steps == set(RECIPES)
+    assert [name for name, recipe in RECIPES.items() if not recipe.method and not recipe.why_not] == []
+
+
+def test_every_step_with_a_command_is_tried():
+    tried = {question.partition(" ")[0] for question in (*NODES, *PHASES, DETECT.name)} - WITHOUT_COMMAND
+    assert tried == set(MEASURED_COMMANDS)
+
+
+def test_settings_that_no_option_says_have_no_command():
+    chosen = DetectSettings(RUN, LibrarySettings(counters=("app.cpu%",)))
+    assert command_of("phases.detect", "ab12", chosen, lambda asked: asked) == ""
+    unset = MatchRunSettings(RUN, _with_c(FAITHFUL, None))
+    assert command_of("phases.match", "ab12", unset, lambda asked: asked) == ""
+    elsewhere = EvaluationSettings(splits=3, trained_elsewhere=True, train_hash="cd34")
+    said = command_of("phases.evaluate", "ab12", elsewhere, lambda asked: asked)
+    assert said == "workprof phases evaluate ab12 --train cd34 --splits 3"

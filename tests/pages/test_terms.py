@@ -1,0 +1,69 @@
+"""The glossary stands in the help of figures, columns and controls: one source, in the words of the Help page."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from pages import _terms
+from workprof.charts.chart import Headline
+from workprof.charts.help import explained, glossary_of, meaning_of
+from workprof.charts.help.explained import _SPOKEN
+
+CHARTS = Path(__file__).parents[2] / "workprof" / "charts"
+PLAIN = {
+    "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Confidence", "Cores",
+    "Detector", "F1 of degraded", "F1 of normal", "Finished", "Finished jobs", "Groups", "In a profile both times",
+    "Its risk", "Jobs", "Looked at", "Mean error", "Mean size", "Median duration", "Memory", "Moved", "Needed less",
+    "Needed more", "Odds of a retry", "Of requests", "Order holds", "Over the top", "Period", "Predicted saving",
+    "Recorded", "Restoring error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks", "Thesis' optimum",
+    "Unlikeness", "Used", "Verdict", "Verdict so far", "Workloads",
+}  # fmt: skip
+"""Labels that say in everyday words what they count; each has a help of its own."""
+
+
+def labels():
+    """Return label -> whether a meaning is given, of every figure that the charts make."""
+    found = {}
+    for path in CHARTS.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Headline":
+                label = node.args[0]
+                if isinstance(label, ast.Constant):
+                    found[label.value] = len(node.args) > 2
+    return found
+
+
+def test_every_figure_has_a_meaning_and_is_a_term_or_plain():
+    found = labels()
+    assert len(found) > 60
+    assert [label for label, explained_ in found.items() if not explained_] == []
+    assert sorted(label for label in found if not glossary_of(label) and label not in PLAIN) == []
+
+
+def test_the_help_of_a_figure_adds_the_glossary_once():
+    figure = Headline("Silhouette", "0.61", "Over 300 rows.")
+    assert figure.help == f"Over 300 rows. {meaning_of('silhouette')}"
+    assert explained("Silhouette", meaning_of("silhouette")) == meaning_of("silhouette")
+    assert Headline("Rows", "3", "In the store.").help == "In the store."
+    assert explained("no such term") == ""
+
+
+@pytest.mark.parametrize("term", _SPOKEN)
+def test_other_names_of_a_term_mean_the_term(term):
+    for spoken in _SPOKEN[term]:
+        assert spoken == spoken.lower()
+        assert glossary_of(spoken) == meaning_of(term)
+
+
+def test_columns_keep_their_settings_and_get_the_meaning():
+    number = st.column_config.NumberColumn
+    given = {"u_score": number("u-score", format="%.1f", help="Lower is better."), "plain": "plain words"}
+    found = _terms.columns(["u_score", "purity", "plain", "something else"], given)
+    assert found["u_score"]["help"] == f"Lower is better. {meaning_of('u-score')}"
+    assert found["u_score"]["type_config"]["format"] == "%.1f"
+    assert found["purity"]["help"] == meaning_of("purity")
+    assert found["plain"] == "plain words"
+    assert "something else" not in found
+    assert given["u_score"]["help"] == "Lower is better."

@@ -1,0 +1,51 @@
+"""Data: page, library, command, files and report say the same of what was loaded."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from tests.same.reading import same_figures
+from workprof.charts.data import column_table
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def printed(jobs):
+    return jobs.report("jobs", "data")
+
+
+def test_columns_are_those_of_the_library_and_the_report(jobs, printed):
+    page = jobs.page("data", "jobs", data_tab="Columns")
+    columns = jobs.library(lambda bench: bench.column_profiles("jobs"))
+    shown = next(table for table in page.tables if "median" in table.columns)
+    table = column_table(columns)
+    assert [list(bars) for bars in shown["histogram"]] == [list(bars) for bars in table["histogram"]]
+    assert shown.drop(columns="histogram").astype(str).equals(table.drop(columns="histogram").astype(str))
+    whole = pd.read_csv(io.BytesIO(printed.csv("data")["columns"]), dtype=str, keep_default_na=False)
+    assert list(whole["median"]) == ["" if pd.isna(one) else one for one in table["median"]]
+    means = {one.column.name: one.median for one in columns}
+    exported = pd.read_csv(io.BytesIO(page.files["jobs.csv"]))
+    assert means["duration_s"] == pytest.approx(exported["duration_s"].median(), rel=1e-12)
+
+
+def test_the_strip_of_times_is_the_reports(jobs, printed):
+    page = jobs.page("data", "jobs", data_tab="Time coverage")
+    assert same_figures(page, printed, "data") == {"time-coverage"}
+
+
+def test_exports_are_those_of_the_command(jobs):
+    page = jobs.page("data", "jobs")
+    for kind in ("csv", "parquet"):
+        target = jobs.folder / f"out.{kind}"
+        answer = jobs.command("export", "jobs", "-o", target)
+        assert answer["rows"] == len(_read(kind)(target))
+        assert page.files[f"jobs.{kind}"] == target.read_bytes()
+    first = page.tables[0]
+    whole = pd.read_parquet(io.BytesIO(page.files["jobs.parquet"]))
+    assert first["duration_s"].tolist() == whole["duration_s"].head(len(first)).tolist()
+
+
+def _read(kind):
+    return pd.read_csv if kind == "csv" else pd.read_parquet

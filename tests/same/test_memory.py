@@ -1,0 +1,132 @@
+"""Memory: every view's figures, metrics and files are the library's, the command's and the report's."""
+
+import json
+
+import pytest
+
+from tests.charts import records_for_memory as given
+from tests.same.reading import bar, same_figures, same_metrics
+from workprof.cli.memory import assessment_answer, bins_answer
+from workprof.cli.memory_models import models_answer
+from workprof.cli.memory_plans import replay_answer, rollup_answer
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.records import to_json
+from workprof.units import GB, format_share
+
+pytestmark = pytest.mark.slow
+
+MODELS = PredictorSettings(bins=BinSettings(task=given.HEAVY), models=("svm",), sampling=("none",), trials=0)
+MODEL_PARAMETERS = {"memory_model": ["svm"], "memory_sampling": ["none"], "memory_trials": "0"}
+
+
+@pytest.fixture(scope="module")
+def printed(tasks):
+    tasks.library(lambda bench: bench.replay("tasks", ReplaySettings()))
+    return tasks.report("tasks", "memory")
+
+
+def test_tasks(tasks, printed):
+    found = tasks.library(lambda bench: bench.assessment("tasks", AssessmentSettings()))
+    told = tasks.command("memory", "assess", "tasks")
+    assert to_json(assessment_answer(found)) == told
+    page = tasks.page("memory", "tasks", memory_tab="Tasks")
+    assert same_figures(page, printed, "memory") == {"memory-by-task", "memory-classes"}
+    same_metrics(page, printed, "memory")
+    assert page.metric("Memory used") == [format_share(told["memory"]["utilisation"])]
+    assert page.files["tasks-tasks.csv"] == printed.csv("memory")["memory-tasks"]
+    assert page.files["tasks-request-groups.csv"] == printed.csv("memory")["memory-groups"]
+    table = page.csv("tasks-tasks.csv")
+    assert table["wasted_gb_h"].tolist() == [one["wasted_gb_h"] for one in told["tasks"]]
+    assert table["max_gb"].tolist() == [one["peak_gb"]["max"] for one in told["tasks"]]
+    strengths = {one["column"]: one["strength"] for one in told["features"] if one["task"] == given.HEAVY}
+    facts = {name: value for name, value in bar(page.figures["memory-facts"]).items() if name is not None}
+    assert facts
+    assert {name: strengths[name] for name in facts} == facts
+
+
+def test_bins(tasks):
+    asked = BinSettings(task=given.HEAVY)
+    found = tasks.library(lambda bench: bench.bins("tasks", asked))
+    told = tasks.command("memory", "bins", "tasks", "--task", given.HEAVY)
+    assert to_json(bins_answer(found)) == told
+    page = tasks.page("memory", "tasks", memory_tab="Bins", memory_task="HEAVY")
+    assert page.metric("Saved at best") == [
+        format_share(told["time_based_saved_share"]),
+        f"{told['saved_gb_h']:,.0f} GB·h",
+    ]
+    assert page.metric("Thesis' optimum") == [format_share(told["time_based_optimal_improvement"])]
+    (edges,) = (table for table in page.tables if "edge_gb" in table.columns)
+    assert edges["edge_gb"].tolist() == told["edges_gb"]
+    assert edges["runs"].tolist() == told["bin_runs"]
+    (line,) = (trace for trace in page.figures["memory-improvement"] if trace.get("name") == "best edges")
+    assert line["y"][2] == told["time_based_saved_share"]
+
+
+def test_models(tasks):
+    found = tasks.library(lambda bench: bench.bin_models("tasks", MODELS))
+    words = ("--task", given.HEAVY, "--models", "svm", "--sampling", "none", "--trials", "0")
+    told = tasks.command("memory", "train", "tasks", *words)
+    assert to_json(models_answer(found)) == told
+    page = tasks.page("memory", "tasks", memory_tab="Models", memory_task="HEAVY", **MODEL_PARAMETERS)
+    (table,) = (table for table in page.tables if "accuracy" in table.columns)
+    lines = sorted(table[["accuracy", "replayed"]].to_numpy().tolist())
+    every = (*told["models"], *told["cheapest"], told["constant"], told["cheapest_constant"])
+    trained = sorted([100 * one["accuracy"], 100 * one["replayed_improvement"]] for one in every)
+    assert lines == [pytest.approx(one, rel=1e-12) for one in trained]
+
+
+def test_policies(tasks, printed):
+    found = tasks.library(lambda bench: bench.replay("tasks", ReplaySettings()))
+    told = tasks.command("memory", "replay", "tasks")
+    assert to_json(replay_answer(found)) == told
+    page = tasks.page("memory", "tasks", memory_tab="Policies")
+    assert same_figures(page, printed, "memory") == {"memory-frontier", "memory-learning"}
+    same_metrics(page, printed, "memory", n=4)
+    assert page.files["tasks-policies.csv"] == printed.csv("memory")["memory-policies"]
+    table = page.csv("tasks-policies.csv")
+    assert sorted(table["wasted_gb_h"]) == sorted(one["wasted_gb_h"] for one in told["policies"].values())
+    assert sorted(table["failures"]) == sorted(one["failures"] for one in told["policies"].values())
+    (ours,) = (trace for trace in page.figures["memory-frontier"] if trace.get("name") == "ours")
+    assert ours["y"] == [told["policies"][name]["wasted_gb_h"] for name in ("workprof", "workprof_cautious")]
+
+
+def test_roll_up_and_plan(tasks, printed):
+    found = tasks.library(lambda bench: bench.rollup("tasks", RollupSettings()))
+    told = tasks.command("memory", "rollup", "tasks")
+    assert to_json(rollup_answer(found)) == told
+    page = tasks.page("memory", "tasks", memory_tab="Roll-up")
+    assert same_figures(page, printed, "memory") == {"memory-rollup-task"}
+    same_metrics(page, printed, "memory")
+    assert page.files["tasks-rollup-task.csv"] == printed.csv("memory")["memory-rollup"]
+    before, after = ([*trace["x"]] for trace in page.figures["memory-rollup-task"])
+    assert before == [one["memory_gb"]["before"] for one in told["rows"]]
+    assert after == [one["memory_gb"]["after"] for one in told["rows"]]
+    assert page.metric("Failed attempts") == [f"{told['total']['n_failures']:,}"]
+    saving = told["total"]["memory_gb_h"]
+    assert page.metric("GB·h") == [f"{format_share(1 - saving['after'] / saving['before'])} less"]
+
+
+@pytest.mark.parametrize(
+    ("to", "file"),
+    [("csv", "plan.csv"), ("json", "plan.json"), ("nextflow", "plan.config"), ("kubernetes", "plan.yaml")],
+)
+def test_the_plans_files_are_the_commands(tasks, to, file):
+    page = tasks.page("memory", "tasks", memory_tab="Roll-up")
+    tasks.command("memory", "export", "tasks", "--to", to, "-o", tasks.folder / file)
+    written = (tasks.folder / file).read_bytes()
+    assert page.files[f"tasks-memory-plan.{file.partition('.')[2]}"] == written
+    if to == "json":
+        sizes = sorted(one["size_bytes"] / GB for one in json.loads(written)["tasks"])
+        (plan,) = (table for table in page.tables if "size_gb" in table.columns)
+        assert sorted(plan["size_gb"]) == pytest.approx(sizes, rel=1e-12)
+
+
+def test_home_tells_the_saving_of_the_replay(tasks, printed):
+    ours = tasks.command("memory", "replay", "tasks")["policies"]["workprof"]
+    home = tasks.page("home", "tasks")
+    assert home.metric("Predicted saving") == [f"{format_share(ours['saving'])} less"]
+    assert home.metric("Its risk") == [f"{ours['failures']} fail"]

@@ -1,0 +1,84 @@
+"""Nodes: every view's figures, metrics and files are the library's, the command's and the report's."""
+
+import pytest
+
+from pages._runs_links import parameters_of
+from tests.same.reading import bar, same_figures, same_metrics
+from workprof.cli.nodes_detect import detection_answer
+from workprof.cli.nodes_rank import advice_answer, groups_answer, ranking_answer
+from workprof.nodes.ranking.settings import RankSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.records import to_json
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def printed(nodes):
+    return nodes.report("runs", "nodes", "degradation")
+
+
+def test_ranking(nodes, printed):
+    found = nodes.library(lambda bench: bench.node_ranking("runs"))
+    told = nodes.command("nodes", "rank", "runs")
+    assert to_json(ranking_answer(found)) == told
+    page = nodes.page("nodes", "runs", nodes_tab="Ranking")
+    assert same_figures(page, printed, "nodes") == {"node-ranking", "node-aspects"}
+    same_metrics(page, printed, "nodes")
+    assert page.files["runs-nodes-ranking.csv"] == printed.csv("nodes")["nodes"]
+    assert bar(page.figures["node-ranking"]) == {one["node"]: one["score"] for one in told["nodes"]}
+    aspects = {trace["name"]: trace["y"] for trace in page.figures["node-aspects"]}
+    assert aspects == {
+        one["node"]: [one["aspects"][name]["score"] for name in ("cpu", "memory", "disk", "network")]
+        for one in told["nodes"]
+    }
+    best, worst = told["nodes"][0], told["nodes"][-1]
+    assert page.metric("Best node") == [best["node"]]
+    assert page.metric("Best / worst") == [f"{best['score'] / worst['score']:.2f} times"]
+
+
+def test_groups(nodes, printed):
+    found = nodes.library(lambda bench: bench.node_groups("runs"))
+    told = nodes.command("nodes", "groups", "runs")
+    assert to_json(groups_answer(found)) == told
+    page = nodes.page("nodes", "runs", nodes_tab="Groups")
+    assert same_figures(page, printed, "nodes") == {"node-groups-silhouettes"}
+    assert page.files["runs-node-groups.csv"] == printed.csv("nodes")["node-groups"]
+    bars = bar(page.figures["node-groups-silhouettes"], "x", "y")
+    assert bars == {int(k): value for k, value in told["silhouettes"].items()}
+    assert page.metric("Groups") == [str(told["k"])]
+
+
+def test_advice_for_a_profile(nodes):
+    nodes.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
+    told = nodes.command("nodes", "advise", "runs", "--jobs", "jobs", "--profile", 0)
+    found = nodes.library(lambda bench: bench.node_advice("runs", "jobs", 0))
+    assert to_json(advice_answer(found)) == told
+    page = nodes.page("nodes", "runs", nodes_tab="For a profile")
+    assert bar(page.figures["node-ranking"]) == {one["node"]: one["score"] for one in told["nodes"]}
+    table = page.csv("nodes-for-profile-0.csv")
+    assert table["score"].tolist() == [one["score"] for one in told["nodes"]]
+
+
+def test_degradation(nodes, printed):
+    found = nodes.library(lambda bench: bench.degradation("runs"))
+    told = nodes.command("nodes", "detect", "runs")
+    assert to_json(detection_answer(found)) == told
+    page = nodes.page("nodes", "runs", nodes_tab="Degradation")
+    assert same_figures(page, printed, "degradation") == {
+        "node-timeline", "node-code-map", "node-reliability", "node-reconstruction-errors",
+    }  # fmt: skip
+    same_metrics(page, printed, "degradation")
+    assert page.files["node-detectors.csv"] == printed.csv("degradation")["node-detectors"]
+    table = page.csv("node-detectors.csv").set_index("detector")
+    used = told["detectors"][told["detector"]]
+    assert table.loc[f"{told['detector']} (used)", "f1_anomalous"] == used["f1_anomalous"]
+    assert page.metric("Flagged") == [f"{sum(one['flag'] for one in told['runs']):,}"]
+
+
+def test_a_kept_ranking_opens_with_its_settings(nodes):
+    asked = RankSettings(weights={"cpu": 2.0, "disk": 1.0}, nodes=("calm", "small", "tiny"), since_s=1e9)
+    found = nodes.library(lambda bench: bench.node_ranking("runs", asked))
+    parameters = parameters_of("nodes.rank", nodes.hashes["runs"], asked)
+    page = nodes.page("nodes", "runs", **{name: value for name, value in parameters.items() if name != "ds"})
+    assert bar(page.figures["node-ranking"]) == {one.node: one.score for one in found.nodes}

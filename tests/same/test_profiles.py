@@ -1,0 +1,114 @@
+"""Profiles and Home: page, library, command, CSV files and report say the same of one clustering."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from tests.same.reading import bar, same_figures, same_metrics
+from workprof.charts.downloads import csv_bytes, summary_table
+from workprof.cli.profiles import fit_answer
+from workprof.profiles.clusterability.stability import StabilitySettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.records import to_json
+from workprof.units import format_count, format_share
+
+pytestmark = pytest.mark.slow
+
+VIEWS = {
+    "Box plots": {"spread-cpu_usage_percent"},
+    "Silhouettes": {"silhouettes"},
+    "Map": {"profile-map"},
+    "Sizes": {"profile-sizes"},
+    "Tree": {"condensed-tree"},
+    "Metadata": {"metadata-workload"},
+    "Is there anything to cluster?": {"hopkins"},
+}
+"""View -> its figures that the report has, too."""
+
+NUMBERS = {
+    "Profiles": lambda told: [format_count(told["n_clusters"])],
+    "Clustered": lambda told: [format_share(1 - told["n_outliers"] / told["n_rows"])],
+    "Outliers": lambda told: [format_count(told["n_outliers"])],
+    "Mean size": lambda told: [format_count(told["mean_cluster_size"])],
+    "Silhouette": lambda told: [f"{told['silhouette_clustered']:.3f}", f"{told['avg_silhouette']:.3f}"],
+    "Davies–Bouldin": lambda told: [f"{told['davies_bouldin']:.3f}"],
+    "DBCV": lambda told: [f"{told['dbcv']:.3f}"],
+    "ACQUIRES": lambda told: [f"{told['acquires']:.3f}"],
+    "scores_v3": lambda told: [f"{told['scores_v3']:.3f}"],
+    "CCPM": lambda told: [f"{told['ccpm']:.3f}"],
+    "Truth (ARI)": lambda told: [f"{told['truth_adjusted_rand']:.3f}"],
+}
+"""Metric of the page -> its texts from the command's numbers."""
+
+
+@pytest.fixture(scope="module")
+def fit(jobs):
+    return jobs.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
+
+
+@pytest.fixture(scope="module")
+def told(jobs, fit):
+    return jobs.command("profiles", "fit", "jobs")
+
+
+@pytest.fixture(scope="module")
+def printed(jobs, fit):
+    return jobs.report("jobs", "data", "profiles")
+
+
+def test_the_command_tells_the_record(fit, told):
+    assert to_json(fit_answer(fit)) == told
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_shows_what_the_report_prints(jobs, printed, view):
+    page = jobs.page("profiles", "jobs", profiles_tab=view)
+    assert same_figures(page, printed, "profiles") == VIEWS[view]
+
+
+def test_every_metric_is_the_commands_number(jobs, told, printed):
+    page = jobs.page("profiles", "jobs", profiles_tab="Sizes")
+    assert {label: page.metric(label) for label, _, _ in page.metrics} == {
+        label: texts(told) for label, texts in NUMBERS.items()
+    }
+    same_metrics(page, printed, "profiles")
+    sizes = bar(page.figures["profile-sizes"])
+    assert {f"P{one['profile']}": one["size"] for one in told["profiles"]} | {"Outliers": told["n_outliers"]} == sizes
+
+
+def test_files_of_the_page_hold_the_record(jobs, fit, printed):
+    page = jobs.page("profiles", "jobs", profiles_tab="Take away")
+    summary = csv_bytes(summary_table(fit, {}))
+    named = page.csv("jobs-profiles-summary.csv")
+    assert list(named["rows"]) == [card.size for card in fit.cards]
+    assert list(named["silhouette"]) == [card.silhouette for card in fit.cards]
+    assert page.files["jobs-profiles-summary.csv"] == page.files["jobs-profiles-table.csv"]
+    assert page.files["jobs-profiles-summary.csv"] == printed.csv("profiles")["profiles"]
+    assert pd.read_csv(io.BytesIO(summary)).drop(columns="name").equals(named.drop(columns="name"))
+    labels = pd.read_parquet(io.BytesIO(page.files["jobs-profiles-labels.parquet"]))
+    assert list(labels["profile"]) == fit.labels.tolist()
+    assert list(labels["probability"]) == fit.probabilities.tolist()
+    assert list(labels["silhouette"].fillna(9)) == pd.Series(fit.silhouettes).fillna(9).tolist()
+
+
+def test_hopkins_and_stability_are_the_commands(jobs, fit):
+    jobs.library(lambda bench: bench.stability("jobs", StabilitySettings(fit=ProfileSettings())))
+    page = jobs.page("profiles", "jobs", profiles_tab="Is there anything to cluster?")
+    hopkins = jobs.command("profiles", "hopkins", "jobs")
+    assert f"{hopkins['hopkins']:.3f}" in page.words
+    stability = jobs.command("profiles", "stability", "jobs")
+    assert page.metric("Adjusted Rand") == [f"{stability['adjusted_rand']:.3f}"]
+    assert bar(page.figures["profile-stability"][:1]) == {
+        f"P{one['profile']}": one["jaccard"] for one in stability["per_profile"]
+    }
+
+
+def test_home_says_what_the_pages_say(jobs, told, printed):
+    home = jobs.page("home", "jobs")
+    profiles = jobs.page("profiles", "jobs", profiles_tab="Sizes")
+    elsewhere = {label: value for label, value, _ in (*printed.metrics("data"), *reversed(profiles.metrics))}
+    shared = {label: value for label, value, _ in reversed(home.metrics) if label in elsewhere}
+    assert set(shared) >= {"Users", "Nodes", "Median duration", "Clustered"}
+    assert shared == {label: elsewhere[label] for label in shared}
+    assert same_figures(home, printed, "profiles") == {"profile-sizes"}

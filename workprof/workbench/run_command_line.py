@@ -1,0 +1,105 @@
+"""A command line in the making: which option fills which field of the settings, and how values are written."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.sweep.settings import COUPLED
+
+Resolve = Callable[[ProfileSettings], ProfileSettings]
+"""Names the features and sizes of a clustering, as the workbench does for one dataset."""
+
+Words = tuple[str, ...]
+SIZES = ("edges_bytes", "step_bytes", "retry.cap_bytes")
+"""Fields that a command takes as sizes with a unit."""
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """A command in the making.
+
+    Attributes:
+        words: before the dataset.
+        base: the settings that it asks with no option but `after`.
+        options: flag -> field of the settings that it fills ('plan.rule' = of the record within).
+        after: words after the dataset that are always there.
+    """
+
+    words: Words
+    base: Any
+    options: dict[str, str]
+    after: Words = ()
+
+
+def written(line: CommandLine, dataset: str, asked: Any) -> str:
+    """Return the command that asks exactly this of a dataset, '' where its options cannot say it."""
+    words, changes = [*line.words, dataset, *line.after], {}
+    for flag, field in line.options.items():
+        value = _value(asked, field)
+        if value != _value(line.base, field):
+            said = said_as(flag, field, value)
+            if not said:
+                return ""
+            words += said
+            changes[field] = value
+    return shlex.join(["workprof", *words]) if _with(line.base, changes) == asked else ""
+
+
+def flags(*fields: str, within: str = "") -> dict[str, str]:
+    """Return flag -> field for fields that are called as their options are."""
+    return {"--" + field.replace("_", "-"): within + field for field in fields}
+
+
+def mode_words(mode: str) -> Words:
+    """Return the option of a mode, () for the default one."""
+    return () if mode == "corrected" else ("--mode", mode)
+
+
+def _value(record: Any, path: str) -> Any:
+    first, _, rest = path.partition(".")
+    found = getattr(record, first)
+    return _value(found, rest) if rest else found
+
+
+def _with(record: Any, changes: dict[str, Any]) -> Any:
+    """Return a record with other values at some paths, changed at once: they may be valid together only."""
+    own = {path: value for path, value in changes.items() if "." not in path}
+    inside: dict[str, dict[str, Any]] = {}
+    for path, value in changes.items():
+        first, _, rest = path.partition(".")
+        if rest:
+            inside.setdefault(first, {})[rest] = value
+    return replace(record, **own, **{name: _with(getattr(record, name), within) for name, within in inside.items()})
+
+
+def said_as(flag: str, field: str, value: Any) -> Words:
+    """Return the words of an option, () where it cannot say this value."""
+    if value is None:
+        return ()
+    if field == "min_samples" and value == COUPLED:
+        return (flag, "coupled")
+    if field == "by" and isinstance(value, tuple):
+        each = [said_as(flag, "", names) for names in value]
+        return tuple(word for words in each for word in words) if all(each) else ()
+    if isinstance(value, dict):
+        if any("=" in name for name in value):
+            return ()
+        value = tuple(f"{name}={_text(item)}" for name, item in value.items())
+    items = value if isinstance(value, tuple) else (value,)
+    texts = [_size(item) if field in SIZES else _text(item) for item in items]
+    if not all(texts) or (isinstance(value, tuple) and any("," in text or text != text.strip() for text in texts)):
+        return ()
+    return (flag, ",".join(texts))
+
+
+def _text(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _size(value: float) -> str:
+    """Return whole bytes with their unit; '' for a part of a byte, which no size can say."""
+    return f"{value:.0f}B" if value and float(value).is_integer() else ""

@@ -1,0 +1,92 @@
+"""Commands of the steps about nodes and phases, from the settings as they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workprof.nodes.advice.advice import AdviceSettings
+from workprof.nodes.detection.asked import DetectionAsked
+from workprof.nodes.groups.records import GroupSettings
+from workprof.nodes.ranking.settings import RankSettings
+from workprof.phases.settings import (
+    DetectSettings,
+    EvaluationSettings,
+    LibrarySettings,
+    MatchRunSettings,
+    faithful_library,
+)
+from workprof.workbench.run_command_line import CommandLine, Resolve, Words, flags, mode_words
+
+SEARCH = "library.fingerprints.change_points."
+
+
+def _rank(_: RankSettings, __: Resolve) -> CommandLine:
+    options = flags("weights", "score", "exclude", "nodes", "confidence", "seed")
+    options |= {"--prices": "prices_per_h", "--since": "since_s", "--until": "until_s"}
+    return CommandLine(("nodes", "rank"), RankSettings(), options)
+
+
+def _groups(_: GroupSettings, __: Resolve) -> CommandLine:
+    options = flags("exclude", "nodes", "seed", within="ranking.") | flags("mode", "reference")
+    return CommandLine(("nodes", "groups"), GroupSettings(), options)
+
+
+def _degraded(asked: DetectionAsked, _: Resolve) -> CommandLine:
+    options = flags("detector", "trials", "epochs", "mode", "seed", within="detect.")
+    options |= {"--false-alarms": "detect.false_alarm_share"}
+    return CommandLine(("nodes", "detect"), DetectionAsked(train=asked.train), options, _train(asked.train))
+
+
+def _advice(asked: AdviceSettings, _: Resolve) -> CommandLine:
+    options = flags("weights", "exclude", "seed", within="ranking.") | {"--prices": "ranking.prices_per_h"}
+    base = AdviceSettings(asked.jobs, asked.profile, asked.clustering)
+    after = ("--jobs", asked.jobs, "--profile", str(asked.profile))
+    return CommandLine(("nodes", "advise"), base, options, after)
+
+
+def _phases(asked: DetectSettings, _: Resolve) -> CommandLine:
+    options = {"--run": "run", "--hazard": f"{SEARCH}hazard_samples"} | flags(
+        "method", "readout", "penalty", within=SEARCH
+    )
+    base = DetectSettings(library=_library(asked.library))
+    return CommandLine(("phases", "detect"), base, options, mode_words(asked.library.mode))
+
+
+def _match(asked: MatchRunSettings, _: Resolve) -> CommandLine:
+    base = MatchRunSettings(asked.unknown, _library(asked.library))
+    after = ("--unknown", asked.unknown, *mode_words(asked.library.mode))
+    return CommandLine(("phases", "match"), base, _known(), after)
+
+
+def _evaluation(asked: EvaluationSettings, _: Resolve) -> CommandLine:
+    base = EvaluationSettings(
+        library=_library(asked.library), trained_elsewhere=asked.trained_elsewhere, train_hash=asked.train_hash
+    )
+    options = flags("splits", "open_splits") | {"--leave-out": "left_out"} | _known()
+    after = (*_train(asked.train_hash), *mode_words(asked.library.mode))
+    return CommandLine(("phases", "evaluate"), base, options, after)
+
+
+def _library(asked: LibrarySettings) -> LibrarySettings:
+    """Return the library that a command asks for with no option but its mode; chosen counters stand in a file."""
+    return faithful_library() if asked.mode == "faithful" else LibrarySettings()
+
+
+def _known() -> dict[str, str]:
+    return {"--c": "library.match.c", "--seed": "library.seed"}
+
+
+def _train(dataset: str) -> Words:
+    return ("--train", dataset) if dataset else ()
+
+
+MEASURED_COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
+    "nodes.rank": _rank,
+    "nodes.groups": _groups,
+    "nodes.detect": _degraded,
+    "nodes.advice": _advice,
+    "phases.detect": _phases,
+    "phases.match": _match,
+    "phases.evaluate": _evaluation,
+}
