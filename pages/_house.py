@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from workprof.background import Ingests, Tasks
-from workprof.report.built import BuiltReport
 from workprof.settings import Settings, from_environment
 from workprof.workbench import Workbench
+
+if TYPE_CHECKING:
+    from workprof.report.built import BuiltReport  # with it comes every chart there is
 
 REPORTS_KEPT = 4
 """Of the reports made last: a whole one takes some megabytes."""
 
-MODULES_BETWEEN = 100
+MODULES_BETWEEN = 50
 """Newly loaded modules that are worth a pause of some tenths of a second."""
 
 _FOLDER = Path(__file__).resolve().parent.parent / "data" / "sample"
@@ -61,7 +65,7 @@ def open_house() -> House:
     """
     settings = from_environment()
     house: House = _opened(str(settings.home), settings)
-    _settle(_settled())
+    _SETTLED.settle(len(sys.modules))
     return house
 
 
@@ -71,23 +75,20 @@ class _Settled:
 
     modules: int = 0
 
+    def settle(self, modules: int) -> None:
+        """Keep the collector from walking through every library after every answer.
 
-def _settle(last: _Settled) -> None:
-    """Keep the collector from walking through every library after every answer.
-
-    Streamlit collects all garbage after each run of a script; the other sessions wait meanwhile. Most of what it walks
-    through is code, which stays; the more so the more libraries are loaded, hence again once many have come.
-    """
-    modules = len(sys.modules)
-    if modules >= last.modules + MODULES_BETWEEN:
-        last.modules = modules
-        gc.collect()
-        gc.freeze()
+        Streamlit collects all garbage after each run of a script, and the other sessions wait meanwhile. Most of what
+        it walks through is code, which stays. Pages load libraries when they need them, hence again after many.
+        """
+        if modules >= self.modules + MODULES_BETWEEN:
+            self.modules = modules
+            gc.collect()
+            gc.freeze()
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _settled() -> _Settled:
-    return _Settled()
+_SETTLED = _Settled()
+atexit.register(gc.unfreeze)  # what was left alone is cleared away at the end, or DuckDB's module complains of leaks
 
 
 def _close(house: House) -> None:

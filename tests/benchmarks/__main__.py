@@ -27,6 +27,8 @@ NAMES = (
     "fingerprints",
     "nodes_train",
     "page_warm_p95",
+    "page_cold",
+    "import_workprof",
 )
 
 

@@ -76,7 +76,9 @@ class ForecastQuestions(SweepQuestions):
         if answer.result is None:
             raise NotEnoughData("no forecaster is trained with these settings; train it first")
         with self._guard:
-            found = self._loaded.pop(answer.key, None) or LoadedForecaster(answer.result)
+            found = self._loaded.pop(answer.key, None)
+        found = found or LoadedForecaster(answer.result)  # seconds at first: nobody else waits for that
+        with self._guard:
             self._loaded[answer.key] = found
             while len(self._loaded) > LOADED_AT_MOST:
                 self._loaded.pop(next(iter(self._loaded)))

@@ -4,46 +4,64 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from plotly.subplots import make_subplots
+import plotly.graph_objects as go
 
 from workprof.charts.chart import Chart
 from workprof.charts.text import plotly_text
-from workprof.charts.theme import laid_out, mark
+from workprof.charts.theme import mark
 from workprof.profiles.fit import ProfileCard
 from workprof.units import format_share
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HEIGHT_PX = 170
+LEFT, RIGHT = (0.0, 0.57), (0.71, 1.0)
+"""Parts of the width that the hours and the weekdays take."""
 
 
 def arrivals(card: ProfileCard, name: str) -> Chart:
     """Return bars of starts by hour (left) and by weekday (right)."""
-    look = mark(card.profile)
-    figure = make_subplots(cols=2, rows=1, column_widths=[0.66, 0.34], horizontal_spacing=0.14, shared_yaxes=False)
-    style = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay", "size": 5}}
-    figure.add_bar(
-        x=np.arange(24), y=card.arrivals_by_hour, marker=style, hovertemplate="%{x} h: %{y:,} rows<extra></extra>"
-    )
-    figure.add_bar(
-        x=WEEKDAYS,
-        y=card.arrivals_by_weekday,
-        marker=style,
-        hovertemplate="%{x}: %{y:,} rows<extra></extra>",
-        col=2,
-        row=1,
-    )
-    laid_out(figure, x="Hour of start", y="Rows", height=HEIGHT_PX, xaxis2={"title": {"text": "Weekday"}}, bargap=0.15)
-    figure.update_xaxes(dtick=6, col=1)
-    figure.update_xaxes(tickangle=0, tickvals=[0, 3, 6], ticktext=["Mon", "Thu", "Sun"], col=2)
-    figure.update_yaxes(nticks=3)
-    figure.update_layout(margin={"t": 8, "b": 4})
     return Chart(
         name=f"arrivals-{card.profile}",
-        figure=figure,
+        figure=_bars(card),
         takeaway=_takeaway(card),
         alt=f"Starts of {plotly_text(name)} by hour of day and by weekday. {_takeaway(card)}",
         data=pd.DataFrame({"hour": np.arange(24), "rows": card.arrivals_by_hour}),
     )
+
+
+def _bars(card: ProfileCard) -> go.Figure:
+    """Return the figure, made as one specification: a page shows a dozen, and Plotly checks every update anew."""
+    look = mark(card.profile)
+    style = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay", "size": 5}}
+    by_hour = {"x": np.arange(24), "y": card.arrivals_by_hour, "hovertemplate": "%{x} h: %{y:,} rows<extra></extra>"}
+    by_weekday = {"x": WEEKDAYS, "y": card.arrivals_by_weekday, "hovertemplate": "%{x}: %{y:,} rows<extra></extra>"}
+    drawn = {"type": "bar", "marker": style}
+    weekdays = {"tickangle": 0, "tickvals": [0, 3, 6], "ticktext": ["Mon", "Thu", "Sun"]}
+    spec = {
+        "data": [
+            {**drawn, **by_hour, "xaxis": "x", "yaxis": "y"},
+            {**drawn, **by_weekday, "xaxis": "x2", "yaxis": "y2"},
+        ],
+        "layout": {
+            "xaxis": {
+                "anchor": "y",
+                "domain": LEFT,
+                "dtick": 6,
+                "title": {"text": "Hour of start"},
+                "automargin": True,
+            },
+            "yaxis": {"anchor": "x", "nticks": 3, "title": {"text": "Rows"}, "automargin": True},
+            "xaxis2": {"anchor": "y2", "domain": RIGHT, "title": {"text": "Weekday"}, **weekdays},
+            "yaxis2": {"anchor": "x2", "nticks": 3},
+            "height": HEIGHT_PX,
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 4},
+            "bargap": 0.15,
+            "showlegend": False,
+            "uirevision": "keep",
+            "hoverlabel": {"align": "left"},
+        },
+    }
+    return go.Figure(spec)
 
 
 def _takeaway(card: ProfileCard) -> str:

@@ -1,0 +1,28 @@
+"""`import workprof` in a fresh process against `import pandas` in another, the median of five each."""
+
+from tests.benchmarks.measure import Measured, Side, median, run_side
+
+CODE = """
+import time
+started = time.perf_counter()
+import {name}
+seconds, told = time.perf_counter() - started, {{}}
+"""
+
+
+def typical(name: str) -> Side:
+    sides = [run_side(CODE.format(name=name)) for _ in range(5)]
+    middle = median([side.seconds for side in sides])
+    return next(side for side in sides if side.seconds == middle)
+
+
+def run() -> Measured:
+    theirs, ours = typical("pandas"), typical("workprof")
+    return Measured(
+        ratio=theirs.seconds / ours.seconds,
+        ours_s=ours.seconds,
+        reference_s=theirs.seconds,
+        ours_mb=ours.mb,
+        reference_mb=theirs.mb,
+        reference="import pandas; 0.5 s is the bar",
+    )

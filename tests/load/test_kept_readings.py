@@ -1,0 +1,69 @@
+"""What is kept in memory of a dataset follows every change: the catalogue, and the summaries of its columns."""
+
+import threading
+
+import pandas as pd
+import pytest
+
+from workprof import Workbench
+from workprof.errors import DatasetUnknown
+from workprof.settings import Settings
+from workprof.workbench.views import Views
+
+
+@pytest.fixture
+def workbench(tmp_path):
+    with Workbench(Settings(home=tmp_path / "home", data=tmp_path)) as opened:
+        yield opened
+
+
+def ingested(workbench, folder, name, most):
+    path = folder / f"{name}.csv"
+    pd.DataFrame({"task_name": ["a", "b", "c"], "duration_s": [1.0, 2.0, most]}).to_csv(path, index=False)
+    return workbench.ingest([path])
+
+
+def longest(workbench, dataset):
+    return next(one for one in workbench.column_profiles(dataset) if one.column.name == "duration_s").maximum
+
+
+def test_a_new_name_a_removal_and_a_new_dataset_are_seen_at_once(workbench, tmp_path):
+    first = ingested(workbench, tmp_path, "first", 3.0)
+    assert workbench.dataset("first").hash == first.hash
+    workbench.rename(first.hash, "renamed")
+    assert workbench.dataset(first.hash).name == "renamed"
+    with pytest.raises(DatasetUnknown):
+        workbench.dataset("first")
+    second = ingested(workbench, tmp_path, "second", 4.0)
+    assert {one.hash for one in workbench.datasets()} == {first.hash, second.hash}
+    workbench.remove(first.hash)
+    assert [one.hash for one in workbench.datasets()] == [second.hash]
+    with pytest.raises(DatasetUnknown):
+        workbench.column_profiles("renamed")
+
+
+def test_what_another_thread_loads_is_seen_by_this_one(workbench, tmp_path):
+    assert workbench.datasets() == ()
+    other = threading.Thread(target=ingested, args=(workbench, tmp_path, "other", 5.0))
+    other.start()
+    other.join()
+    assert [one.name for one in workbench.datasets()] == ["other"]
+
+
+def test_the_summary_of_a_name_is_that_of_the_dataset_that_bears_it_now(workbench, tmp_path):
+    first = ingested(workbench, tmp_path, "trace", 3.0)
+    assert longest(workbench, "trace") == 3.0
+    assert workbench.column_profiles("trace") is workbench.column_profiles(first.hash), "read once"
+    workbench.rename(first.hash, "before")
+    ingested(workbench, tmp_path, "trace", 9.0)
+    assert [longest(workbench, name) for name in ("trace", "before")] == [9.0, 3.0]
+
+
+def test_views_are_bounded_and_the_ones_asked_for_last_stay():
+    views, read = Views(2), []
+
+    def asked(dataset):
+        return views.get((dataset, "columns"), lambda: read.append(dataset) or len(read))
+
+    assert [asked(dataset) for dataset in ("a", "b", "a", "c", "a", "b")] == [1, 2, 1, 3, 1, 4]
+    assert read == ["a", "b", "c", "b"]

@@ -1,0 +1,40 @@
+"""What is imported before the first question loads no library that only some questions need."""
+
+import subprocess
+import sys
+
+HEAVY = {
+    "distributed",
+    "hdbscan",
+    "imblearn",
+    "jax",
+    "numba",
+    "optax",
+    "optuna",
+    "ruptures",
+    "scipy",
+    "shap",
+    "sklearn",
+    "tslearn",
+    "xgboost",
+}
+
+
+def loaded(code):
+    """Return the packages outside the standard library that a fresh interpreter has loaded after some code."""
+    script = f"import sys; before = set(sys.modules); {code}; print(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    packages = {name.partition(".")[0] for name in done.stdout.split()}
+    return {name for name in packages if not name.startswith("_")} - set(sys.stdlib_module_names)
+
+
+def test_the_package_alone_loads_nothing():
+    assert loaded("import workprof") == {"workprof"}
+
+
+def test_the_workbench_loads_no_library_of_some_questions_only_and_draws_nothing():
+    assert loaded("import workprof.workbench") & (HEAVY | {"plotly", "streamlit", "typer"}) == set()
+
+
+def test_the_first_page_and_the_commands_load_no_library_of_some_questions_only():
+    assert loaded("import workprof.cli.main, pages._shell") & HEAVY == set()
