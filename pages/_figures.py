@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pages import _terms
 from workprof.charts.chart import Chart, Headline
 from workprof.charts.downloads import csv_bytes
-from workprof.charts.text import markdown_text
+from workprof.charts.text import label_text, markdown_text
 from workprof.charts.theme import readable
 
 IMAGE_FORMATS = ("png", "svg")
@@ -48,7 +49,9 @@ def small(chart: Chart, *, key: str) -> None:
 def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
     """Show a table with a button that saves all of it as CSV."""
     rows = len(frame)
-    st.dataframe(frame.head(MOST_TABLE_ROWS), hide_index=True, key=key, alt=alt)
+    st.dataframe(
+        frame.head(MOST_TABLE_ROWS), hide_index=True, key=key, alt=alt, column_config=_terms.columns(frame.columns)
+    )
     if rows > MOST_TABLE_ROWS:
         st.caption(f"The first {MOST_TABLE_ROWS:,} of {rows:,} rows; the file has all of them.")
     st.download_button(
@@ -67,12 +70,12 @@ def headline_row(headlines: tuple[Headline, ...]) -> None:
     with st.grid(min_column_width=150, gap="xsmall"):
         for item in headlines:
             st.metric(
-                item.label,
-                item.value,
-                help=item.meaning,
+                label_text(item.label, LONGEST_SENTENCE),
+                label_text(item.value, LONGEST_SENTENCE),
+                help=item.help,
                 border=True,
                 height="stretch",
-                delta=item.detail or None,
+                delta=label_text(item.detail, LONGEST_SENTENCE) or None,
                 delta_color="off",
                 delta_arrow="off",
             )
@@ -91,12 +94,11 @@ def _config(chart: Chart, *, selectable: bool) -> dict[str, Any]:
 
 def image_format_choice() -> None:
     """Show in the sidebar what the camera of every chart saves."""
-    st.sidebar.segmented_control(
+    st.sidebar.radio(
         "Charts are saved as",
         IMAGE_FORMATS,
-        default=IMAGE_FORMATS[0],
-        required=True,
         format_func=str.upper,
+        horizontal=True,
         key=IMAGE_FORMAT,
         persist_state="session",
         help="The camera at the upper right of a chart saves it in this format.",

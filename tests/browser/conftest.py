@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages import whole_home
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "data" / "sample" / "pai_sample.parquet"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -104,6 +108,36 @@ def chromium():
 def server(tmp_path_factory):
     with running_server(tmp_path_factory.mktemp("browser") / "home") as running:
         yield running
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A server over a home with every kind of data, and links to data of which a page can make nothing or little."""
+
+    server: Server
+    hashes: whole_home.Hashes
+    useless: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    hashes = whole_home.make(folder)
+    useless = useless_data(folder) | {"phases": f"ds={hashes.phases}&phases_run=nobody%2F9"}
+    with running_server(folder / "home") as running:
+        yield Whole(running, hashes, useless)
+
+
+def useless_data(folder):
+    """Add three jobs of which only the duration is known and one run per node; return the links to them."""
+    jobs = folder / "three.csv"
+    jobs.write_text("job_name,duration_s\na,1\nb,2\nc,3\n")
+    nodes = whole_home.write(folder / "once.jsonl", whole_home.runs_of(whole_home.SPEEDS, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            few = f"ds={workbench.ingest([jobs]).hash}"
+            return {"jobs": few, "tasks": few, "nodes": f"ds={workbench.ingest([nodes]).hash}"}
 
 
 @dataclass

@@ -13,7 +13,6 @@ SIZES = {1440: 900, 390: 844}
 ROWS = {(1440, False): 3000, (1440, True): 3050, (390, False): 3100, (390, True): 3150}
 FIT_MS = 180_000
 """The first fit of a fresh machine compiles its loops."""
-VIEWS = ("Box plots", "Silhouettes", "Sizes", "Tree", "Metadata", "Take away")
 SELECTED = re.compile(r"^[\d,]+ rows selected$")
 
 
@@ -75,16 +74,6 @@ def test_from_upload_to_the_jobs_behind_a_lasso(server, visitors, tmp_path, widt
     page.get_by_text(SELECTED).filter(has_not_text=re.compile("^0 ")).first.wait_for()
     page.locator("[data-testid=stDataFrame]").last.wait_for()
     assert visitor.wide() <= 0
-
-
-@pytest.mark.parametrize("width", SIZES)
-def test_every_view_opens_in_both_themes(server, visitors, width):
-    for dark in (False, True):
-        visitor = visitors(server, width=width, height=SIZES[width], dark=dark).open("/profiles")
-        find_profiles(visitor)
-        for name in VIEWS:
-            choose_tab(visitor, name)
-            assert visitor.wide() <= 0, name
 
 
 def start_long_fit(visitor, seed):

@@ -1,5 +1,7 @@
 """A report opens from a file, without a network and without a server, on screen and on paper."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -8,6 +10,15 @@ from workprof.report.html import report_html
 from workprof.report.report import make_report
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
+
+DRAWN = "document.querySelectorAll('.plot').length === document.querySelectorAll('.plot .main-svg:first-child').length"
+PAPER_PX, PAPER_HIGH_PX = 718, 1047
+"""An A4 page less a margin of one centimetre, at 96 dots an inch."""
+MARGIN = dict.fromkeys(("top", "right", "bottom", "left"), "1cm")
+FITTING = """
+() => [...document.querySelectorAll('.plot .main-svg, .plot text')]
+  .every(one => one.getBoundingClientRect().right <= document.documentElement.clientWidth + 1)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +44,7 @@ def test_a_report_draws_every_figure_offline(chromium, written, width):
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     page.goto(written.as_uri(), wait_until="domcontentloaded", timeout=120_000)
-    page.wait_for_function(
-        "document.querySelectorAll('.plot').length === document.querySelectorAll('.plot .main-svg:first-child').length",
-        timeout=120_000,
-    )
+    page.wait_for_function(DRAWN, timeout=120_000)
     assert page.locator(".plot").count() >= 5
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
     assert troubles == []
@@ -53,4 +61,18 @@ def test_a_report_prints(chromium, written):
     page.emulate_media(media="print")
     assert not page.get_by_role("navigation").is_visible()
     assert page.pdf()[:5] == b"%PDF-"
+    context.close()
+
+
+def test_a_printed_report_has_a_page_for_each_section_and_whole_figures(chromium, written):
+    context = chromium.new_context(offline=True, viewport={"width": PAPER_PX, "height": 1000})
+    page = context.new_page()
+    page.goto(written.as_uri(), wait_until="domcontentloaded", timeout=120_000)
+    page.wait_for_function(DRAWN, timeout=120_000)
+    page.emulate_media(media="print")
+    page.wait_for_function(FITTING, timeout=20_000)
+    pages = re.findall(rb"/Type\s*/Page[^s]", page.pdf(format="A4", margin=MARGIN))
+    assert len(pages) >= 1 + page.locator("section").count()
+    heights = page.locator("figure").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    assert max(heights) <= PAPER_HIGH_PX
     context.close()

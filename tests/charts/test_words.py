@@ -2,6 +2,7 @@
 
 import pytest
 
+from workprof.charts.contrast import ink_on
 from workprof.charts.fields import axis_unit, formatted, label, title
 from workprof.charts.text import markdown_text, plotly_text, shortened, spreadsheet_text
 from workprof.charts.theme import COLOURS, DARK_BACKGROUND, LIGHT_BACKGROUND, OUTLIER_COLOUR, mark
@@ -22,6 +23,11 @@ def contrast(one, other):
 @pytest.mark.parametrize("background", [LIGHT_BACKGROUND, DARK_BACKGROUND])
 def test_every_mark_stands_out_on_both_backgrounds(colour, background):
     assert contrast(colour, background) >= 3
+
+
+@pytest.mark.parametrize("colour", [*COLOURS, OUTLIER_COLOUR, LIGHT_BACKGROUND, DARK_BACKGROUND, "#777777"])
+def test_words_stand_out_on_any_colour(colour):
+    assert contrast(ink_on(colour), colour) >= 4.5
 
 
 def test_sixty_four_profiles_look_different():

@@ -59,7 +59,7 @@ def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
         axis.setdefault("tickfont", {})["color"] = colour
     for note in layout.get("annotations", ()):
         note.setdefault("font", {}).setdefault("color", colour)
-    return go.Figure(spec)
+    return go.Figure(spec, _validate=False)  # it has been checked as a figure
 
 
 def rows_height(rows: int) -> int:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from workprof.charts.chart import Chart
+from workprof.charts.contrast import ink_on
 from workprof.charts.profiles.names import groups, note
 from workprof.charts.profiles.selection import Selection, chosen
 from workprof.charts.text import plotly_text
@@ -109,7 +110,7 @@ def _place_names(figure: go.Figure, labels: NDArray[np.int64], xy: NDArray[np.fl
             text=f"<b>P{profile}</b>",
             showarrow=False,
             bgcolor=mark(int(profile)).colour,
-            font={"color": "#ffffff"},
+            font={"color": ink_on(mark(int(profile)).colour)},
         )
 
 

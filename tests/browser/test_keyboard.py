@@ -1,0 +1,133 @@
+"""From an empty home to a memory plan with the keyboard alone: every stop on the way shows where the focus is."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from tests.browser.conftest import PATIENCE_MS, SAMPLE, SETTLED, running_server
+
+FIT_MS = 480_000
+ROWS = 2000
+MOST_STOPS = 80
+WHERE = """
+() => {
+  const at = document.activeElement;
+  if (at.matches('body, main')) return at.tagName;
+  const named = at.labels && at.labels.length ? at.labels[0].innerText : '';
+  const told = at.getAttribute('aria-label') || named || at.innerText || at.getAttribute('data-testid') || at.tagName;
+  return told.trim();
+}
+"""
+# What has the focus looks different from what it looks like without: it, or the frame around it.
+SHOWN = """
+async () => {
+  const at = document.activeElement;
+  const told = () => {
+    document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < 1e6).forEach(one => one.finish());
+    const looks = [];
+    for (let one = at, up = 0; one && up < 5; one = one.parentElement, up += 1) {
+      const look = getComputedStyle(one);
+      const outline = look.outlineStyle === 'none' ? '' : look.outlineWidth + look.outlineColor;
+      looks.push([outline, look.boxShadow, look.borderColor, look.backgroundColor].join(' '));
+    }
+    return looks.join();
+  };
+  // The window and its scrolling part are no controls; the link of the open page always looks focused.
+  // Streamlit's file field has a button beside it, and its table draws the chosen cell on a canvas.
+  if (at.matches('input[type=file], canvas, [data-testid*="grid-canvas"]')) return true;
+  const path = address => new URL(address, location).pathname;
+  if (at.matches('body, main') || (at.href && path(at.href) === location.pathname)) return true;
+  const focused = told();
+  at.blur();
+  await new Promise(drawn => setTimeout(drawn, 100));  // some controls draw their frame from a state of their own
+  const left = told();
+  at.focus({preventScroll: true});
+  return focused !== left;
+}
+"""
+
+
+class Hands:
+    """A visitor who has a keyboard and no mouse."""
+
+    def __init__(self, visitor):
+        self.visitor, self.page = visitor, visitor.page
+        self.unseen = []
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def go_to(self, name, key="Tab"):
+        """Press Tab until the focus is on what is called so; remember stops that do not show the focus."""
+        stops = []
+        for _ in range(MOST_STOPS):
+            self.press(key)
+            stops.append(self.page.evaluate(WHERE))
+            if not self.page.evaluate(SHOWN):
+                self.unseen.append(stops[-1])
+            if re.search(name, stops[-1]):
+                return
+        raise AssertionError(f"{name} is not reached with {key}: {stops}")
+
+    def settle(self):
+        """Wait as long as a first computation takes: its loops are compiled on a fresh machine."""
+        self.page.wait_for_selector(SETTLED, timeout=FIT_MS)
+        self.visitor.settle()
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    with running_server(tmp_path / "home") as running:
+        yield running
+
+
+def test_from_an_empty_home_to_a_memory_plan_without_a_mouse(fresh, visitors, tmp_path):
+    trace = tmp_path / "trace.parquet"
+    pd.read_parquet(SAMPLE).head(ROWS).to_parquet(trace)
+    hands = Hands(visitors(fresh).open("/"))
+    page = hands.page
+
+    hands.go_to(r"^upload\s+Upload$")
+    hands.press("Enter")
+    page.locator("h1").get_by_text("Data").wait_for()
+    hands.settle()
+    hands.go_to(r"^upload\s+Upload$")
+    with page.expect_file_chooser() as chooser:
+        hands.press("Enter")
+    chooser.value.set_files(str(trace))
+    hands.settle()
+    hands.go_to(r"Import$")
+    hands.press("Enter")
+    page.get_by_text(re.compile(rf"{ROWS:,} rows read")).first.wait_for(timeout=PATIENCE_MS)
+    hands.settle()
+
+    hands.go_to(r"Profiles$", "Shift+Tab")
+    hands.press("Enter")
+    page.locator("h1").get_by_text("Profiles").wait_for()
+    hands.settle()
+    hands.go_to(r"Find profiles$")
+    hands.press("Enter")
+    page.locator("[data-testid=stMetric]").first.wait_for(timeout=FIT_MS)
+    hands.settle()
+
+    hands.go_to(r"Memory$", "Shift+Tab")
+    hands.press("Enter")
+    page.locator("h1").get_by_text("Memory").wait_for()
+    hands.settle()
+    hands.go_to(r"^Tasks$")
+    hands.press("ArrowRight")
+    page.get_by_role("slider", name="Bins").wait_for(timeout=FIT_MS)
+    hands.settle()
+    before = page.locator("[data-testid=stMain] strong").first.inner_text()
+    hands.go_to(r"^Bins$")
+    hands.press("ArrowRight")
+    page.wait_for_function(
+        "before => document.querySelector('[data-testid=stMain] strong')?.innerText !== before",
+        arg=before,
+        timeout=FIT_MS,
+    )
+    hands.settle()
+    assert page.locator("[data-testid=stMain] strong").first.inner_text().startswith("4 bins")
+    assert hands.unseen == []

@@ -1,0 +1,63 @@
+"""The colours of .streamlit/config.toml: words stand out at 4.5:1 wherever Streamlit lets them."""
+
+import tomllib
+
+import pytest
+
+from tests.pages.conftest import ROOT
+from workprof.charts.contrast import relative_luminance
+
+ENOUGH = 4.5
+CAPTION = 0.6
+"""Share of the text colour in captions, labels' help and placeholders, as Streamlit mixes it with the background."""
+TINT = 0.1
+"""Share of the primary colour in the ground of a chosen option."""
+WHITE = (255, 255, 255)
+
+
+def rgb(colour):
+    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+
+
+def mixed(one, share, other):
+    return tuple(a * share + b * (1 - share) for a, b in zip(one, other, strict=True))
+
+
+def contrast(one, other):
+    low, high = sorted((relative_luminance(one), relative_luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request):
+    colours = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][request.param]
+    return request.param, {name: rgb(value) for name, value in colours.items() if isinstance(value, str)}
+
+
+def grounds(colours):
+    return colours["backgroundColor"], colours["secondaryBackgroundColor"]
+
+
+def test_words_and_captions_stand_out_on_page_and_sidebar(theme):
+    _, colours = theme
+    for ground in grounds(colours):
+        assert contrast(colours["textColor"], ground) >= ENOUGH
+        assert contrast(mixed(colours["textColor"], CAPTION, ground), ground) >= ENOUGH
+        assert contrast(colours["linkColor"], ground) >= ENOUGH
+    assert contrast(colours["grayTextColor"], colours["grayBackgroundColor"]) >= ENOUGH
+
+
+def test_white_words_stand_out_on_primary_buttons(theme):
+    assert contrast(WHITE, theme[1]["primaryColor"]) >= ENOUGH
+
+
+def test_what_is_chosen_stands_out_as_far_as_one_primary_colour_allows(theme):
+    name, colours = theme
+    primary, page = colours["primaryColor"], colours["backgroundColor"]
+    chosen = contrast(primary, mixed(primary, TINT, page))
+    assert chosen >= (ENOUGH if name == "light" else 3.5)
+
+
+def test_no_primary_colour_has_white_on_it_and_stands_out_on_near_black():
+    """White on a colour and the colour on a ground multiply to the contrast of white and the ground, at most."""
+    assert contrast(WHITE, rgb("#0e1117")) < ENOUGH**2
