@@ -19,7 +19,7 @@ from workprof.store.reports import Dataset
 
 def section(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the catalogue and what can be done with the chosen dataset."""
-    st.subheader("All datasets")
+    st.header("All datasets")
     table = catalogue_table(visit.workbench.datasets())
     counts = {name: st.column_config.NumberColumn(format="localized") for name in ("rows", "finished rows")}
     st.dataframe(table, hide_index=True, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
@@ -28,9 +28,9 @@ def section(visit: _shell.Visit, dataset: Dataset) -> None:
         for kind in ("parquet", "csv"):
             _export_button(visit, dataset, kind)
         _schema_button(visit, dataset)
-        if st.button("Rename", icon=":material/edit:", disabled=visit.readonly):
+        if st.button("Rename", icon=":material/edit:", disabled=visit.readonly, help=visit.refusal):
             _rename_dialog(visit, dataset)
-        if st.button("Remove", icon=":material/delete:", disabled=visit.readonly):
+        if st.button("Remove", icon=":material/delete:", disabled=visit.readonly, help=visit.refusal):
             _remove_dialog(visit, dataset)
 
 

@@ -23,17 +23,17 @@ from workprof.units import format_duration
 
 def model(view: View) -> None:
     """Show the evaluation, what the classifier looks at, and its card."""
-    st.subheader("How far to believe it")
+    st.header("How far to believe it")
     with guard():
         found = _evaluation(view)
         if found is not None:
             _scores(view, found)
-    st.subheader("What it looks at")
+    st.header("What it looks at")
     with guard():
         explained = _classify_importance.explanation(view)
         if explained is not None:
             _classify_importance.importance(view, explained)
-    st.subheader("The model")
+    st.header("The model")
     _about(view)
 
 

@@ -50,7 +50,7 @@ def _of_link() -> ProfileSettings | None:
     try:
         document = json.loads(text[:LONGEST])
         return unpack(ProfileSettings, Packed({**_defaults(), **document}, {}))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise SettingsError(f"{PARAMETER} in this link cannot be read; open the page from the menu again") from error
 
 

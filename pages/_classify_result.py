@@ -7,7 +7,7 @@ import time
 import pandas as pd
 import streamlit as st
 
-from pages import _figures
+from pages import _classify_links, _figures
 from pages._classify_view import View
 from workprof.charts.classify import additivity, estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.fields import formatted, label
@@ -27,11 +27,12 @@ def result(view: View, job: pd.DataFrame, row_id: int | None, past: pd.DataFrame
     tuning = view.model.tuning
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("Profile")
+        st.header("Profile")
         _figures.show(top_three(said.profiles, 0, tuning.threshold, view.naming), key="classify_top")
     with right:
-        st.subheader("What it will need")
+        st.header("What it will need")
         _figures.show(estimate_rows(said.estimates, 0, view.settings.nominal, view.naming), key="classify_needs")
+    _classify_links.links(view, int(said.profiles.top[0][0]))
     if past is not None and row_id is not None:
         _what_happened(view, row_id, past)
     _why(view, job)
@@ -52,7 +53,7 @@ def _what_happened(view: View, row_id: int, past: pd.DataFrame) -> None:
 
 
 def _why(view: View, job: pd.DataFrame) -> None:
-    st.subheader("Why")
+    st.header("Why")
     classes = [int(profile) for profile in view.model.classes]
     names = {LIKELIEST: None} | {f"{view.naming.name(profile)} ({profile})": profile for profile in classes}
     chosen = st.selectbox(
@@ -71,7 +72,7 @@ def _why(view: View, job: pd.DataFrame) -> None:
 
 
 def _nearest(view: View, job: pd.DataFrame, said: Forecasts) -> None:
-    st.subheader("Nearest past jobs")
+    st.header("Nearest past jobs")
     if not said.estimates:
         st.caption("No target can be estimated for this dataset, so there are no weights.")
         return

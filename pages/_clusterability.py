@@ -28,7 +28,7 @@ def clusterability(view: View) -> None:
 
 
 def _hopkins(view: View) -> None:
-    st.subheader("Is there structure at all?")
+    st.header("Is there structure at all?")
     fit, workbench, dataset = view.settings, view.visit.workbench, view.dataset.hash
     st.caption(CONVENTION)
     distinct = st.toggle(
@@ -51,7 +51,7 @@ def _hopkins(view: View) -> None:
 
 
 def _baseline(view: View) -> None:
-    st.subheader("Do the profiles say more than the metadata?")
+    st.header("Do the profiles say more than the metadata?")
     fit, workbench, dataset = view.settings, view.visit.workbench, view.dataset.hash
     same_rows = st.toggle(
         "Score the labels on the profiles' rows only",
@@ -79,7 +79,7 @@ def _baseline(view: View) -> None:
 
 
 def _stability(view: View) -> None:
-    st.subheader("Do the profiles come back without some of the jobs?")
+    st.header("Do the profiles come back without some of the jobs?")
     workbench, dataset = view.visit.workbench, view.dataset.hash
     resamples = st.number_input(
         "Resamples",

@@ -59,6 +59,13 @@ def forget() -> None:
     st.query_params.pop(PARAMETER, None)
 
 
+def newest(datasets: tuple[Dataset, ...], kind: str) -> str:
+    """Return the hash of this session's dataset of a kind, else of the newest one; '' without any."""
+    known = [entry.hash for entry in datasets if entry.kind == kind]
+    kept: str = st.session_state.get(_place(kind), "")
+    return kept if kept in known else next(iter(known), "")
+
+
 def title(entry: Dataset) -> str:
     """Return 'name · 1,234 rows · 1a2b3c4d'."""
     return f"{shortened(entry.name, 32)} · {entry.rows:,} rows · {entry.hash[:SHORTEST_HASH]}"

@@ -35,6 +35,12 @@ def clustering(visit: _shell.Visit, dataset: Dataset) -> ProfileSettings:
     return kept[chosen]
 
 
+def name_of(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings) -> str:
+    """Return how the list calls a clustering that is kept, given as it was computed."""
+    kept = (name for name, found in _kept(visit, dataset).items() if found == settings)
+    return next(kept, DEFAULT)
+
+
 def missing(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, what: str) -> None:
     """Show that a clustering has no result yet, and the button that finds it."""
     with guard():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _durations_clustering, _durations_error_form, _earlier, _figures, _header, _progress
+from pages import _durations_clustering, _durations_error_form, _earlier, _figures, _header, _progress, _terms
 from pages._durations_asked import Asked
 from pages._errors import guard
 from pages._sweep_runs import csv
@@ -71,7 +71,7 @@ def _result(asked: Asked, found: EstimateEvaluation, view: ErrorView) -> None:
         st.caption(markdown_text("; ".join(found.notes), 600))
     _figures.show(error_cdf(found, view), key=f"durations_errors_{view.measure}")
     _predictors(asked, found, view)
-    st.subheader("Errors per profile")
+    st.header("Errors per profile")
     boxes = profile_error_boxes(found, asked.names())
     if boxes is None:
         st.info("The jobs' profiles were not known to this test; find profiles and test again.", icon=":material/info:")
@@ -84,10 +84,16 @@ def _result(asked: Asked, found: EstimateEvaluation, view: ErrorView) -> None:
 
 
 def _predictors(asked: Asked, found: EstimateEvaluation, view: ErrorView) -> None:
-    st.subheader("Predictors")
+    st.header("Predictors")
     table = predictor_table(found, baselines=view.baselines)
     words = predictor_words(table, found.settings.target)
-    st.dataframe(words, hide_index=True, key="durations_predictors", alt=f"Errors of {len(table)} predictors")
+    st.dataframe(
+        words,
+        hide_index=True,
+        key="durations_predictors",
+        alt=f"Errors of {len(table)} predictors",
+        column_config=_terms.columns(words.columns),
+    )
     name = f"{safe_name(asked.dataset.name)}-{found.settings.target}-{found.settings.split}-predictors"
     csv(table, name, "durations_predictors_csv", f"CSV, all {len(table)} lines")
     if found.choices:

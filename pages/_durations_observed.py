@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _durations_clustering, _figures
+from pages import _durations_clustering, _figures, _terms
 from pages._controls import choice
 from pages._durations_asked import Asked, limit
 from pages._errors import guard
@@ -64,14 +64,14 @@ def _curves(asked: Asked, found: ObservedDurations, view: ObservedView, layout: 
         st.markdown(f"**{markdown_text(chart.takeaway, _figures.LONGEST_SENTENCE)}**")
         _each(found, names, view)
         st.caption(markdown_text(chart.note, _figures.LONGEST_SENTENCE))
-    st.subheader("Quantiles")
+    st.header("Quantiles")
     table = quantile_table(found, names, view)
     st.dataframe(
         quantile_words(table, found.settings.target),
         hide_index=True,
         key="durations_quantiles",
         alt=f"Quantiles of {len(table)} groups",
-        column_config={"rows": st.column_config.NumberColumn(format="localized")},
+        column_config=_terms.columns(table.columns, {"rows": st.column_config.NumberColumn(format="localized")}),
     )
     csv(
         table,

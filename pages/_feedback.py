@@ -24,11 +24,11 @@ def feedback(view: View) -> None:
     )
     with guard():
         settings = _settings(view)
+        if view.visit.readonly:
+            st.info("This server is read-only: finished jobs cannot be kept here.", icon=":material/lock:")
         if not _ready(view, settings):
             return
-        if view.visit.house.settings.readonly:
-            st.info("This dashboard is read-only: finished jobs cannot be kept here.", icon=":material/lock:")
-        else:
+        if not view.visit.readonly:
             _feedback_jobs.observe(view, settings)
         now = view.visit.workbench.feedback(view.dataset.hash, settings)
         if now is None:
@@ -81,7 +81,7 @@ def _stands(view: View, now: FeedbackNow) -> None:
 
 def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
     """Show the refit: its button, its job, and that it is in use."""
-    if view.visit.house.settings.readonly:
+    if view.visit.readonly:
         return
     workbench = view.visit.workbench
     answer = workbench.refit_answer(view.dataset.hash, settings)

@@ -23,7 +23,12 @@ def observe(view: View, settings: FeedbackSettings) -> None:
     """Show how to give finished jobs, fold them in when asked, and say what became of them."""
     with st.container(border=True):
         source = st.segmented_control(
-            "Finished jobs from a", (FILE, DATASET), default=FILE, required=True, key="feedback_from"
+            "Finished jobs from a",
+            (FILE, DATASET),
+            default=FILE,
+            required=True,
+            key="feedback_from",
+            bind="query-params",
         )
         if source == FILE:
             _from_file(view, settings)
@@ -51,7 +56,9 @@ def _from_file(view: View, settings: FeedbackSettings) -> None:
 
 def _from_dataset(view: View, settings: FeedbackSettings) -> None:
     names = {entry.name: entry.hash for entry in view.visit.workbench.datasets() if entry.kind == "jobs"}
-    chosen = st.selectbox("Dataset", list(names), index=None, key="feedback_dataset", placeholder="choose one")
+    chosen = st.selectbox(
+        "Dataset", list(names), index=None, key="feedback_dataset", bind="query-params", placeholder="choose one"
+    )
     if chosen and _pressed("feedback_observe_dataset"):
         _fold_in(view, settings, names[chosen])
         st.rerun()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures
+from pages import _figures, _terms
 from workprof.charts.data import check_table, column_table, coverage_chart, dated, ingest_sentence, join_table
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
@@ -24,18 +24,22 @@ def preview(workbench: Workbench, dataset: Dataset) -> None:
 def columns(workbench: Workbench, dataset: Dataset) -> None:
     """Show the distribution of every column."""
     st.caption("Median and percentiles over all rows; the small bars count rows between the 1st and 99th percentile.")
+    table = column_table(workbench.column_profiles(dataset.hash))
     st.dataframe(
-        column_table(workbench.column_profiles(dataset.hash)),
+        table,
         hide_index=True,
         key="data_columns",
         alt=f"Columns of {dataset.name} with unit, missing share, minimum, median, 95th percentile and maximum",
-        column_config={
-            "column": st.column_config.TextColumn(pinned=True),
-            "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
-            "distinct": st.column_config.NumberColumn(format="localized"),
-            "histogram": st.column_config.BarChartColumn(y_min=0),
-            **{name: st.column_config.TextColumn(width=110) for name in ("min", "median", "p95", "max")},
-        },
+        column_config=_terms.columns(
+            table.columns,
+            {
+                "column": st.column_config.TextColumn(pinned=True),
+                "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+                "distinct": st.column_config.NumberColumn(format="localized"),
+                "histogram": st.column_config.BarChartColumn(y_min=0),
+                **{name: st.column_config.TextColumn(width=110) for name in ("min", "median", "p95", "max")},
+            },
+        ),
     )
 
 

@@ -26,7 +26,7 @@ def bins(asked: Asked) -> None:
     _figures.show(usage_ecdf(found), key="memory_usage")
     _memory_edges.table(found)
     _memory_keep.keep(asked, "memory_keep_bins", lambda name: bins_scenario(found, asked.dataset, name))
-    st.subheader("How many bins")
+    st.header("How many bins")
     curve = asked.workbench.improvement(asked.dataset.hash, searched)
     _figures.show(improvement_chart(curve, searched.k), key="memory_improvement")
     if found.search == GIVEN:

@@ -27,7 +27,7 @@ def keep(asked: Asked, key: str, draft: Callable[[str], Scenario]) -> None:
             "Save scenario",
             icon=":material/bookmark_add:",
             disabled=asked.visit.readonly,
-            help="This server is read-only." if asked.visit.readonly else "To compare it under Scenarios.",
+            help=asked.visit.refusal or "To compare it under Scenarios.",
         )
     if pressed and not asked.visit.readonly:
         try:

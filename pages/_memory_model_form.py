@@ -9,6 +9,7 @@ import streamlit as st
 from pages import _memory_bin_form, _memory_edges
 from pages._controls import choice, count
 from pages._memory_asked import Asked
+from workprof.charts.help import explained
 from workprof.memory.bins.settings import BinSettings, faithful_bins
 from workprof.memory.predictor.bin_scores import PENALTY
 from workprof.memory.predictor.settings import (
@@ -102,5 +103,6 @@ def _number(words: str, key: str, value: float, bounds: tuple[float, float]) -> 
             format="%g",
             key=key,
             bind="query-params",
+            help=explained(words) or None,
         )
     )

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages import (
     _figures,
+    _terms,
 )
 from pages._memory_asked import Asked
 from pages._sweep_runs import csv
@@ -29,21 +30,24 @@ def table(asked: Asked, found: PredictorResult) -> None:
         hide_index=True,
         key="memory_model_table",
         alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
-        column_config={
-            "model": st.column_config.TextColumn("model", pinned=True),
-            "over_sampling": "over-sampling",
-            "u_score": number("u-score", format=percent, help="Lower is better."),
-            "accuracy": number("accuracy", format=percent),
-            "u_rate": number("under-estimates", format=percent),
-            "u_rate_low": number("from", format=percent, help="95 % Wilson interval of the under-estimates."),
-            "u_rate_high": number("to", format=percent),
-            "estimated": number("estimated", format=percent, help="The thesis' formula."),
-            "replayed": number("replayed", format=percent, help="Every test run replayed, failures charged."),
-            "saved_of_requested": number("saved of requests", format=percent),
-            "failures": number("failed attempts"),
-            "never_finished": number("never finished"),
-            "charged_gb_h": number("charged (GB·h)", format="%,.2f"),
-        },
+        column_config=_terms.columns(
+            table.columns,
+            {
+                "model": st.column_config.TextColumn("model", pinned=True),
+                "over_sampling": "over-sampling",
+                "u_score": number("u-score", format=percent, help="Lower is better."),
+                "accuracy": number("accuracy", format=percent),
+                "u_rate": number("under-estimates", format=percent),
+                "u_rate_low": number("from", format=percent, help="95 % Wilson interval of the under-estimates."),
+                "u_rate_high": number("to", format=percent),
+                "estimated": number("estimated", format=percent, help="The thesis' formula."),
+                "replayed": number("replayed", format=percent, help="Every test run replayed, failures charged."),
+                "saved_of_requested": number("saved of requests", format=percent),
+                "failures": number("failed attempts"),
+                "never_finished": number("never finished"),
+                "charged_gb_h": number("charged (GB·h)", format="%,.2f"),
+            },
+        ),
     )
     csv(table, f"{safe_name(asked.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
 
@@ -59,8 +63,14 @@ def matrices(found: PredictorResult) -> None:
 
 def inputs(found: PredictorResult) -> None:
     """Show what the models go by."""
-    st.subheader("What the models go by")
+    st.header("What the models go by")
     st.markdown(markdown_text(input_words(found), 900))
     table = importance_table(found)
     if len(table):
-        st.dataframe(table, hide_index=True, key="memory_importance", alt=f"Importance of {len(table)} inputs")
+        st.dataframe(
+            table,
+            hide_index=True,
+            key="memory_importance",
+            alt=f"Importance of {len(table)} inputs",
+            column_config=_terms.columns(table.columns),
+        )

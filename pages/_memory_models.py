@@ -80,7 +80,7 @@ def _result(asked: Asked, found: PredictorResult) -> None:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
     _memory_model_views.table(asked, found)
     _figures.show(estimated_and_replayed(found), key="memory_models")
-    st.subheader("Bins told and true")
+    st.header("Bins told and true")
     st.caption("Outlined: told too small, so the first attempt fails.")
     _memory_model_views.matrices(found)
     _memory_model_views.inputs(found)

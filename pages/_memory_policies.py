@@ -49,7 +49,7 @@ def policies(asked: Asked) -> None:
             _ask(asked, settings)
         _progress.job_panel(asked.visit.house, answer.job, WHAT)
         _previous(asked, running=running)
-    st.subheader("Why this number")
+    st.header("Why this number")
     with guard():
         _memory_why.reason(asked, settings)
 
@@ -91,7 +91,7 @@ def _result(asked: Asked, found: ReplayResult) -> None:
     _figures.show(frontier_chart(found, price), key="memory_frontier")
     _memory_policy_table.table(asked, found, price)
     _memory_keep.keep(asked, "memory_keep_policy", lambda name: policy_scenario(found, price, asked.dataset, name))
-    st.subheader("While the policies learn")
+    st.header("While the policies learn")
     _figures.show(learning_curve(found), key="memory_learning")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
     st.caption(

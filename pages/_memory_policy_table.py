@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages import _terms
 from pages._memory_asked import Asked
 from pages._sweep_runs import csv
 from workprof.charts.memory import (
@@ -25,20 +26,25 @@ def table(asked: Asked, found: ReplayResult, price: float) -> None:
         key="memory_policy_table",
         alt=f"{len(table)} policies with waste, failures and their intervals",
         height="content",
-        column_config={
-            "policy": st.column_config.TextColumn("policy", pinned=True),
-            "wasted_gb_h": number("wasted (GB·h)", format=hours, help="Charged and not used."),
-            "failures": number("failed attempts", format="%,.4g"),
-            "failed_low": number("runs failing, from", format=percent, help="Wilson interval of runs with a failure."),
-            "failed_high": number("to", format=percent),
-            "saved_percent": number("saved", format=percent, help="Of what the requests of now are charged."),
-            "saved_low": number("saved, from", format=percent, help="Bootstrap over the runs."),
-            "saved_high": number("saved, to", format=percent),
-            "total_gb_h": number("waste + price (GB·h)", format=hours),
-            "charged_gb_h": number("charged (GB·h)", format=hours),
-            "never_fit": number("never finished", format="%,.4g"),
-            "seconds": number("time (s)", format="%.3g"),
-        },
+        column_config=_terms.columns(
+            table.columns,
+            {
+                "policy": st.column_config.TextColumn("policy", pinned=True),
+                "wasted_gb_h": number("wasted (GB·h)", format=hours, help="Charged and not used."),
+                "failures": number("failed attempts", format="%,.4g"),
+                "failed_low": number(
+                    "runs failing, from", format=percent, help="Wilson interval of runs with a failure."
+                ),
+                "failed_high": number("to", format=percent),
+                "saved_percent": number("saved", format=percent, help="Of what the requests of now are charged."),
+                "saved_low": number("saved, from", format=percent, help="Bootstrap over the runs."),
+                "saved_high": number("saved, to", format=percent),
+                "total_gb_h": number("waste + price (GB·h)", format=hours),
+                "charged_gb_h": number("charged (GB·h)", format=hours),
+                "never_fit": number("never finished", format="%,.4g"),
+                "seconds": number("time (s)", format="%.3g"),
+            },
+        ),
     )
     csv(table, f"{safe_name(asked.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
     _prices(found)
@@ -57,9 +63,12 @@ def _prices(found: ReplayResult) -> None:
                 hide_index=True,
                 key="memory_choices",
                 alt=f"The best policy at {len(choices)} prices of a failure",
-                column_config={
-                    "price_gb_h": number("price of a failure (GB·h)", format=amount),
-                    "wasted_gb_h": number("wasted (GB·h)", format=amount),
-                    "failures": number("failed attempts", format=amount),
-                },
+                column_config=_terms.columns(
+                    choices.columns,
+                    {
+                        "price_gb_h": number("price of a failure (GB·h)", format=amount),
+                        "wasted_gb_h": number("wasted (GB·h)", format=amount),
+                        "failures": number("failed attempts", format=amount),
+                    },
+                ),
             )

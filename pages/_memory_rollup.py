@@ -6,7 +6,15 @@ from typing import Any
 
 import streamlit as st
 
-from pages import _figures, _memory_asked, _memory_exports, _memory_keep, _memory_plan_form
+from pages import (
+    _figures,
+    _memory_asked,
+    _memory_exports,
+    _memory_keep,
+    _memory_plan_form,
+    _memory_violations,
+    _terms,
+)
 from pages._memory_asked import Asked
 from pages._sweep_runs import csv
 from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
@@ -29,10 +37,11 @@ def rollup(asked: Asked) -> None:
     )
     _figures.show(rollup_bars(found), key="memory_rollup")
     _rows(asked, found)
-    st.subheader("The plan")
+    st.header("The plan")
     _plan(found)
     _memory_exports.buttons(asked, found.plan)
     _memory_keep.keep(asked, "memory_keep_rollup", lambda name: rollup_scenario(found, asked.dataset, name))
+    _memory_violations.violations(asked, settings.plan)
 
 
 def _rows(asked: Asked, found: Rollup) -> None:
@@ -42,7 +51,7 @@ def _rows(asked: Asked, found: Rollup) -> None:
         hide_index=True,
         key="memory_rollup_rows",
         alt=f"{len(table) - 1} rows before and after the plan, and the total",
-        column_config=_columns(found.settings.by),
+        column_config=_terms.columns(table.columns, _columns(found.settings.by)),
     )
     csv(
         table,
@@ -63,7 +72,7 @@ def _plan(found: Rollup) -> None:
         hide_index=True,
         key="memory_plan",
         alt=f"Advised sizes of {len(table)} tasks with the odds of a retry",
-        column_config=_columns("task"),
+        column_config=_terms.columns(table.columns, _columns("task")),
     )
     for note in found.plan.notes:
         st.caption(markdown_text(note, 300))

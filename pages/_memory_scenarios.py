@@ -56,7 +56,11 @@ def _removal(asked: Asked, names: list[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         doomed = st.selectbox("Remove", names, key="memory_doomed", width=320)
         removed = st.button(
-            "Remove scenario", icon=":material/delete:", key="memory_remove", disabled=asked.visit.readonly
+            "Remove scenario",
+            icon=":material/delete:",
+            key="memory_remove",
+            disabled=asked.visit.readonly,
+            help=asked.visit.refusal,
         )
     if removed and not asked.visit.readonly:
         asked.workbench.remove_scenario(asked.dataset.hash, doomed)

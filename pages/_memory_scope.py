@@ -28,10 +28,18 @@ def flat_request() -> float:
     return float(value) * GB
 
 
+def _as_label(wanted: str, labels: Mapping[str, str]) -> str:
+    """Return what a link calls a task as the list calls it: links of other pages give the full name."""
+    found = next((label for label, name in labels.items() if name == wanted and wanted not in labels), wanted)
+    if found != wanted:
+        st.session_state[TASK] = found
+    return found
+
+
 def task(labels: Mapping[str, str]) -> str:
     """Show the tasks, the one that wastes most first, and return the chosen one's name; '' = all tasks."""
     options = dict(labels) | {EVERY_TASK: ""}
-    wanted = st.query_params.get(TASK, EVERY_TASK)
+    wanted = _as_label(st.query_params.get(TASK, EVERY_TASK), labels)
     chosen = choice(
         "Task",
         TASK,

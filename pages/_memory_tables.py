@@ -50,4 +50,4 @@ def _show(found: PredictorTables) -> None:
 
 def _table(title: str, frame: pd.DataFrame, name: str) -> None:
     st.markdown(f"**{title}**")
-    _figures.table(frame.round(2), name, key=f"memory_{name}", alt=f"{title}: {len(frame)} rows")
+    _figures.table(frame, name, key=f"memory_{name}", alt=f"{title}: {len(frame)} rows")

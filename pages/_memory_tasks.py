@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages import _figures, _memory_asked, _memory_classes, _memory_facts, _memory_task_boxes
+from pages import _figures, _memory_asked, _memory_classes, _memory_facts, _memory_task_boxes, _terms
 from pages._memory_asked import Asked
 from pages._sweep_runs import csv
 from workprof.charts.memory import (
@@ -37,18 +37,22 @@ def tasks(asked: Asked) -> None:
     _figures.headline_row(assessment_headlines(found))
     st.markdown(f"**{markdown_text(assessment_sentence(found), 400)}**")
     _table(asked, found)
-    st.subheader("Memory used, task by task")
+    st.header("Memory used, task by task")
     _memory_task_boxes.boxes(found)
-    st.subheader("What tasks ask for")
+    st.header("What tasks ask for")
     groups = group_table(found)
     st.dataframe(
-        groups, hide_index=True, key="memory_groups", alt=f"{len(groups)} groups of tasks", column_config=_columns()
+        groups,
+        hide_index=True,
+        key="memory_groups",
+        alt=f"{len(groups)} groups of tasks",
+        column_config=_terms.columns(groups.columns, _columns()),
     )
     csv(groups, f"{safe_name(asked.dataset.name)}-request-groups", "memory_groups_csv", f"CSV, all {len(groups)} lines")
-    st.subheader("Light, moderate and heavy tasks")
+    st.header("Light, moderate and heavy tasks")
     _memory_classes.controls()
     _figures.show(classes_chart(found), key="memory_class_chart")
-    st.subheader("Facts that go with memory")
+    st.header("Facts that go with memory")
     _memory_facts.facts(asked, found)
     st.caption(
         f"{left_out_words(found.left_out)} Sized for {found.settings.target}; computed in "
@@ -64,7 +68,7 @@ def _table(asked: Asked, found: Assessment) -> None:
         hide_index=True,
         key="memory_tasks",
         alt=f"{len(table)} tasks with what they ask for, use and waste",
-        column_config=_columns(),
+        column_config=_terms.columns(table.columns, _columns()),
         on_select="rerun",
         selection_mode="single-row",
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages import _figures, _shell
-from pages._controls import choice, count
+from pages._controls import choice, count, linked_choice
 from pages._nodes_asked import Asked
 from pages._nodes_ranking import notes
 from workprof.charts.nodes import advice_sentence, best_price_sentence, node_table, ranked_bars, weight_bars
@@ -21,12 +21,13 @@ AUTO, OWN = "of the jobs", "own"
 
 def advice(asked: Asked) -> None:
     """Show the choice of jobs and profile, then the nodes for it."""
-    traces = {f"{one.name} ({one.hash[:8]})": one for one in asked.workbench.datasets() if one.kind == JOBS}
+    traces = {trace_name(one): one for one in asked.workbench.datasets() if one.kind == JOBS}
     if not traces:
         _shell.empty_state(asked.visit, "Advice needs a job trace beside the benchmark runs.", JOBS)
         return
     with st.grid(min_column_width=200, gap="small"):
-        jobs = traces[choice("Jobs", "nodes_jobs", tuple(traces), "A job trace; its default clustering is used.")]
+        meaning = "A job trace; its default clustering is used."
+        jobs = traces[linked_choice("Jobs", "nodes_jobs", tuple(traces), meaning)]
         profile = count("Profile", "nodes_profile", 0, "Number of the profile; 0 is the largest.")
         weights = choice(
             "Weights", "nodes_weights", (AUTO, OWN), "of the jobs: proposed from what they use. own: those at the top."
@@ -35,6 +36,11 @@ def advice(asked: Asked) -> None:
         st.info("This trace has no default profiles yet: compute them on the Profiles page.", icon=":material/info:")
         return
     _show(asked, jobs, profile, own=weights == OWN)
+
+
+def trace_name(trace: Dataset) -> str:
+    """Return how the list calls a job trace."""
+    return f"{trace.name} ({trace.hash[:8]})"
 
 
 def _show(asked: Asked, jobs: Dataset, profile: int, *, own: bool) -> None:

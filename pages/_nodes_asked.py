@@ -17,6 +17,7 @@ from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 
 TAB, ONLY = "nodes_tab", "nodes_only"
+NODE, JUDGED, OF_NODE = "nodes_node", "nodes_judged", "nodes_judged_of"
 WINDOW = "From (UTC)", "To (UTC)"
 LONGEST_TEXT = 40
 
@@ -77,6 +78,11 @@ def ranking(asked: Asked) -> Ranking:
     """Return the ranking; the first time it is computed, which is said."""
     with st.spinner("Comparing the nodes…", show_time=True):
         return asked.workbench.node_ranking(asked.dataset.hash, asked.settings)
+
+
+def open_runs(node: str) -> None:
+    """Turn to the runs of one node (a callback)."""
+    st.session_state.update({TAB: "Degradation", NODE: node, JUDGED: True, OF_NODE: True})
 
 
 def _moment(words: str, key: str) -> float | None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _figures, _header, _nodes_detect
 from pages._controls import choice
-from pages._nodes_asked import Asked
+from pages._nodes_asked import JUDGED, NODE, OF_NODE, Asked
 from pages._nodes_ranking import notes
 from workprof.charts.nodes import (
     code_map,
@@ -62,30 +62,29 @@ def _show(asked: Asked, found: Detection) -> None:
     _figures.headline_row(detection_headlines(found))
     st.markdown(markdown_text(trust_sentence(found), 400))
     _timeline(found)
-    st.subheader("Codes of the runs")
+    st.header("Codes of the runs")
     _figures.show(code_map(found), key="nodes_code_map")
-    st.subheader("How far to trust it")
+    st.header("How far to trust it")
     _trust(found)
-    st.subheader("Restoring error")
+    st.header("Restoring error")
     _figures.show(reconstruction_errors(found), key="nodes_errors")
     _metrics(found)
     st.caption(f"Computed in {format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}.")
 
 
 def _timeline(found: Detection) -> None:
-    st.subheader("A node along time")
+    st.header("A node along time")
     names = tuple(sorted({str(name) for name in found.runs.node}))
     if not names:
         st.info("No run has a verdict: each needs three earlier normal ones.", icon=":material/info:")
         return
-    node = choice("Node", "nodes_node", names, "Whose runs are shown.")
+    node = choice("Node", NODE, names, "Whose runs are shown.")
     _figures.show(timeline(found, node), key="nodes_timeline")
-    every = st.expander(
-        "All judged runs", icon=":material/table:", key="nodes_judged", on_change="rerun", bind="query-params"
-    )
+    every = st.expander("All judged runs", icon=":material/table:", key=JUDGED, on_change="rerun", bind="query-params")
     if every.open:
         with every:
-            lines = runs_table(found)
+            alone = st.toggle("Of the chosen node only", key=OF_NODE, bind="query-params")
+            lines = runs_table(found, node if alone else "")
             _figures.table(lines, "node-runs-judged", key="nodes_judged_table", alt=counted(len(lines), "judged run"))
 
 
@@ -94,7 +93,7 @@ def _trust(found: Detection) -> None:
     if lines.empty:
         st.info("Without labelled runs no detector can be scored.", icon=":material/info:")
         return
-    _figures.table(lines.round(3), "node-detectors", key="nodes_detectors", alt=counted(len(lines), "detector"))
+    _figures.table(lines, "node-detectors", key="nodes_detectors", alt=counted(len(lines), "detector"))
     chart = detection_reliability(found)
     if chart is not None:
         _figures.show(chart, key="nodes_reliability")
@@ -102,7 +101,7 @@ def _trust(found: Detection) -> None:
 
 def _metrics(found: Detection) -> None:
     kinds = (
-        ("Metrics that the network does not see", "dropped", unseen_metrics_table(found)),
+        ("Metrics that the network does not see", "unseen", unseen_metrics_table(found)),
         ("Which way metrics point", "orientations", orientation_table(found)),
         ("Runs without a verdict", "unscored", unscored_table(found)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _earlier, _progress
-from pages._controls import MODES_MEANING, choice
+from pages._controls import MODES_MEANING, choice, linked_choice
 from pages._nodes_asked import Asked
 from workprof.charts.text import counted
 from workprof.formats.measured import BENCHMARKS
@@ -50,7 +50,7 @@ def trained_on(asked: Asked) -> str:
         for one in asked.workbench.datasets()
         if one.kind == BENCHMARKS and one.hash != asked.dataset.hash
     }
-    chosen = choice(
+    chosen = linked_choice(
         "Trained on",
         "nodes_train",
         (SAME, *others),

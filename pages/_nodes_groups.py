@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _figures, _header
+from pages import _figures, _header, _terms
 from pages._controls import MODES_MEANING, choice
 from pages._nodes_asked import Asked
 from pages._nodes_ranking import notes
@@ -49,6 +49,6 @@ def _table(asked: Asked, found: Groups) -> None:
         key="nodes_groups",
         alt=f"{counted(len(table), 'node')} in {counted(found.k, 'group')}",
         height="content",
-        column_config=columns,
+        column_config=_terms.columns(table.columns, columns),
     )
     csv(table, f"{safe_name(asked.dataset.name)}-node-groups", "nodes_groups_csv", f"CSV, all {len(table)} nodes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _header, _nodes_asked, _nodes_details, _nodes_prices
+from pages import _figures, _header, _nodes_asked, _nodes_details, _nodes_prices, _nodes_scenarios, _terms
 from pages._nodes_asked import Asked
 from pages._sweep_runs import csv
 from workprof.charts.downloads import parquet_bytes
@@ -31,25 +31,44 @@ def ranking(asked: Asked) -> None:
     if found.published:
         _header.published_flag()
     notes(found.notes)
-    for sentence in degraded_sentences(found):
-        st.warning(markdown_text(sentence, LONGEST_NOTE), icon=":material/heart_broken:")
+    _degraded(found)
     _figures.headline_row(ranking_headlines(found))
     _figures.show(ranked_bars(found), key="nodes_bars")
     _table(asked, found)
-    st.subheader("By aspect")
+    st.header("By aspect")
     _figures.show(aspect_lines(found), key="nodes_aspects")
     _nodes_details.pairs(found)
-    st.subheader("What the order hangs on")
+    st.header("What the order hangs on")
     st.markdown(f"**{markdown_text(robustness_sentence(found), LONGEST_NOTE)}**")
     if found.leave_outs:
         lines = leave_out_table(found)
         st.dataframe(
-            lines, hide_index=True, key="nodes_without", alt=f"The order without each of {len(lines)} benchmarks"
+            lines,
+            hide_index=True,
+            key="nodes_without",
+            alt=f"The order without each of {len(lines)} benchmarks",
+            column_config=_terms.columns(lines.columns),
         )
-    st.subheader("Prices")
+    st.header("Prices")
     st.caption("Give a node a price to see what it gives for it.")
     _nodes_prices.table(found)
+    _nodes_scenarios.keep(asked)
     _nodes_details.dropped(found)
+
+
+def _degraded(found: Ranking) -> None:
+    """Show each degraded node with the way to its runs."""
+    nodes = [one.node for one in found.nodes if one.degraded]
+    for position, (node, sentence) in enumerate(zip(nodes, degraded_sentences(found), strict=True)):
+        st.warning(markdown_text(sentence, LONGEST_NOTE), icon=":material/heart_broken:")
+        st.button(
+            f"Runs of {markdown_text(node, 40)}",
+            key=f"nodes_runs_of_{position}",
+            type="tertiary",
+            icon=":material/timeline:",
+            on_click=_nodes_asked.open_runs,
+            args=(node,),
+        )
 
 
 def notes(told: tuple[str, ...]) -> None:
@@ -67,17 +86,20 @@ def _table(asked: Asked, found: Ranking) -> None:
         key="nodes_table",
         alt=f"{counted(len(table), 'node')} with score, change, degradation and price",
         height="content",
-        column_config={
-            "node": st.column_config.TextColumn("node", pinned=True),
-            "score": number("score", format="%.3f", help="1 = geometric mean of the nodes."),
-            "low": number("from", format="%.3f"),
-            "high": number("to", format="%.3f"),
-            "tied_with": st.column_config.TextColumn("tied with"),
-            "change": st.column_config.TextColumn("since the last window", help="Of the node against itself."),
-            "price_per_h": number("price per hour", format="%.4g"),
-            "price_performance": number("score / price", format="%.3g"),
-            "no_rank_because": st.column_config.TextColumn("no rank because"),
-        }
+        column_config=_terms.columns(
+            table.columns,
+            {
+                "node": st.column_config.TextColumn("node", pinned=True),
+                "score": number("score", format="%.3f", help="1 = geometric mean of the nodes."),
+                "low": number("from", format="%.3f"),
+                "high": number("to", format="%.3f"),
+                "tied_with": st.column_config.TextColumn("tied with"),
+                "change": st.column_config.TextColumn("since the last window", help="Of the node against itself."),
+                "price_per_h": number("price per hour", format="%.4g"),
+                "price_performance": number("score / price", format="%.3g"),
+                "no_rank_because": st.column_config.TextColumn("no rank because"),
+            },
+        )
         | {aspect: number(aspect, format="%.2f") for aspect in found.metrics},
     )
     name = f"{safe_name(asked.dataset.name)}-nodes"

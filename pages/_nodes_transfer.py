@@ -17,6 +17,8 @@ from workprof.nodes.transfer.settings import TransferSettings
 from workprof.workbench.nodes_transfer import RuntimeTransfer
 
 SHOWN = "nodes_transfer_last"
+COMPARED, YES = "nodes_compared", "yes"
+"""In the address once the methods were compared: a link to the comparison makes it again."""
 
 
 def transfer(asked: Asked) -> None:
@@ -55,9 +57,12 @@ def _compare(asked: Asked, folder: Path) -> None:
         ).strip()
     settings = TransferSettings(local, tuple(targets) or tuple(name for name in machines if name != local))
     file = chosen_file(asked.visit.house.settings.data, scores) if scores else None
-    if st.button("Compare the methods", type="primary", icon=":material/play_arrow:", key="nodes_transfer"):
+    pressed = st.button("Compare the methods", type="primary", icon=":material/play_arrow:", key="nodes_transfer")
+    linked = SHOWN not in st.session_state and st.query_params.get(COMPARED) == YES
+    if pressed or linked:
         with st.spinner("Predicting the runtimes…", show_time=True):
             st.session_state[SHOWN] = (folder, asked.workbench.runtime_transfer(folder, settings, file))
+        st.query_params[COMPARED] = YES
     of_folder, found = st.session_state.get(SHOWN, (None, None))
     if found is not None and of_folder == folder:
         if found.settings != settings:

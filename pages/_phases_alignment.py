@@ -20,7 +20,7 @@ def alignment(asked: Asked, found: Match, train_hash: str) -> None:
     if not panel.open:
         return
     with panel:
-        lines = {_recorded_name(line): line for line in found.matches}
+        lines = {recorded_name(line): line for line in found.matches}
         picked = choice("Laid over", "phases_over", tuple(lines), "Runs of the library, the nearest first.")
         settings = AlignmentSettings(asked.line.name, picked, train_hash, asked.library)
         with st.spinner("Aligning…"):
@@ -28,6 +28,6 @@ def alignment(asked: Asked, found: Match, train_hash: str) -> None:
         _figures.show(alignment_chart(aligned, lines[picked].offset), key="phases_alignment_chart")
 
 
-def _recorded_name(line: MatchLine) -> str:
+def recorded_name(line: MatchLine) -> str:
     """Return the name as recorded: a run with a label by hand keeps it as 'workload/run'."""
     return line.run if "/" in line.run else f"{line.workload}/{line.run}"

@@ -75,7 +75,7 @@ def _run(runs: RunList) -> RunLine:
         list(lines),
         key=RUN,
         bind="query-params",
-        on_change=_fresh,
+        on_change=fresh,
         help=f"{counted(len(lines), 'run')} of {counted(len(runs.workloads), 'workload')}, as workload/run.",
     )
     if wanted and wanted not in lines:
@@ -89,7 +89,7 @@ def _run(runs: RunList) -> RunLine:
     return line
 
 
-def _fresh() -> None:
+def fresh() -> None:
     """Forget window and boundaries of the run before (a callback)."""
     st.session_state.update({FROM: None, TO: None, OWN: ""})
 

@@ -83,7 +83,7 @@ def _found(found: Evaluation) -> None:
         st.caption(f":material/info: {markdown_text(note, 400)}")
     _open_set(found)
     _known(found)
-    st.subheader("Distances within workloads (Table IV)")
+    st.header("Distances within workloads (Table IV)")
     _figures.table(inner_table(found), "phases-distances", key="phases_inner", alt="Distances within each workload")
     st.caption(NOT_THE_PAPER)
 
@@ -91,7 +91,7 @@ def _found(found: Evaluation) -> None:
 def _open_set(found: Evaluation) -> None:
     if not found.unknown:
         return
-    st.subheader("Unknown workloads (Table III)")
+    st.header("Unknown workloads (Table III)")
     measures = measures_of(found)
     if measures:
         by = choice("Rejected by", "phases_open_by", measures, "What a run's unlikeness is measured by.")
@@ -105,6 +105,6 @@ def _open_set(found: Evaluation) -> None:
 def _known(found: Evaluation) -> None:
     if found.known is None:
         return
-    st.subheader("Known workloads (Table II)")
+    st.header("Known workloads (Table II)")
     _figures.table(known_table(found), "phases-known", key="phases_classes", alt="Precision, recall and F1 by workload")
     _figures.show(confusion_chart(found.known), key="phases_confusion")

@@ -35,7 +35,7 @@ def fingerprint(asked: Asked) -> None:
 
 
 def _downloads(asked: Asked, found: Timeline) -> None:
-    stem = f"{safe_name(found.fingerprint.name)}-fingerprint"
+    stem = f"{safe_name(found.fingerprint.name.replace('/', '-'))}-fingerprint"
     with st.container(horizontal=True):
         for ending, mime, data in (
             ("json", "application/json", partial(fingerprint_json, found, asked.dataset.hash)),

@@ -35,7 +35,7 @@ def library(asked: Asked) -> None:
 def _found(found: LibraryView) -> None:
     by = measure("Distance", "phases_distance")
     _figures.show(distance_matrix(found, by), key=f"phases_matrix_{by}")
-    st.subheader("Thresholds")
+    st.header("Thresholds")
     st.caption(threshold_note(found))
     _figures.table(
         threshold_table(found), "phases-thresholds", key="phases_thresholds", alt="Thresholds of each workload"

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages import _earlier, _figures, _phases_alignment, _phases_job, _phases_source
+from pages import _earlier, _figures, _phases_alignment, _phases_entry, _phases_job, _phases_source
 from pages._phases_asked import Asked, measure
 from pages._phases_job import Work
 from pages._sweep_runs import csv
@@ -57,11 +57,12 @@ def _found(asked: Asked, found: Match, settings: KnownMatchSettings) -> None:
     by = measure("Distance", "phases_distance")
     _figures.show(match_chart(found, by), key=f"phases_match_{by}")
     _phases_alignment.alignment(asked, found, settings.train_hash)
+    _phases_entry.entry(asked, found, settings.train_hash)
     _downloads(asked, found, settings)
 
 
 def _downloads(asked: Asked, found: Match, settings: KnownMatchSettings) -> None:
-    stem = f"{safe_name(found.unknown)}-match"
+    stem = f"{safe_name(found.unknown.replace('/', '-'))}-match"
     with st.container(horizontal=True):
         st.download_button(
             "Match report, JSON",

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages import _figures
+from pages import _figures, _profile_links
 from pages._profile_charts import View
 from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles import arrivals
@@ -30,15 +30,17 @@ def cards(view: View) -> None:
     first = (page - 1) * CARDS_A_PAGE
     shown = ordered[first : first + CARDS_A_PAGE]
     st.caption(f"Groups {first + 1} to {first + len(shown)} of {len(ordered)}, largest first, outliers last.")
+    ways = _profile_links.ways(view)
     with st.grid(min_column_width=290, border=True) as grid:
         for card in shown:
             with grid.cell():
                 _card(view, card)
+                _profile_links.links(view, card, ways)
 
 
 def _card(view: View, card: ProfileCard) -> None:
     name = view.names[card.profile]
-    st.markdown(f"##### {markdown_text(name)}")
+    st.markdown(f"## {markdown_text(name)}")
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(f"{card.size:,} rows · {format_share(card.share)}", color="blue")
         for words in card.labels:
@@ -75,7 +77,12 @@ def _note(view: View, card: ProfileCard) -> None:
     kept = view.visit.workbench.profile_notes(view.dataset.hash, view.settings).get(card.profile)
     if kept is not None and kept.note:
         st.markdown(f":material/sticky_note_2: {markdown_text(kept.note, 400)}")
-    if card.profile == OUTLIERS or view.visit.readonly:
+    if card.profile == OUTLIERS:
+        return
+    if view.visit.readonly:
+        st.button(
+            "Name and note", icon=":material/edit:", key=f"note_{card.profile}", disabled=True, help=view.visit.refusal
+        )
         return
     with st.popover("Name and note", icon=":material/edit:"), st.form(f"note_{card.profile}", border=False):
         name = st.text_input("Name", value=kept.name if kept else "", max_chars=40, key=f"note_name_{card.profile}")

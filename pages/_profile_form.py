@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _earlier, _presets, _shell
+from pages import _earlier, _presets, _reset, _shell
 from pages._controls import AUTO, MODES_MEANING, SETS, SETS_MEANING, choice, count, features, own_features
 from workprof.charts.profiles import fit_estimate
 from workprof.profiles.settings import (
@@ -27,6 +27,7 @@ from workprof.workbench.profiles import FIT
 
 def form(visit: _shell.Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     """Return the settings as last submitted, and whether they were submitted now."""
+    _reset.reset("profiles")
     with st.expander(
         "Settings", icon=":material/tune:", key="profiles_settings", on_change="rerun", bind="query-params"
     ) as expander:

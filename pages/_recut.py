@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages import _presets, _profile_form, _shell
+from pages import _presets, _profile_form, _shell, _terms
 from pages._errors import guard
 from workprof.profiles.settings import METHODS, ProfileSettings
 from workprof.store.reports import Dataset
@@ -41,7 +41,9 @@ def recut_controls(visit: _shell.Visit, dataset: Dataset, settings: ProfileSetti
         st.segmented_control(
             "Selection", METHODS, required=True, format_func=lambda name: METHOD_WORDS[name], key=METHOD, **told
         )
-        st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, width=140, **told)
+        st.number_input(
+            "Epsilon", min_value=0.0, step=0.05, key=EPSILON, width=140, help=_terms.term("epsilon"), **told
+        )
         st.toggle(
             "Couple min_samples",
             key=COUPLED,

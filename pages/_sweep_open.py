@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
-from pages import _controls, _datasets
+from pages import _controls, _cross_link, _datasets
+from pages._cross_link import Link
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.profiles.sweep.sweep import SweepRun
 from workprof.store.reports import Dataset
 
-PROFILES = "pages/profiles.py"
-
 
 def open_in_profiles(dataset: Dataset, run: SweepRun, name: str) -> None:
     """Show a link that opens the Profiles page with the settings of a run."""
-    st.page_link(
-        PROFILES,
-        label=f"Open {name} in Profiles",
-        icon=":material/bubble_chart:",
-        query_params=parameters(dataset, run),
-        help="The Profiles page opens with these settings; the profiles are computed there.",
-    )
+    meaning = "The Profiles page opens with these settings; the profiles are computed there."
+    words = f"Open {name} in Profiles"
+    link = Link(words, "profiles", dataset.hash, parameters(dataset, run), "bubble_chart", meaning)
+    _cross_link.follow(link, "sweep_open")
 
 
 def parameters(dataset: Dataset, run: SweepRun) -> dict[str, str | list[str]]:

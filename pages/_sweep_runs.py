@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages import _shell, _sweep_compare
+from pages import _shell, _sweep_compare, _terms
 from pages._sweep_open import open_in_profiles
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep import SCORES, left_out_table, run_names, runs_table
@@ -40,7 +40,7 @@ def runs(view: View) -> None:
         key=TABLE,
         alt=f"{len(table)} runs of the sweep with their scores",
         column_order=[name for name in table.columns if name not in HIDDEN],
-        column_config=_columns(),
+        column_config=_terms.columns(table.columns, _columns()),
         on_select="rerun",
         selection_mode="multi-row",
     )

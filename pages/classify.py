@@ -12,6 +12,7 @@ from pages import (
     _classify_training,
     _feedback,
     _header,
+    _reset,
     _shell,
 )
 from pages._classify_view import View
@@ -36,6 +37,7 @@ VIEWS = {
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the settings, the way to a trained classifier, and what it says."""
+    _reset.reset("classify")
     asked = _classify_form.form(visit, dataset)
     if asked.classifier.mode == "faithful":
         _header.published_flag()

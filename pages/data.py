@@ -15,7 +15,7 @@ TABS = ("Preview", "Columns", "Time coverage", "Checks and rejects")
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the import, then the chosen dataset in tabs, then the catalogue."""
     _import.section(visit, expanded=False)
-    st.subheader("This dataset")
+    st.header("This dataset")
     tabs = st.tabs(TABS, key="data_tab", on_change="rerun", bind="query-params")
     views = (_inspect.preview, _inspect.columns, _inspect.coverage, _inspect.checks)
     for tab, view in zip(tabs, views, strict=True):

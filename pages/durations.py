@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _durations_asked, _durations_errors, _durations_observed, _shell
+from pages import _durations_asked, _durations_errors, _durations_observed, _reset, _shell
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -18,6 +18,7 @@ VIEWS = {"Observed": _durations_observed.observed, "Prediction error": _duration
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
+    _reset.reset("durations")
     asked = _durations_asked.asked(visit, dataset)
     if asked is None:
         return

@@ -12,6 +12,7 @@ from pages import (
     _memory_rollup,
     _memory_scenarios,
     _memory_tasks,
+    _reset,
     _shell,
 )
 from pages._errors import guard
@@ -35,6 +36,7 @@ VIEWS = {
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
+    _reset.reset("memory")
     asked = _memory_asked.asked(visit, dataset)
     if asked is None:
         return

@@ -12,6 +12,7 @@ from pages import (
     _phases_live,
     _phases_match,
     _phases_timeline,
+    _reset,
     _shell,
 )
 from pages._errors import guard
@@ -36,6 +37,7 @@ VIEWS = {
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
+    _reset.reset("phases")
     asked = _phases_asked.asked(visit, dataset)
     if asked is None:
         return

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _header, _shell, _sweep_compare, _sweep_form, _sweep_progress, _sweep_runs, _sweep_views
+from pages import _header, _reset, _shell, _sweep_compare, _sweep_form, _sweep_progress, _sweep_runs, _sweep_views
 from pages._errors import guard
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.sweep import best_sentence
@@ -33,6 +33,7 @@ VIEWS = {
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the settings, how the sweep stands, and what its finished runs say."""
+    _reset.reset("sweep")
     settings = _sweep_form.form(visit, dataset, folded=True)
     state = _state(visit, dataset, settings)
     if state is None:

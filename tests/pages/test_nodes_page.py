@@ -242,6 +242,11 @@ def test_transfer_compares_the_methods_on_reports_of_the_data_folder(page, tmp_p
     assert problems(test) == []
     assert "of the measured runtime" in words(test)
     assert len(test.get("plotly_chart")) == 1
+    given = {name: test.query_params[name] for name in test.query_params if name != "nodes_tab"}
+    assert given["nodes_compared"] in ("yes", ["yes"])
+    linked = page("Transfer", **given)
+    assert problems(linked) == []
+    assert linked.get("plotly_chart")[0].proto.spec == test.get("plotly_chart")[0].proto.spec
 
 
 def test_transfer_reads_nothing_outside_the_data_folder(page):
@@ -264,3 +269,48 @@ def test_a_detection_runs_in_the_background_and_is_cancelled(page, house):
     test.run()
     assert problems(test) == []
     assert "was cancelled" in words(test)
+
+
+def test_scenarios_are_kept_compared_and_removed(page, house, runs):
+    test = page("Ranking", nodes_w_cpu="5")
+    test.text_input(key="nodes_keep_name").set_value("for cpu")
+    next(button for button in test.button if button.label == "Save scenario").click().run()
+    assert problems(test) == []
+    test = page("Ranking", nodes_w_disk="9", nodes_prices="small=0.5")
+    test.text_input(key="nodes_keep_name").set_value("<b>disk</b>")
+    next(button for button in test.button if button.label == "Save scenario").click().run()
+    kept = {one.name: one.settings for one in house().workbench.node_scenarios(runs)}
+    assert kept["for cpu"].weights["cpu"] == 5
+    assert kept["<b>disk</b>"].prices_per_h == {"small": 0.5}
+    test = page("Scenarios")
+    assert problems(test) == []
+    table = next(item.value for item in test.dataframe if "for cpu: score" in item.value.columns)
+    for name, settings in kept.items():
+        found = {one.node: one.score for one in house().workbench.node_ranking(runs, settings).nodes}
+        assert dict(zip(table["node"], table[f"{name}: score"], strict=True)) == found
+    assert "calm in for cpu" in words(test)
+    test.selectbox(key="nodes_doomed").set_value("for cpu")
+    test.button(key="nodes_remove").click().run()
+    assert problems(test) == []
+    assert [one.name for one in house().workbench.node_scenarios(runs)] == ["<b>disk</b>"]
+
+
+def test_a_scenario_needs_a_name(page):
+    test = page("Ranking")
+    next(button for button in test.button if button.label == "Save scenario").click().run()
+    assert "give a name" in problems(test)[0]
+
+
+def test_without_scenarios_the_view_says_how_to_make_one(page):
+    test = page("Scenarios")
+    assert problems(test) == []
+    assert "Save scenario" in words(test)
+
+
+@pytest.mark.parametrize(("tab", "name"), [("For a profile", "nodes_jobs"), ("Degradation", "nodes_train")])
+def test_a_link_to_data_that_is_gone_says_so(page, tab, name):
+    test = page(tab, **{name: "<b>gone</b>"})
+    assert problems(test) == []
+    assert "This link has" in words(test)
+    assert "which is not here" in words(test)
+    assert "This link" not in words(page(tab))

@@ -216,3 +216,18 @@ def test_own_features_travel_by_the_address_to_profiles(sweep, app, swept, house
     test = app("profiles", **given)
     assert problems(test) == []
     assert tuple(test.multiselect(key="profiles_features").value) == features
+
+
+def test_the_best_run_opens_in_profiles_whatever_the_form_was_set_to_before(sweep, swept):
+    test = sweep()
+    test.switch_page("pages/profiles.py").run()
+    test.selectbox(key="profiles_method").set_value("leaf")
+    test.number_input(key="profiles_seed").set_value(7)
+    next(button for button in test.button if button.label.startswith("Find profiles with")).click().run()
+    assert test.selectbox(key="profiles_method").value == "leaf"
+    test.switch_page("pages/sweep.py").run()
+    test.button(key="sweep_open").click().run()
+    assert test.title[0].value == "Profiles"
+    assert test.query_params["profiles_metric"] in ("manhattan", ["manhattan"])
+    assert test.selectbox(key="profiles_method").value == "eom"
+    assert test.number_input(key="profiles_seed").value == 0

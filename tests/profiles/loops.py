@@ -13,8 +13,8 @@ from workprof.profiles.feedback.model import FeedbackModel, acquires_of
 from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.feedback.state import start
 from workprof.profiles.feedback.windows import ProfileReference, sketch
-from workprof.profiles.prepared import prepare
 from workprof.profiles.forecaster import ForecasterSettings, Forecasts
+from workprof.profiles.prepared import prepare
 from workprof.profiles.settings import SENSORS10
 from workprof.units import DAY_S
 

@@ -18,6 +18,8 @@ from workprof.errors import HomeBusy, WorkprofError
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.scenarios import Scenario
 from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.scenarios import NodeScenario
 from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import Settings
@@ -28,6 +30,7 @@ from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
 
 ROOT = Path(__file__).resolve().parents[2]
+BENCHMARKS = ROOT / "data" / "sample" / "benchmarks.jsonl"
 BINS = BinSettings(task=given.HEAVY, k=2)
 NOTE = ProfileNote(0, "a name", "a note")
 STORE = Path(workprof.store.__file__).parent
@@ -53,6 +56,8 @@ ASKED = {
     "set_profile_note": lambda bench, it: bench.set_profile_note(it.hash, ProfileSettings(min_cluster_size=20), NOTE),
     "save_scenario": lambda bench, it: bench.save_scenario(it.hash, it.scenario),
     "remove_scenario": lambda bench, it: bench.remove_scenario(it.hash, "kept"),
+    "save_node_scenario": lambda bench, it: bench.save_node_scenario(it.nodes, it.node_scenario),
+    "remove_node_scenario": lambda bench, it: bench.remove_node_scenario(it.nodes, "kept"),
     "observe": lambda bench, it: bench.observe(it.hash, it.path, FeedbackSettings()),
     "pin_run": lambda bench, it: bench.pin_run(it.run, True),
     "unpin_run": lambda bench, it: bench.pin_run(it.run, False),
@@ -68,8 +73,8 @@ class It:
     """What the calls are about."""
 
     options = None
-    hash = run = ""
-    path = scenario = None
+    hash = nodes = run = ""
+    path = scenario = node_scenario = None
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +91,9 @@ def made(tmp_path_factory):
         nan = float("nan")
         it.scenario = Scenario("kept", "runs", it.hash, "", "p95", {}, nan, nan, nan, nan, nan, 0, -1, nan, "EUR", "")
         bench.save_scenario(it.hash, it.scenario)
+        it.nodes = bench.ingest([BENCHMARKS]).hash
+        it.node_scenario = NodeScenario("kept", it.nodes, RankSettings())
+        bench.save_node_scenario(it.nodes, it.node_scenario)
     it.options = IngestOptions(name="new")
     return replace(settings, readonly=True), it
 

@@ -14,6 +14,7 @@ from workprof.memory.bins.bins import Bins
 from workprof.memory.bins.improvement import ImprovementCurve
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.plans.plans import Plan, PlanSettings
+from workprof.memory.plans.violations import Violations, ViolationSettings
 from workprof.memory.plans.why import Why, WhySettings
 from workprof.memory.predictor.results import PredictorResult
 from workprof.memory.predictor.settings import PredictorSettings
@@ -39,6 +40,7 @@ TRAIN = Step("memory.train", 1, "workprof.memory.predictor.predictor:train_predi
 TABLES = Step("memory.tables", 1, "workprof.memory.predictor.tables:train_tables")
 REPLAY = Step("memory.replay", 1, "workprof.memory.replay.replay:replay")
 WHY = Step("memory.why", 1, "workprof.memory.plans.why:why")
+VIOLATIONS = Step("memory.violations", 1, "workprof.memory.plans.violations:violations_of")
 PLAN = Step("memory.plan", 1, "workprof.memory.plans.plans:plan_of")
 ROLLUP = Step("memory.rollup", 1, "workprof.memory.rollup.rollup:rollup_of")
 
@@ -143,6 +145,13 @@ class MemoryQuestions(DatasetQuestions):
         """Return the size that is advised for every task, with the odds of a retry."""
         entry, asked = self._jobs_of(dataset), settings or PlanSettings()
         return self._blocking(self._request(PLAN, entry, asked), Plan, self._sizing(entry), progress)
+
+    def violations(
+        self, dataset: str, settings: ViolationSettings | None = None, progress: Progress = silent
+    ) -> Violations:
+        """Return the runs that a plan is too small for, the ones that are short by most first."""
+        entry, asked = self._jobs_of(dataset), settings or ViolationSettings()
+        return self._blocking(self._request(VIOLATIONS, entry, asked), Violations, self._sizing(entry), progress)
 
     def rollup(self, dataset: str, settings: RollupSettings | None = None, progress: Progress = silent) -> Rollup:
         """Return memory, cores and money before and after a plan."""

@@ -44,6 +44,7 @@ from workprof.charts.memory.scenarios import (
 from workprof.charts.memory.task_boxes import task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import group_table, task_table
 from workprof.charts.memory.usage import bins_sentence, usage_ecdf
+from workprof.charts.memory.violations import violations_sentence, violations_table
 from workprof.charts.memory.words import task_labels
 
 __all__ = [
@@ -95,6 +96,8 @@ __all__ = [
     "task_labels",
     "task_table",
     "usage_ecdf",
+    "violations_sentence",
+    "violations_table",
     "why_costs",
     "why_headlines",
     "why_history",

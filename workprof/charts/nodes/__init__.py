@@ -15,6 +15,7 @@ from workprof.charts.nodes.detection import (
 )
 from workprof.charts.nodes.groups import groups_headlines, groups_sentence, groups_table, silhouette_bars
 from workprof.charts.nodes.ranked import OVERALL, ranked_bars, ranking_sentence
+from workprof.charts.nodes.scenarios import leaders_sentence, node_comparison_table, node_scenario_table
 from workprof.charts.nodes.tables import (
     degraded_sentences,
     dropped_sentence,
@@ -45,7 +46,10 @@ __all__ = [
     "groups_sentence",
     "groups_table",
     "interval_sentence",
+    "leaders_sentence",
     "leave_out_table",
+    "node_comparison_table",
+    "node_scenario_table",
     "node_table",
     "orientation_table",
     "pair_table",

@@ -1,0 +1,107 @@
+"""Every view of every page with what has a kept result there, and the controls that do not stand in the address."""
+
+from tests.pages import whole_home
+
+NOT_IN_THE_ADDRESS = {
+    "shell_link": "shows the address itself",
+    "shell_dataset": "is the address's ds",
+    "image_format": "is how pictures are saved, and no figure of a page",
+    "profiles_slider": "writes profiles_min_cluster_size",
+    "recut_*": "writes the form of the profiles",
+    "profiles_picked": "is in profiles_selected",
+    "profiles_map_plot_*": "is in profiles_selected",
+    "note_*": "is written by its own button",
+    "*_shown": "opens the table behind a chart",
+    "*_upload*": "is a file of the visitor's",
+    "map_*": "is about a file that is being loaded",
+    "memory_keep_*_name": "names what its button keeps",
+    "nodes_keep_name": "names what its button keeps",
+    "memory_doomed": "names what its button removes",
+    "nodes_doomed": "names what its button removes",
+    "data_new_name": "names what its button renames",
+    "phases_label": "is written by its own button",
+    "phases_label_of": "says for what the button beside it is",
+    "phases_timeline": "writes phases_from and phases_to",
+    "memory_edges_table_*": "writes memory_edges",
+    "nodes_price_table_*": "writes nodes_prices",
+    "memory_tasks": "offers the button that writes memory_task",
+    "sweep_runs": "offers links of the selected runs",
+    "runs_table": "writes runs_run",
+    "classify_hits_*": "writes classify_job",
+    "runs_remove": "asks before something is removed",
+    "": "is a popover of fields for a button",
+}
+"""Name (with * for the rest) -> why a control is not in the address."""
+
+OTHER_PROFILES = {"profiles_min_cluster_size": whole_home.OTHER_SIZE, "profiles_min_samples": whole_home.OTHER_SIZE}
+FORM = (
+    "profiles_min_*",
+    "classify_mode",
+    "classify_f*",
+    "classify_threshold",
+    "classify_wrong_cost",
+    "classify_rare_*",
+)
+FORM += ("classify_least_*", "classify_seed", "classify_interval_*", "classify_coverage")
+KEPT_MODELS = {"memory_task": "HEAVY", "memory_k": "2", "memory_sampling": "none", "memory_trials": "0"}
+KEPT_REPLAY = {"memory_policies": list(whole_home.POLICIES)}
+KEPT_PHASES = {"phases_run": whole_home.RUN, "phases_mode": "faithful", "phases_splits": "1", "phases_open_splits": "0"}
+
+
+class View:
+    """A view of a page: where it is, what is given in the address, and which controls keep what is given."""
+
+    def __init__(self, page, tab="", given=(), keep=()):
+        self.page, self.tab, self.given, self.keep = page, tab, dict(given), tuple(keep)
+
+    def parameters(self, hashes):
+        dataset = {"memory": hashes.tasks, "nodes": hashes.nodes, "phases": hashes.phases}.get(self.page, hashes.jobs)
+        return {"ds": dataset} | ({f"{self.page}_tab": self.tab} if self.tab else {}) | self.given
+
+    def __repr__(self):
+        return f"{self.page} {self.tab}".strip()
+
+
+def views():
+    """Return every view of every page, each with what has a kept result."""
+    for tab in ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Take away"):
+        yield View("profiles", tab, OTHER_PROFILES, FORM)
+    yield View("profiles", "Is there anything to cluster?", OTHER_PROFILES, FORM)
+    yield View("profiles", "Map", OTHER_PROFILES | {"profiles_selected": "p0_1", "profiles_jobs_page": "2"}, FORM)
+    yield View("classify", "One job", {"classify_job": "7"}, (*FORM, "classify_job"))
+    yield View("classify", "One job", {"classify_from": "own fields"}, (*FORM, "classify_from"))
+    yield View("classify", "One job", {"classify_search": "ps"}, FORM)
+    for tab in ("Batch", "Model", "Finished jobs"):
+        yield View("classify", tab, {}, FORM)
+    yield View("durations", "Observed", {}, ("durations_clustering",))
+    yield View(
+        "durations",
+        "Prediction error",
+        {"durations_split": "by_time"},
+        ("durations_s*", "durations_m*", "durations_[ct]*"),
+    )
+    for tab in ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two"):
+        yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
+    for tab in ("Tasks", "Bins", "Roll-up", "Scenarios"):
+        yield View("memory", tab)
+    yield View("memory", "Bins", {"memory_edges": "10, 60"})
+    yield View("memory", "Models", KEPT_MODELS, ("memory_*",))
+    yield View("memory", "Policies", KEPT_REPLAY, ("memory_policies", "memory_[!p]*", "memory_p[!i]*"))
+    for tab in ("Groups", "For a profile", "Transfer", "Scenarios"):
+        yield View("nodes", tab)
+    yield View("nodes", "Ranking", {"nodes_prices": "calm=0.5"}, ("nodes_score", "nodes_exclude"))
+    yield View("nodes", "Degradation", {}, ("nodes_detect_*", "nodes_detector", "nodes_alarms", "nodes_train"))
+    for tab in ("Timeline", "Fingerprint"):
+        yield View("phases", tab, {"phases_run": whole_home.RUN})
+    for tab in ("Match", "Library", "Evaluation"):
+        yield View(
+            "phases",
+            tab,
+            KEPT_PHASES,
+            ("phases_run", "phases_mode", "phases_set", "phases_splits", "phases_open_splits"),
+        )
+    yield View("phases", "Live")
+    for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects"):
+        yield View("data", tab)
+    for page in ("home", "runs", "report", "help"):
+        yield View(page)

@@ -1,0 +1,99 @@
+"""A home with every kind of data and a kept result of every slow step, made once and copied for each test."""
+
+import atexit
+import functools
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.charts import records_for_memory, records_for_nodes, records_for_phases
+from tests.nodes.planted_nodes import runs_of
+from tests.pages.conftest import SAMPLE
+from tests.pages.test_nodes_page import SPEEDS, write
+from workprof.cache import About
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.replay.settings import ReplaySettings
+from workprof.nodes.detection.asked import DetectionAsked
+from workprof.nodes.detection.settings import DetectSettings
+from workprof.phases.settings import EvaluationSettings, MatchRunSettings, faithful_library
+from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.profiles.forecaster import ForecasterSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+from workprof.workbench.nodes import DETECT
+
+ROWS = 500
+OTHER_SIZE = 40
+RUN = "two steps/1"
+POLICIES = ("workprof", "preset", "p95")
+
+
+@dataclass(frozen=True)
+class Hashes:
+    """The datasets of the home: a job trace, runs of three tasks, benchmark runs, counters by the second."""
+
+    jobs: str
+    tasks: str
+    nodes: str
+    phases: str
+
+
+def make(folder):
+    """Fill a folder's `home` and return the hashes of its datasets; it is made once by each process, then copied."""
+    source, hashes = _made()
+    shutil.copytree(source / "home", folder / "home")
+    return hashes
+
+
+@functools.cache
+def _made():
+    folder = Path(tempfile.mkdtemp(prefix="whole-home-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            jobs, tasks = _jobs(workbench), _tasks(workbench, folder)
+            return folder, Hashes(jobs, tasks, _nodes(workbench, folder), _phases(workbench, folder))
+
+
+def _jobs(workbench):
+    whole = workbench.ingest([SAMPLE])
+    part = workbench.dataset(workbench.sample(whole.hash, "workload", ROWS, "part").dataset).hash
+    workbench.remove(whole.hash)
+    for settings in (ProfileSettings(), ProfileSettings(min_cluster_size=OTHER_SIZE, min_samples=OTHER_SIZE)):
+        workbench.profiles(part, settings)
+    workbench.forecaster(part, ForecasterSettings())
+    workbench.estimate_evaluation(part, EstimateEvaluationSettings(EstimateSettings(split="by_time")))
+    workbench.sweep(part)
+    return part
+
+
+def _tasks(workbench, folder):
+    records_for_memory.jobs().to_parquet(folder / "tasks.parquet")
+    tasks = workbench.ingest([folder / "tasks.parquet"]).hash
+    bins = BinSettings(task=records_for_memory.HEAVY, k=2)
+    workbench.bin_models(tasks, PredictorSettings(bins=bins, sampling=("none",), trials=0))
+    workbench.replay(tasks, ReplaySettings(policies=POLICIES))
+    return tasks
+
+
+def _nodes(workbench, folder):
+    runs = workbench.ingest([write(folder / "nodes.jsonl", runs_of(SPEEDS, n_runs=6))]).hash
+    key = DETECT.key(runs, DetectionAsked(DetectSettings()))
+    about = About(key, DETECT.name, "nodes", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
+    workbench._cache.put(key, records_for_nodes.detection(("calm", "small")), about)
+    return runs
+
+
+def _phases(workbench, folder):
+    records_for_phases.samples().to_csv(folder / "runs.csv", index=False)
+    phases = workbench.ingest([folder / "runs.csv"]).hash
+    library = faithful_library()
+    workbench.match_run(phases, MatchRunSettings(RUN, library))
+    workbench.evaluate_phases(phases, EvaluationSettings(library=library, splits=1, open_splits=0))
+    return phases
