@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _durations_clustering, _durations_error_form, _earlier, _figures, _header, _progress, _terms
+from pages._downloads import csv
 from pages._durations_asked import Asked
 from pages._errors import guard
-from pages._sweep_runs import csv
 from workprof.charts.durations import (
     ErrorView,
     error_cdf,

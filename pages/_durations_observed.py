@@ -6,9 +6,9 @@ import streamlit as st
 
 from pages import _durations_clustering, _figures, _terms
 from pages._controls import choice
+from pages._downloads import csv
 from pages._durations_asked import Asked, limit
 from pages._errors import guard
-from pages._sweep_runs import csv
 from workprof.charts.durations import (
     ObservedView,
     group_curve,

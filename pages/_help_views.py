@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
-from pages._sweep_runs import csv
+from pages._downloads import csv
 from workprof.charts.help import (
     DEFINITIONS,
     KEYS,

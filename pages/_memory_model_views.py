@@ -8,8 +8,8 @@ from pages import (
     _figures,
     _terms,
 )
+from pages._downloads import csv
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import (
     bin_confusion,
     importance_table,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _terms
+from pages._downloads import csv
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import (
     choice_table,
     policy_table,

@@ -15,8 +15,8 @@ from pages import (
     _memory_violations,
     _terms,
 )
+from pages._downloads import csv
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name

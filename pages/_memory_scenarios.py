@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._downloads import csv
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import comparison_table, scenario_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from pages import _figures, _memory_asked, _memory_classes, _memory_facts, _memory_task_boxes, _terms
+from pages._downloads import csv
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import (
     assessment_headlines,
     assessment_sentence,

@@ -7,8 +7,8 @@ import streamlit as st
 from pages import _cross_link, _terms
 from pages._controls import choice
 from pages._cross_link import Link
+from pages._downloads import csv
 from pages._memory_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.memory import violations_sentence, violations_table
 from workprof.charts.profiles.selection import Selection
 from workprof.charts.text import markdown_text

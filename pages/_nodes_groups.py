@@ -8,9 +8,9 @@ import streamlit as st
 
 from pages import _figures, _header, _terms
 from pages._controls import MODES_MEANING, choice
+from pages._downloads import csv
 from pages._nodes_asked import Asked
 from pages._nodes_ranking import notes
-from pages._sweep_runs import csv
 from workprof.charts.nodes import groups_headlines, groups_sentence, groups_table, silhouette_bars
 from workprof.charts.text import counted, markdown_text
 from workprof.inputs import safe_name

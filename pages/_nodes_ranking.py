@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _figures, _header, _nodes_asked, _nodes_details, _nodes_prices, _nodes_scenarios, _terms
+from pages._downloads import csv
 from pages._nodes_asked import Asked
-from pages._sweep_runs import csv
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.nodes import (
     aspect_lines,

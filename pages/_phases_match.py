@@ -7,9 +7,9 @@ from functools import partial
 import streamlit as st
 
 from pages import _earlier, _figures, _phases_alignment, _phases_entry, _phases_job, _phases_source
+from pages._downloads import csv
 from pages._phases_asked import Asked, measure
 from pages._phases_job import Work
-from pages._sweep_runs import csv
 from workprof.charts.phases import match_chart, match_headlines, match_report, match_sentence, match_table, scores_chart
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name

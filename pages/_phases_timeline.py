@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _figures, _phases_window
+from pages._downloads import csv
 from pages._phases_asked import SHOWN, Asked
 from pages._phases_found import found_of
-from pages._sweep_runs import csv
 from workprof.charts.phases import most_moving, phase_table, timeline_chart
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages import _terms
 from pages._controls import choice
-from pages._sweep_runs import csv
+from pages._downloads import csv
 from workprof.charts.runs import kept_sentence, run_label, run_table
 from workprof.charts.text import markdown_text
 from workprof.workbench.run_records import KeptRun

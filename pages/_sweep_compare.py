@@ -14,7 +14,7 @@ from workprof.charts.sweep import comparison_headlines, moved_jobs, overlap_heat
 from workprof.profiles.sweep.summary import RunComparison
 
 if TYPE_CHECKING:
-    from pages._sweep_runs import View
+    from pages._sweep_view import View
 
 TAB, TABS = "Compare two", "sweep_tab"
 FIRST, SECOND = "sweep_before", "sweep_after"

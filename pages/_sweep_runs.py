@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from pages import _shell, _sweep_compare, _terms
+from pages import _sweep_compare, _terms
+from pages._downloads import csv
 from pages._sweep_open import open_in_profiles
-from workprof.charts.downloads import csv_bytes
+from pages._sweep_view import View
 from workprof.charts.sweep import SCORES, left_out_table, run_names, runs_table
 from workprof.charts.sweep.published import REFERENCE
 from workprof.inputs import safe_name
-from workprof.store.reports import Dataset
-from workprof.workbench.sweeps import SweepState
 
 TABLE = "sweep_runs"
 HIDDEN = ("n_outliers", "silhouette_method", "silhouette_se", "min_cluster_size", "n_rows", "scores_v3", "ccpm")
-
-
-@dataclass(frozen=True)
-class View:
-    """A sweep on the page: where it comes from and how it stands."""
-
-    visit: _shell.Visit
-    dataset: Dataset
-    state: SweepState
 
 
 def runs(view: View) -> None:
@@ -51,19 +39,6 @@ def runs(view: View) -> None:
         st.markdown(f"**Left out: {len(left_out)} sizes**")
         st.dataframe(left_out, hide_index=True, key="sweep_left_out", alt="Sizes that were left out and why")
     st.caption(REFERENCE)
-
-
-def csv(table: pd.DataFrame, name: str, key: str, words: str) -> None:
-    """Show a button that saves a table."""
-    st.download_button(
-        words,
-        data=lambda: csv_bytes(table),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key=key,
-        icon=":material/download:",
-    )
 
 
 def _selected(view: View, rows: list[int]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _figures
-from pages._sweep_runs import View, csv
+from pages._downloads import csv
+from pages._sweep_view import View
 from workprof.charts.sweep import (
     SCORES,
     parallel_coordinates,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages import _cross_link, _datasets
 from pages._errors import guard
 from pages._house import open_house
 from pages._menu import TOUR
@@ -58,7 +59,7 @@ def _steps(stops: tuple[Stop, ...], place: int, dataset: str) -> None:
             "Leave the tour", icon=":material/close:", key="tour_leave", help="To this page with all its controls."
         )
     if leave:
-        st.switch_page(f"pages/{stops[place].page}.py", query_params={"ds": dataset})
+        _cross_link.go(stops[place].page, {_datasets.PARAMETER: dataset})
 
 
 def _step(words: str, stop: Stop | None, icon: str, key: str) -> None:

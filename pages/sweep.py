@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _header, _reset, _shell, _sweep_compare, _sweep_form, _sweep_progress, _sweep_runs, _sweep_views
+from pages import (
+    _header,
+    _reset,
+    _shell,
+    _sweep_compare,
+    _sweep_form,
+    _sweep_progress,
+    _sweep_runs,
+    _sweep_view,
+    _sweep_views,
+)
 from pages._errors import guard
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.sweep import best_sentence
@@ -60,7 +70,7 @@ def _results(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings) -> 
         st.caption(PUBLISHED)
     complete = state.done == len(state.groups)
     st.markdown(f"**{markdown_text(best_sentence(state.runs, state.best, complete), 400)}**")
-    view = _sweep_runs.View(visit, dataset, state)
+    view = _sweep_view.View(visit, dataset, state)
     tabs = st.tabs(list(VIEWS), key=_sweep_compare.TABS, on_change="rerun", bind="query-params")
     for tab, show in zip(tabs, VIEWS.values(), strict=True):
         if tab.open:

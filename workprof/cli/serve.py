@@ -117,7 +117,7 @@ def _check(home: Path | None) -> None:
     try:
         load_sample(chosen, tour=False)
         port = _free_port()
-        with _server(settings_for(chosen), port, "--server.enableAgentApi=true") as server:
+        with _server(settings_for(chosen), port, "--server.enableAgentApi=true", login=False) as server:
             _wait_until_healthy(server, port)
             opened_pages = smoke.open_every_page(f"http://{ADDRESS}:{port}")
     finally:
@@ -131,13 +131,15 @@ def _check(home: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def _server(settings: Settings, port: int, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def _server(settings: Settings, port: int, *options: str, login: bool = True) -> Iterator[subprocess.Popen[bytes]]:
     """Run Streamlit in a process group of its own and leave nothing of it behind."""
     folder = dashboard_folder()
     leashed = [sys.executable, "-m", "workprof.children"]  # it ends with us, even when we are killed
     command = [*leashed, "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
     command += [f"--server.port={port}", f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false", *options]
     environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
+    if not login:  # a check has no browser to log in with
+        environment["WORKPROF_LOGIN"] = "0"
     with hold(settings.home, readonly=settings.readonly) as lock:
         environment[HANDED_OVER] = str(lock.fileno())
         server = subprocess.Popen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
         TraceError: when it is no CSV text in UTF-8, or its rows have more fields than its header; names the line where
             pandas tells it.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113  false also for a text that can be no path
         raise TraceError(f"there is no file {path.name}; give the path of a CSV file")
     found = False
     try:

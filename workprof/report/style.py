@@ -24,6 +24,7 @@ pre { overflow-x: auto; background: #f5f7fa; padding: .5rem; }
 @media print {
   main { max-width: none; padding: 0; } nav, .modebar { display: none; }
   section { break-before: page; } figure, tr, .headlines div { break-inside: avoid; }
-  .wide { overflow: visible; } td, th { white-space: normal; font-size: .7rem; } thead { display: table-header-group; }
+  .wide { overflow: visible; } td, th { white-space: normal; overflow-wrap: anywhere; font-size: .7rem; }
+  thead { display: table-header-group; }
 }
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -145,7 +146,7 @@ class FeedbackQuestions(FeedbackLoops):
         """Return finished jobs under the store's names, and what there is to say of them."""
         if isinstance(jobs, pd.DataFrame):
             return jobs, ()
-        if not Path(jobs).exists():
+        if not os.path.exists(jobs):  # noqa: PTH110  a text that can be no path names a dataset
             return self._stored_jobs(loop, str(jobs))
         read = passing_trace(self.settings, [Path(jobs)], options, progress)
         notes = [f"{read.report.rejected:,} rows could not be read"] if read.report.rejected else []
