@@ -11,6 +11,9 @@ from workprof.charts.text import markdown_text
 from workprof.formats.measured import BENCHMARKS
 from workprof.store.reports import Dataset
 
+NODES = "Which node is how much better, and which has gone bad."
+PHASES = "Which phases each run goes through, and which known workload it is like."
+
 
 def measured(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show what the dataset holds, and the next step."""
@@ -20,15 +23,9 @@ def measured(visit: _shell.Visit, dataset: Dataset) -> None:
     st.header("Steps")
     with st.container(horizontal=True):
         if dataset.kind == BENCHMARKS:
-            st.page_link(
-                "pages/nodes.py", label="Which node is how much better, and which has gone bad", icon=":material/dns:"
-            )
+            st.page_link("pages/nodes.py", label="Rank the nodes", icon=":material/dns:", help=NODES)
         else:
-            st.page_link(
-                "pages/phases.py",
-                label="Which phases each run goes through, and which it is like",
-                icon=":material/timeline:",
-            )
+            st.page_link("pages/phases.py", label="Look at the phases", icon=":material/timeline:", help=PHASES)
         st.page_link("pages/data.py", label="Inspect the data", icon=":material/database:")
 
 

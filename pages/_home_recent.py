@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _cross_link, _runs_links, _shell
-from workprof.charts.runs import run_label
+from workprof.charts.runs import recent_line
 from workprof.charts.text import markdown_text
-from workprof.units import format_duration
 from workprof.workbench.run_records import KeptRun
 
 SHOWN = 5
@@ -27,7 +26,7 @@ def recent(visit: _shell.Visit) -> None:
 def _line(visit: _shell.Visit, run: KeptRun, position: int) -> None:
     page = _runs_links.page_of(run.step)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{markdown_text(run_label(run), 120)} · took {format_duration(run.seconds)}", width="stretch")
+        st.markdown(markdown_text(recent_line(run), 160), width="stretch")
         if st.button(f"Open on {page.capitalize()}", key=f"home_run_{position}", icon=":material/open_in_new:"):
             settings = visit.workbench.run_again(run.run).settings
             _cross_link.go(page, _runs_links.parameters_of(run.step, run.dataset_hash, settings))

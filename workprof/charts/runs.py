@@ -132,6 +132,12 @@ def run_label(run: Run) -> str:
     return f"{run.run} {run.step}"
 
 
+def recent_line(run: Run) -> str:
+    """Return what was found last, of what and when, in half a sentence."""
+    words = step_words(run.step)
+    return f"{words[:1].upper()}{words[1:]} of {run.dataset}, {when(run)} UTC"
+
+
 def run_table(runs: Sequence[Run]) -> pd.DataFrame:
     """Return one line per run, newest first; of the settings what differs from the step's defaults."""
     names = ["run", "what", "dataset", "hash", "settings", "seed", "seconds", "created (UTC)", "MB", "pinned"]

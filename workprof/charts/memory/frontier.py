@@ -9,6 +9,7 @@ import pandas as pd
 
 from workprof.charts.chart import Chart
 from workprof.charts.memory.figures import NEUTRAL, figure_of
+from workprof.charts.memory.labels import stacked_labels
 from workprof.charts.memory.policies import OURS, Candidate, picked, policy_name
 from workprof.charts.memory.words import gb_h, number
 from workprof.charts.text import counted
@@ -107,15 +108,17 @@ def _marks(name: str, figures: list[PolicyFigures], look: tuple[str, str], most:
         " = ".join(policy_name(other.policy) for other, there in zip(figures, places, strict=True) if there == place)
         for place in places
     ]
+    names = [
+        words if places.index(place) == at else "" for at, (words, place) in enumerate(zip(shared, places, strict=True))
+    ]
+    x = [math.sqrt(max(one.failures, 0.0)) for one in figures]
+    y = [max(one.wasted_gb_h, _LEAST_DRAWN) for one in figures]
     return {
         "type": "scatter",
         "mode": "markers+text",
-        "x": [math.sqrt(max(one.failures, 0.0)) for one in figures] or [None],
-        "y": [max(one.wasted_gb_h, _LEAST_DRAWN) for one in figures] or [None],
-        "text": [
-            words if places.index(place) == i else ""
-            for i, (words, place) in enumerate(zip(shared, places, strict=True))
-        ],
+        "x": x or [None],
+        "y": y or [None],
+        "text": stacked_labels([value / math.sqrt(most + 1) for value in x], [math.log10(value) for value in y], names),
         "textposition": ["middle left" if one.failures > most / 3 else "middle right" for one in figures],
         "textfont": {"size": 11},
         "cliponaxis": False,
