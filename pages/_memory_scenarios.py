@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
+from pages import _scenarios
 from pages._downloads import csv
 from pages._memory_asked import Asked
 from workprof.charts.memory import comparison_table, scenario_table
@@ -27,18 +30,11 @@ def scenarios(asked: Asked) -> None:
     table = scenario_table(kept)
     st.dataframe(table, hide_index=True, key="memory_scenarios", alt=f"{len(kept)} kept scenarios")
     names = [one.name for one in kept]
-    chosen = st.multiselect(
-        "Compare",
-        names,
-        default=names[:MOST_COMPARED],
-        max_selections=MOST_COMPARED,
-        key=CHOSEN,
-        bind="query-params",
-        help=f"Up to {MOST_COMPARED} side by side.",
-    )
+    chosen = _scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:
         _compared(asked, chosen)
-    _removal(asked, names)
+    remove = partial(asked.workbench.remove_scenario, asked.dataset.hash)
+    _scenarios.removal(asked.visit, names, ("memory", CHOSEN), remove)
 
 
 def _compared(asked: Asked, chosen: list[str]) -> None:
@@ -50,19 +46,3 @@ def _compared(asked: Asked, chosen: list[str]) -> None:
         table, hide_index=True, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content"
     )
     csv(table, f"{safe_name(asked.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
-
-
-def _removal(asked: Asked, names: list[str]) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        doomed = st.selectbox("Remove", names, key="memory_doomed", width=320)
-        removed = st.button(
-            "Remove scenario",
-            icon=":material/delete:",
-            key="memory_remove",
-            disabled=asked.visit.readonly,
-            help=asked.visit.refusal,
-        )
-    if removed and not asked.visit.readonly:
-        asked.workbench.remove_scenario(asked.dataset.hash, doomed)
-        st.session_state.pop(CHOSEN, None)
-        st.rerun()

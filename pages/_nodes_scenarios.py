@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from pages import _figures
+from pages import _figures, _scenarios
 from pages._errors import refused
 from pages._nodes_asked import Asked
 from workprof.charts.nodes import leaders_sentence, node_comparison_table, node_scenario_table
@@ -54,17 +56,10 @@ def scenarios(asked: Asked) -> None:
         return
     st.dataframe(node_scenario_table(kept), hide_index=True, key="nodes_scenarios", alt=f"{len(kept)} kept scenarios")
     names = [one.name for one in kept]
-    chosen = st.multiselect(
-        "Compare",
-        names,
-        default=names[:MOST_COMPARED],
-        max_selections=MOST_COMPARED,
-        key=CHOSEN,
-        bind="query-params",
-        help=f"Up to {MOST_COMPARED} side by side.",
-    )
+    chosen = _scenarios.compared(names, CHOSEN, MOST_COMPARED)
     _compared(asked, [one for one in kept if one.name in chosen])
-    _removal(asked, names)
+    remove = partial(asked.workbench.remove_node_scenario, asked.dataset.hash)
+    _scenarios.removal(asked.visit, names, ("nodes", CHOSEN), remove)
 
 
 def _compared(asked: Asked, chosen: list[NodeScenario]) -> None:
@@ -84,19 +79,3 @@ def _compared(asked: Asked, chosen: list[NodeScenario]) -> None:
     table = node_comparison_table(found)
     name = f"{safe_name(asked.dataset.name)}-node-scenarios"
     _figures.table(table, name, key="nodes_comparison", alt=f"{len(table)} nodes in {len(found)} scenarios")
-
-
-def _removal(asked: Asked, names: list[str]) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        doomed = st.selectbox("Remove", names, key="nodes_doomed", width=320)
-        removed = st.button(
-            "Remove scenario",
-            icon=":material/delete:",
-            key="nodes_remove",
-            disabled=asked.visit.readonly,
-            help=asked.visit.refusal,
-        )
-    if removed and not asked.visit.readonly:
-        asked.workbench.remove_node_scenario(asked.dataset.hash, doomed)
-        st.session_state.pop(CHOSEN, None)
-        st.rerun()
