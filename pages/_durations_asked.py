@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import _durations_clustering, _shell
+from pages import _durations_clustering, _empty, _shell
 from pages._controls import choice
 from workprof.charts.profiles import profile_names
 from workprof.profiles.estimation.target import TARGETS
@@ -45,7 +45,7 @@ def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
     targets = tuple(name for name in TARGETS if name in present)
     if not targets:
-        _shell.empty_state(visit, f"This dataset has none of the columns {', '.join(TARGETS)}.")
+        _empty.empty_state(visit, f"This dataset has none of the columns {', '.join(TARGETS)}.")
         return None
     with st.grid(min_column_width=220, gap="small"):
         target = choice("Quantity", "durations_target", targets, "What is looked at in both tabs.")

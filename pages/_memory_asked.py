@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages import _memory_scope, _shell
+from pages import _empty, _memory_scope, _shell
 from pages._controls import choice
 from pages._memory_scope import TASK
 from workprof.charts.memory import task_labels
@@ -60,7 +60,7 @@ def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
     if not targets:
         missing = ["peak_memory_bytes (or rss)", *missing]
     if missing:
-        _shell.empty_state(visit, f"This dataset has no column {' and no column '.join(missing)}, which sizing needs.")
+        _empty.empty_state(visit, f"This dataset has no column {' and no column '.join(missing)}, which sizing needs.")
         return None
     with st.grid(min_column_width=220, gap="small"):
         target = choice(

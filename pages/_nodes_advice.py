@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _figures, _shell
+from pages import _empty, _figures
 from pages._controls import choice, count, linked_choice
 from pages._nodes_asked import Asked
 from pages._nodes_ranking import notes
@@ -23,7 +23,7 @@ def advice(asked: Asked) -> None:
     """Show the choice of jobs and profile, then the nodes for it."""
     traces = {trace_name(one): one for one in asked.workbench.datasets() if one.kind == JOBS}
     if not traces:
-        _shell.empty_state(asked.visit, "Advice needs a job trace beside the benchmark runs.", JOBS)
+        _empty.empty_state(asked.visit, "Advice needs a job trace beside the benchmark runs.", JOBS)
         return
     with st.grid(min_column_width=200, gap="small"):
         meaning = "A job trace; its default clustering is used."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages import _figures, _phases_job, _phases_live_settings, _shell
+from pages import _empty, _figures, _phases_job, _phases_live_settings
 from pages._controls import choice
 from pages._errors import guard
 from pages._phases_asked import MOST_SHOWN, Asked
@@ -101,5 +101,5 @@ def _ended(asked: Asked, following: Following, view: LiveView | None) -> None:
         icon=":material/check_circle:",
     )
     if st.button("To the Data page", icon=":material/database:", key="phases_to_data"):
-        st.switch_page(_shell.DATA_PAGE)
+        st.switch_page(_empty.DATA_PAGE)
     _shown(asked, following, view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _catalogue, _import, _inspect, _shell
+from pages import _catalogue, _empty, _import, _inspect, _shell
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page("Data", "What was loaded, is it sound, and how do I bring in more?", "", kind="")
@@ -29,7 +29,7 @@ def empty(visit: _shell.Visit) -> None:
     """Show the import, and the catalogue where a link named a dataset that is not there."""
     if not visit.workbench.datasets():
         st.info("Nothing is loaded yet. Load the sample, or import a file of your own below.", icon=":material/info:")
-        _shell.sample_button(visit)
+        _empty.sample_button(visit)
     _import.section(visit, expanded=True)
 
 

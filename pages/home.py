@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _figures, _home_measured, _home_recent, _home_steps, _shell, _tour
+from pages import _empty, _figures, _home_measured, _home_recent, _home_steps, _shell, _tour
 from pages._errors import guard
 from workprof.charts.data import coverage_chart
 from workprof.charts.home import home_headlines
@@ -68,8 +68,8 @@ def empty(visit: _shell.Visit) -> None:
     """Show two buttons, the tour's, and a few words on the way."""
     st.markdown("Load a trace and see in two clicks which kinds of jobs it holds. Nothing leaves this machine.")
     with st.container(horizontal=True):
-        _shell.sample_button(visit)
-        _shell.upload_button()
+        _empty.sample_button(visit)
+        _empty.upload_button()
         _tour.start_button()
     st.header("In 60 seconds")
     st.markdown(FIRST_STEPS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _runs_compare, _runs_list, _runs_one, _shell
+from pages import _empty, _runs_compare, _runs_list, _runs_one, _shell
 from pages._errors import guard
 from workprof.charts.runs import job_table
 from workprof.store.reports import Dataset
@@ -47,7 +47,7 @@ def _open_jobs(visit: _shell.Visit) -> None:
 
 def empty(visit: _shell.Visit) -> None:
     """Show the way to a first dataset."""
-    _shell.empty_state(visit, PAGE.needs)
+    _empty.empty_state(visit, PAGE.needs)
 
 
 _shell.run(PAGE, body, empty)
