@@ -88,4 +88,4 @@ def diagnostics_view(visit: _shell.Visit) -> None:
         "To be sent along with a question. The button at the upper right of the box copies it. It names no person, no "
         "machine and no folder."
     )
-    st.code(diagnostics_text(diagnostics(visit.workbench)), language=None)
+    st.code(diagnostics_text(diagnostics(visit.workbench)), language=None, wrap_lines=True)
