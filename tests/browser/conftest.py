@@ -89,8 +89,9 @@ def wait_until_healthy(process, port):
     raise RuntimeError(f"the server did not answer within {STARTUP_S} s (status {process.poll()})")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """A browser for the tests of one file: while it is open, its event loop is the only one in this thread."""
     if CHROMIUM is None:
         message = "no Chromium: `apt-get install chromium` (or put chromium on PATH) to run the browser tests"
         if os.environ.get("CI") == "true":

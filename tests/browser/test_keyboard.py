@@ -34,8 +34,9 @@ async () => {
     return looks.join();
   };
   // The window and its scrolling part are no controls; the link of the open page always looks focused.
-  // Streamlit's file field has a button beside it, and its table draws the chosen cell on a canvas.
-  if (at.matches('input[type=file], canvas, [data-testid*="grid-canvas"]')) return true;
+  // Streamlit's uploader draws its own field and buttons, its table the chosen cell on a canvas.
+  const own = '[data-testid="stFileUploader"] *, canvas, [data-testid*="grid-canvas"]';
+  if (at.matches(own)) return true;
   const path = address => new URL(address, location).pathname;
   if (at.matches('body, main') || (at.href && path(at.href) === location.pathname)) return true;
   const focused = told();
