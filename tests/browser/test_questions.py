@@ -39,7 +39,7 @@ def test_a_random_job_gets_its_answer_and_its_reasons(whole, visitors):
     visitor.page.get_by_text("What really happened").wait_for(timeout=PATIENCE_MS)
     visitor.settle()
     assert "classify_job=" in visitor.page.url
-    assert visitor.page.locator("[data-testid=stPlotlyChart]").count() >= 3
+    visitor.page.locator("[data-testid=stPlotlyChart]").nth(2).wait_for(timeout=PATIENCE_MS)  # three at least
 
 
 def test_edges_in_the_link_are_the_edges_on_the_page(sized, visitors):
