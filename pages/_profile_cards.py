@@ -1,19 +1,16 @@
-"""Profiles as cards with names and notes, and what can be taken away."""
+"""Profiles as cards with names and notes."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import streamlit as st
 
 from pages import _figures, _profile_links
 from pages._profile_charts import View
-from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles import arrivals
 from workprof.charts.text import counted, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
-from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileCard
 from workprof.store.reports import ProfileNote
 from workprof.units import format_duration, format_share
@@ -91,34 +88,3 @@ def _note(view: View, card: ProfileCard) -> None:
             written = ProfileNote(card.profile, name.strip(), note.strip())
             view.visit.workbench.set_profile_note(view.dataset.hash, view.settings, written)
             st.rerun()
-
-
-def take_away(view: View) -> None:
-    """Show the downloads, and the summary that one of them holds."""
-    fit, names, stem = view.fit, view.names, f"{safe_name(view.dataset.name)}-profiles"
-    summary = summary_table(fit, names)
-    with st.container(horizontal=True):
-        st.download_button(
-            f"Labels of all {fit.scores.n_rows:,} rows (Parquet)",
-            data=lambda: parquet_bytes(labels_table(fit, names)),
-            file_name=f"{stem}-labels.parquet",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
-            f"Summary of {len(summary)} groups (CSV)",
-            data=partial(csv_bytes, summary),
-            file_name=f"{stem}-summary.csv",
-            mime="text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
-            "Model card (JSON)",
-            data=partial(model_card, fit, view.dataset, names),
-            file_name=f"{stem}-card.json",
-            mime="application/json",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-    _figures.table(summary, f"{stem}-table", key="profiles_summary", alt="One line per profile")

@@ -10,6 +10,7 @@ from pages import (
     _header,
     _profile_cards,
     _profile_charts,
+    _profile_downloads,
     _profile_form,
     _profile_selection,
     _progress,
@@ -33,7 +34,6 @@ PAGE = _shell.Page(
     "Profiles need a dataset with at least two numeric columns and more than twice as many finished rows as the "
     "smallest profile.",
 )
-WHAT = "Finding profiles"
 SHOWN = "profiles_shown"
 VIEWS = {
     "Cards": _profile_cards.cards,
@@ -44,7 +44,7 @@ VIEWS = {
     "Tree": _profile_charts.tree,
     "Metadata": _profile_charts.metadata,
     "Is there anything to cluster?": _clusterability.clusterability,
-    "Take away": _profile_cards.take_away,
+    "Take away": _profile_downloads.take_away,
 }
 
 
@@ -61,7 +61,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
             visit.workbench.start_profiles(dataset.hash, asked)
             st.rerun()
     if answer.result is None:
-        _progress.job_panel(visit.house, answer.job, WHAT)
+        _progress.job_panel(visit.house, answer.job, "Finding profiles")
         _previous(visit, dataset, running=running)
         return
     st.session_state[SHOWN] = (dataset.hash, asked)
