@@ -33,7 +33,7 @@ def rollup_headlines(found: Rollup) -> tuple[Headline, ...]:
     price = f"{money.price.per_gb_h:g} {money.price.currency} per GB·h is an assumption of yours."
     monthly = "assumed price"
     if money.span_hours > 0:
-        monthly = f"{number(money.monthly_saved)} {money.price.currency} a month"
+        monthly = f"{number(money.monthly_saved)} a month"
     return (
         Headline(
             "Memory", _less(total.memory_gb), f"GB {measure}, now and under the plan.", _arrow(total.memory_gb, "GB")
@@ -180,6 +180,8 @@ def _less(amount: BeforeAfter) -> str:
     change = 1 - amount.after / amount.before
     if abs(change) < 0.0005:
         return "unchanged"
+    if change <= -1:  # '238.6 % more' does not fit its box, and loses just the word that matters
+        return f"{1 - change:,.1f} times"
     return f"{format_share(change)} less" if change > 0 else f"{format_share(-change)} more"
 
 
