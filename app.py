@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages import _login, _menu
+from pages._frame import menu
+from pages._login import door
 
 # An inline picture: a material icon or an emoji would be fetched from another machine.
 ICON = (
@@ -12,10 +13,10 @@ ICON = (
 
 st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
 st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
-pages = _menu.pages()
+pages = menu.pages()
 page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
-_login.gate(page)  # ends the run here for a visitor who has to log in first
-_login.go_on(pages, page)
-_menu.show(pages)
-_login.account()
+door.gate(page)  # ends the run here for a visitor who has to log in first
+door.go_on(pages, page)
+menu.show(pages)
+door.account()
 page.run()

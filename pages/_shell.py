@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages import _datasets, _empty, _figures, _header, _login, _menu, _progress, _tour
-from pages._errors import guard
-from pages._house import open_house
-from pages._visit import Visit
+from pages._frame import datasets, empty_state, header, menu
+from pages._frame.errors import guard
+from pages._frame.open_home import open_house
+from pages._frame.visit import Visit
+from pages._login import door
+from pages._parts import figures, running_work
+from pages._tour import stops
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
 
@@ -41,27 +44,27 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
     On the tour it is the page's stop instead.
     """
     _hand_over()
-    _login.gate()  # once more: app.py has asked already, unless this file was reached without it
-    if _menu.touring():
-        _tour.show(page.title.lower())
+    door.gate()  # once more: app.py has asked already, unless this file was reached without it
+    if menu.touring():
+        stops.show(page.title.lower())
         return
     with guard():
         house = open_house()
-        choice = _datasets.choose(house.workbench.datasets(), page.kind)
-        _progress.badge(house)
-        _figures.image_format_choice()
+        choice = datasets.choose(house.workbench.datasets(), page.kind)
+        running_work.badge(house)
+        figures.image_format_choice()
         visit = Visit(house, choice.dataset)
         if visit.readonly:
             st.sidebar.caption(":material/lock: Read-only: everything can be looked at, nothing changed.")
-        _header.header(page.title, page.question, choice.dataset)
+        header.header(page.title, page.question, choice.dataset)
         if choice.unknown:
-            _empty.unknown(choice.unknown)
+            empty_state.unknown(choice.unknown)
         if choice.dataset is not None:
             body(visit, choice.dataset)
         elif empty is not None:
             empty(visit)
         else:
-            _empty.empty_state(visit, page.needs, page.kind or JOBS)
+            empty_state.empty_state(visit, page.needs, page.kind or JOBS)
 
 
 def _hand_over() -> None:

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import (
-    _classify_batch,
-    _classify_form,
-    _classify_job,
-    _classify_model,
-    _classify_training,
-    _feedback,
-    _header,
-    _reset,
-    _shell,
-)
-from pages._classify_view import View
+from pages import _shell
+from pages._classify import batch, feedback, form, job, model, training
+from pages._classify.view import View
+from pages._frame import header, reset
 from workprof.charts.classify import PUBLISHED, Naming
 from workprof.charts.profiles import profile_names
 from workprof.profiles.forecaster import ForecasterSettings
@@ -28,21 +20,21 @@ PAGE = _shell.Page(
     "profiles of its jobs.",
 )
 VIEWS = {
-    "One job": _classify_job.one_job,
-    "Batch": _classify_batch.batch,
-    "Model": _classify_model.model,
-    "Finished jobs": _feedback.feedback,
+    "One job": job.one_job,
+    "Batch": batch.batch,
+    "Model": model.model,
+    "Finished jobs": feedback.feedback,
 }
 
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the settings, the way to a trained classifier, and what it says."""
-    _reset.reset("classify")
-    asked = _classify_form.form(visit, dataset)
+    reset.reset("classify")
+    asked = form.form(visit, dataset)
     if asked.classifier.mode == "faithful":
-        _header.published_flag()
+        header.published_flag()
         st.caption(PUBLISHED)
-    loaded = _classify_training.trained(visit, dataset, asked)
+    loaded = training.trained(visit, dataset, asked)
     if loaded is None:
         return
     view = View(visit, dataset, asked, loaded, _naming(visit, dataset, asked))

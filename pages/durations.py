@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _durations_asked, _durations_errors, _durations_observed, _reset, _shell
+from pages import _shell
+from pages._durations import asking, errors, observed
+from pages._frame import reset
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -13,13 +15,13 @@ PAGE = _shell.Page(
     "Durations need a dataset with a duration (or memory, CPU or GPU use) per row; errors of predictions also need "
     "metadata such as user, task or group.",
 )
-VIEWS = {"Observed": _durations_observed.observed, "Prediction error": _durations_errors.errors}
+VIEWS = {"Observed": observed.observed, "Prediction error": errors.errors}
 
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
-    _reset.reset("durations")
-    asked = _durations_asked.asked(visit, dataset)
+    reset.reset("durations")
+    asked = asking.asked(visit, dataset)
     if asked is None:
         return
     tabs = st.tabs(list(VIEWS), key="durations_tab", on_change="rerun", bind="query-params")

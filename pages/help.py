@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _help_formats, _help_views, _shell
-from pages._errors import guard
+from pages import _shell
+from pages._frame.errors import guard
+from pages._help import formats, views
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page("Help", "What do the words mean, whose methods are these, and what can be read?", "", kind="")
 VIEWS = {
-    "Glossary": _help_views.glossary,
-    "Methods": _help_views.methods,
-    "Published or corrected": _help_views.definitions,
-    "Formats": _help_formats.formats,
-    "Limits and keys": _help_views.limits,
-    "Diagnostics": _help_views.diagnostics_view,
+    "Glossary": views.glossary,
+    "Methods": views.methods,
+    "Published or corrected": views.definitions,
+    "Formats": formats.formats,
+    "Limits and keys": views.limits,
+    "Diagnostics": views.diagnostics_view,
 }
 
 

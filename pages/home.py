@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _empty, _figures, _home_measured, _home_recent, _home_steps, _shell, _tour
-from pages._errors import guard
+from pages import _shell
+from pages._frame import empty_state
+from pages._frame.errors import guard
+from pages._home import measured, recent, steps
+from pages._parts import figures
+from pages._tour import stops
 from workprof.charts.data import coverage_chart
 from workprof.charts.home import home_headlines
 from workprof.charts.overview import overview_sentence
@@ -34,10 +38,10 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
         if dataset.kind == JOBS:
             _jobs(visit, dataset)
         else:
-            _home_measured.measured(visit, dataset)
+            measured.measured(visit, dataset)
     with guard():
-        _home_recent.recent(visit)
-    _tour.start_button()
+        recent.recent(visit)
+    stops.start_button()
 
 
 def _jobs(visit: _shell.Visit, dataset: Dataset) -> None:
@@ -45,32 +49,32 @@ def _jobs(visit: _shell.Visit, dataset: Dataset) -> None:
     fit = visit.workbench.profiles_answer(dataset.hash, ProfileSettings()).result
     replay = visit.workbench.replay_answer(dataset.hash, ReplaySettings()).result
     st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
-    _figures.headline_row(home_headlines(dataset, columns, fit, replay))
+    figures.headline_row(home_headlines(dataset, columns, fit, replay))
     st.header("Steps")
-    _home_steps.checklist(visit, dataset)
+    steps.checklist(visit, dataset)
     if fit is not None:
         _profiles(visit, dataset, fit)
         return
     chart = coverage_chart(visit.workbench.time_coverage(dataset.hash))
     if chart is not None:
         st.header("When they ran")
-        _figures.show(chart, key="home_coverage")
+        figures.show(chart, key="home_coverage")
 
 
 def _profiles(visit: _shell.Visit, dataset: Dataset, fit: ProfileFit) -> None:
     st.header("Profiles at a glance")
-    _figures.headline_row(headlines(fit)[:5])
+    figures.headline_row(headlines(fit)[:5])
     notes = visit.workbench.profile_notes(dataset.hash, ProfileSettings())
-    _figures.show(size_bars(fit, profile_names(fit, notes)), key="home_sizes")
+    figures.show(size_bars(fit, profile_names(fit, notes)), key="home_sizes")
 
 
 def empty(visit: _shell.Visit) -> None:
     """Show two buttons, the tour's, and a few words on the way."""
     st.markdown("Load a trace and see in two clicks which kinds of jobs it holds. Nothing leaves this machine.")
     with st.container(horizontal=True):
-        _empty.sample_button(visit)
-        _empty.upload_button()
-        _tour.start_button()
+        empty_state.sample_button(visit)
+        empty_state.upload_button()
+        stops.start_button()
     st.header("In 60 seconds")
     st.markdown(FIRST_STEPS)
 

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import (
-    _memory_asked,
-    _memory_bins,
-    _memory_models,
-    _memory_policies,
-    _memory_rollup,
-    _memory_scenarios,
-    _memory_tasks,
-    _reset,
-    _shell,
-)
-from pages._errors import guard
+from pages import _shell
+from pages._frame import reset
+from pages._frame.errors import guard
+from pages._memory import asking, bins, models, policies, rollup, scenarios, tasks
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -25,22 +17,22 @@ PAGE = _shell.Page(
     "requested_memory_bytes (or one request for all, set here).",
 )
 VIEWS = {
-    "Tasks": _memory_tasks.tasks,
-    "Bins": _memory_bins.bins,
-    "Models": _memory_models.models,
-    "Policies": _memory_policies.policies,
-    "Roll-up": _memory_rollup.rollup,
-    "Scenarios": _memory_scenarios.scenarios,
+    "Tasks": tasks.tasks,
+    "Bins": bins.bins,
+    "Models": models.models,
+    "Policies": policies.policies,
+    "Roll-up": rollup.rollup,
+    "Scenarios": scenarios.scenarios,
 }
 
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
-    _reset.reset("memory")
-    asked = _memory_asked.asked(visit, dataset)
+    reset.reset("memory")
+    asked = asking.asked(visit, dataset)
     if asked is None:
         return
-    tabs = st.tabs(list(VIEWS), key=_memory_asked.TAB, on_change="rerun", bind="query-params")
+    tabs = st.tabs(list(VIEWS), key=asking.TAB, on_change="rerun", bind="query-params")
     for tab, show in zip(tabs, VIEWS.values(), strict=True):
         if tab.open:
             with tab, guard():

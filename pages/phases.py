@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import (
-    _phases_asked,
-    _phases_evaluation,
-    _phases_fingerprint,
-    _phases_library,
-    _phases_live,
-    _phases_match,
-    _phases_timeline,
-    _reset,
-    _shell,
-)
-from pages._errors import guard
+from pages import _shell
+from pages._frame import reset
+from pages._frame.errors import guard
+from pages._phases import asking, evaluation, fingerprint, library, live, match, timeline
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -26,22 +18,22 @@ PAGE = _shell.Page(
     kind="telemetry",
 )
 VIEWS = {
-    "Timeline": _phases_timeline.timeline,
-    "Fingerprint": _phases_fingerprint.fingerprint,
-    "Match": _phases_match.match,
-    "Library": _phases_library.library,
-    "Evaluation": _phases_evaluation.evaluation,
-    "Live": _phases_live.live,
+    "Timeline": timeline.timeline,
+    "Fingerprint": fingerprint.fingerprint,
+    "Match": match.match,
+    "Library": library.library,
+    "Evaluation": evaluation.evaluation,
+    "Live": live.live,
 }
 
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
-    _reset.reset("phases")
-    asked = _phases_asked.asked(visit, dataset)
+    reset.reset("phases")
+    asked = asking.asked(visit, dataset)
     if asked is None:
         return
-    tabs = st.tabs(list(VIEWS), key=_phases_asked.TAB, on_change="rerun", bind="query-params")
+    tabs = st.tabs(list(VIEWS), key=asking.TAB, on_change="rerun", bind="query-params")
     for tab, show in zip(tabs, VIEWS.values(), strict=True):
         if tab.open:
             with tab, guard():

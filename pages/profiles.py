@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import (
-    _clusterability,
-    _figures,
-    _header,
-    _profile_cards,
-    _profile_charts,
-    _profile_downloads,
-    _profile_form,
-    _profile_selection,
-    _progress,
-    _recut,
-    _selection_link,
-    _shell,
-)
-from pages._errors import guard
+from pages import _shell
+from pages._frame import header
+from pages._frame.errors import guard
+from pages._parts import figures, running_work
+from pages._profiles import cards, charts, clusterability, downloads, form, recut, selection, selection_link
 from workprof.charts.profiles import headlines, profile_names
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.text import markdown_text
@@ -36,21 +26,21 @@ PAGE = _shell.Page(
 )
 SHOWN = "profiles_shown"
 VIEWS = {
-    "Cards": _profile_cards.cards,
-    "Box plots": _profile_charts.boxes,
-    "Silhouettes": _profile_charts.silhouettes,
-    "Map": _profile_selection.selection,
-    "Sizes": _profile_charts.sizes,
-    "Tree": _profile_charts.tree,
-    "Metadata": _profile_charts.metadata,
-    "Is there anything to cluster?": _clusterability.clusterability,
-    "Take away": _profile_downloads.take_away,
+    "Cards": cards.cards,
+    "Box plots": charts.boxes,
+    "Silhouettes": charts.silhouettes,
+    "Map": selection.selection,
+    "Sizes": charts.sizes,
+    "Tree": charts.tree,
+    "Metadata": charts.metadata,
+    "Is there anything to cluster?": clusterability.clusterability,
+    "Take away": downloads.take_away,
 }
 
 
 def body(visit: _shell.Visit, dataset: Dataset) -> None:
     """Show the settings, the running job, and the newest result there is."""
-    asked, run_now = _profile_form.form(visit, dataset)
+    asked, run_now = form.form(visit, dataset)
     answer = _answer(visit, dataset, asked)
     if answer is None:
         _previous(visit, dataset, running=False)
@@ -61,7 +51,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
             visit.workbench.start_profiles(dataset.hash, asked)
             st.rerun()
     if answer.result is None:
-        _progress.job_panel(visit.house, answer.job, "Finding profiles")
+        running_work.job_panel(visit.house, answer.job, "Finding profiles")
         _previous(visit, dataset, running=running)
         return
     st.session_state[SHOWN] = (dataset.hash, asked)
@@ -79,22 +69,22 @@ def _answer(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> An
 def _ask(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> bool:
     """Show that these settings have no result yet, and the button that changes it."""
     with st.container(border=True):
-        st.markdown(f"No profiles for these settings yet. {_profile_form.estimate(visit, dataset, asked)}")
+        st.markdown(f"No profiles for these settings yet. {form.estimate(visit, dataset, asked)}")
         return st.button("Find profiles", type="primary", icon=":material/play_arrow:")
 
 
 def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
     """Show one clustering from all sides."""
     if settings.mode == "faithful":
-        _header.published_flag()
+        header.published_flag()
         st.caption(PUBLISHED)
-    _recut.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
-    _figures.headline_row(headlines(fit))
+    recut.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
+    figures.headline_row(headlines(fit))
     if fit.notes:
         st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in fit.notes), icon=":material/info:")
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
-    view = _profile_charts.View(visit, dataset, settings, fit, names)
-    _selection_link.forget_other_map(view)
+    view = charts.View(visit, dataset, settings, fit, names)
+    selection_link.forget_other_map(view)
     tabs = st.tabs(list(VIEWS), key="profiles_tab", on_change="rerun", bind="query-params")
     for tab, show in zip(tabs, VIEWS.values(), strict=True):
         if tab.open:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _report_build, _report_files, _shell
+from pages import _shell
+from pages._report import build, files
 from workprof.report.report import kinds_of
 from workprof.store.reports import Dataset
 
@@ -26,9 +27,9 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
         help="; ".join(f"{name}: {title}" for name, title in kinds.items()),
     )
     note = st.text_area("Note under the title", max_chars=2000, key="report_note", bind="query-params", height=80)
-    built = _report_build.built(visit, dataset, tuple(name for name in kinds if name in chosen), note)
+    built = build.built(visit, dataset, tuple(name for name in kinds if name in chosen), note)
     if built is not None:
-        _report_files.files(built)
+        files.files(built)
 
 
 _shell.run(PAGE, body)

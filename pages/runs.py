@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _empty, _runs_compare, _runs_list, _runs_one, _shell
-from pages._errors import guard
+from pages import _shell
+from pages._frame import empty_state
+from pages._frame.errors import guard
+from pages._runs import compare, one, table
 from workprof.charts.runs import job_table
 from workprof.store.reports import Dataset
 
@@ -27,13 +29,13 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
             icon=":material/info:",
         )
         return
-    chosen = _runs_list.choose(runs)
+    chosen = table.choose(runs)
     if chosen is None:
         return
     with guard():
-        _runs_one.one(visit, chosen)
+        one.one(visit, chosen)
     with guard():
-        _runs_compare.compare(visit, runs, chosen)
+        compare.compare(visit, runs, chosen)
 
 
 def _open_jobs(visit: _shell.Visit) -> None:
@@ -47,7 +49,7 @@ def _open_jobs(visit: _shell.Visit) -> None:
 
 def empty(visit: _shell.Visit) -> None:
     """Show the way to a first dataset."""
-    _empty.empty_state(visit, PAGE.needs)
+    empty_state.empty_state(visit, PAGE.needs)
 
 
 _shell.run(PAGE, body, empty)

@@ -114,7 +114,7 @@ def test_heavy_libraries_wait(module):
 
 def test_files_stay_small():
     limits = [(path, 250) for path in sources()]
-    limits += [(path, 120) for path in (ROOT / "pages").glob("*.py") if not path.name.startswith("_")]
+    limits += [(path, 120) for path in sources(ROOT / "pages")]
     limits += [(ROOT / "app.py", 60)]
     lengths = ((path, len(path.read_text(encoding="utf-8").splitlines()), limit) for path, limit in limits)
     assert [f"{path.relative_to(ROOT)}: {length} lines" for path, length, limit in lengths if length > limit] == []
@@ -128,3 +128,24 @@ def test_top_level_is_as_agreed():
     )
     top = {line.split("/")[0] for line in tracked if line and not line.startswith(".")}
     assert top <= fixed | beside
+
+
+ON_EVERY_PAGE = {"_frame", "_parts", "_shell"}
+
+
+def test_every_file_of_the_pages_is_in_a_room():
+    flat = {path.stem for path in (ROOT / "pages").glob("_*.py")}
+    assert flat == {"__init__", "_shell"}
+
+
+def test_what_is_on_every_page_knows_no_page():
+    """The frame and the parts import one another and the login; a page's own room imports them, not the reverse."""
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {node.module}"
+        for room in ("_frame", "_parts")
+        for path in sources(ROOT / "pages" / room)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.")
+        if node.module.split(".")[1] not in ON_EVERY_PAGE | {"_login"}
+    ]
+    assert wrong == []

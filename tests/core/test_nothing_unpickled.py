@@ -24,7 +24,7 @@ from workprof.store.trace_store import TraceStore
 from workprof.units import GIB
 
 ROOT = Path(__file__).parents[2]
-SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "workprof").rglob("*.py"))]
+SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "workprof").rglob("*.py"))]
 UNSAFE_MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal", "code", "codeop"}
 UNSAFE_BUILTINS = {"eval", "exec", "compile", "__import__"}
 UNSAFE_CALLS = {"read_pickle", "full_load", "unsafe_load", "literal_eval"}

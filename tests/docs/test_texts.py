@@ -72,7 +72,7 @@ def test_every_page_has_a_line_and_every_question_is_one_of_the_workbench():
 
 
 def test_every_variable_that_is_read_has_a_line():
-    sources = [ROOT / "app.py", *(ROOT / "workprof").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+    sources = [ROOT / "app.py", *(ROOT / "workprof").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     read = set()
     for path in sources:
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages import _house
+from pages._frame import open_home
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
@@ -64,7 +64,7 @@ def app(home):
 
 @pytest.fixture
 def house(home):
-    return _house.open_house
+    return open_home.open_house
 
 
 def problems(test):

@@ -84,7 +84,7 @@ def _named(line):
 
 
 def test_every_control_of_the_source_is_bound_or_has_its_reason():
-    found = {(path.name, key) for path in sorted((ROOT / "pages").glob("*.py")) for key in unbound_in(path)}
+    found = {(path.name, key) for path in sorted((ROOT / "pages").rglob("*.py")) for key in unbound_in(path)}
     assert len(found) > 5
     known = {(name, "memory_keep_x_name" if key == "x_name" else key) for name, key in found}
     assert {pair for pair in known if not excused(pair[1])} == set()

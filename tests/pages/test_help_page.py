@@ -5,7 +5,7 @@ import platform
 
 import pytest
 
-from pages._terms import term
+from pages._parts.terms import term
 from tests.pages.conftest import problems
 from workprof.charts.help import DEFINITIONS, KEYS, LIMITS, METHODS, TERMS, found_terms, meaning_of, rule_table
 from workprof.charts.help.formats import MEASURED

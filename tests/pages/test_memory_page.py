@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from pages._memory_bin_form import PUBLISHED
-from pages._memory_edges import after_edits
+from pages._memory.bin_form import PUBLISHED
+from pages._memory.edge_form import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import problems
 from workprof.memory.bins.settings import BinSettings

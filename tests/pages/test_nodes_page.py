@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages._nodes_prices import after_edits
+from pages._nodes.price_form import after_edits
 from tests.charts import records_for_nodes as given
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import problems

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from pages import _phases_found, _phases_window
-from pages._phases_match import BUTTON
+from pages._phases import look, window
+from pages._phases.match import BUTTON
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
 from tests.pages.conftest import problems
@@ -128,12 +128,12 @@ def test_a_window_is_computed_anew_and_can_be_left(page):
 def test_a_dragged_box_becomes_the_window(page):
     test = page(phases_counters=given.CPU)
     event = {"selection": {"box": [{"x": [20.02, 4.98], "y": [0, 1]}], "points": []}}
-    test.session_state[_phases_window.CHART] = event
+    test.session_state[window.CHART] = event
     assert not problems(test.run())
-    assert _phases_window.window_of(event) == (5.0, 20.0)
-    assert _phases_window.window_of(None) is None
-    assert _phases_window.window_of({"selection": {"points": []}}) is None
-    assert _phases_window.window_of({"selection": {"box": [{"x": [3, 3]}]}}) is None
+    assert window.window_of(event) == (5.0, 20.0)
+    assert window.window_of(None) is None
+    assert window.window_of({"selection": {"points": []}}) is None
+    assert window.window_of({"selection": {"box": [{"x": [3, 3]}]}}) is None
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_a_dataset_of_one_run_has_phases_but_no_match(app, runs, kept):
 
 @pytest.mark.slow
 def test_a_long_run_is_a_job(page, monkeypatch, house):
-    monkeypatch.setattr(_phases_found, "LONG_RUN", 10)
+    monkeypatch.setattr(look, "LONG_RUN", 10)
     test = page()
     assert "the search runs beside the page" in words(test)
     next(button for button in test.button if button.label == "Find the phases").click().run()

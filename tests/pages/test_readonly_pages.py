@@ -6,7 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from pages._visit import READONLY
+from pages._frame.visit import READONLY
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
 from workprof.memory.bins.settings import BinSettings

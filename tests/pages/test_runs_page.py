@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pages import _runs_links
+from pages._runs import links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.run_steps import STEPS
@@ -178,8 +178,8 @@ def test_a_job_without_a_result_is_listed(app, runs, house):
 def test_opening_a_run_shows_it_and_computes_nothing(app, runs, house, name):
     run = runs[name]
     settings = house().workbench.run_settings(run.run)
-    page = _runs_links.page_of(run.step)
-    parameters = _runs_links.parameters_of(run.step, run.dataset_hash, settings, given_label(run))
+    page = links.page_of(run.step)
+    parameters = links.parameters_of(run.step, run.dataset_hash, settings, given_label(run))
     before = {one.key for one in house().workbench.kept_runs() if one.step == run.step}
     test = app(page, **parameters)
     assert problems(test) == []
@@ -193,7 +193,7 @@ def test_a_tree_opens_the_clustering_that_is_cut_from_it(app, runs, house):
     fit = runs["fit"]
     (tree,) = (one for one in house().workbench.kept_runs() if one.step == "profiles.tree")
     settings = house().workbench.run_settings(tree.run)
-    test = app("profiles", **_runs_links.parameters_of(tree.step, tree.dataset_hash, settings))
+    test = app("profiles", **links.parameters_of(tree.step, tree.dataset_hash, settings))
     assert problems(test) == []
     assert test.session_state["profiles_min_samples"] == fit.settings["min_samples"]
     assert test.session_state["profiles_sample_rows"] == fit.settings["sample_rows"]
@@ -213,9 +213,9 @@ def test_the_button_opens_the_page(app, runs):
 def test_every_step_has_a_view_and_words():
     assert set(STEPS) == set(RECIPES)
     tabs = {step for step in RECIPES if step.partition(".")[0] in ("memory", "nodes", "phases")}
-    assert tabs <= set(_runs_links.TABS)
+    assert tabs <= set(links.TABS)
 
 
 def test_every_step_has_a_page():
     jobs = {"profiles", "sweep", "classify", "durations", "memory"}
-    assert {_runs_links.page_of(step) for step in RECIPES} == jobs | {"nodes", "phases"}
+    assert {links.page_of(step) for step in RECIPES} == jobs | {"nodes", "phases"}

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pages._sweep_open import parameters
+from pages._sweep.open import parameters
 from tests.pages.conftest import SAMPLE, problems
 from workprof.profiles.sweep.settings import SweepSettings
 from workprof.profiles.sweep.sweep import SweepGroup

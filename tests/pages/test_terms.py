@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from pages import _terms
+from pages._parts import terms
 from workprof.charts.chart import Headline
 from workprof.charts.help import explained, glossary_of, meaning_of
 from workprof.charts.help.explained import _SPOKEN
@@ -60,7 +60,7 @@ def test_other_names_of_a_term_mean_the_term(term):
 def test_columns_keep_their_settings_and_get_the_meaning():
     number = st.column_config.NumberColumn
     given = {"u_score": number("u-score", format="%.1f", help="Lower is better."), "plain": "plain words"}
-    found = _terms.columns(["u_score", "purity", "plain", "something else"], given)
+    found = terms.columns(["u_score", "purity", "plain", "something else"], given)
     assert found["u_score"]["help"] == f"Lower is better. {meaning_of('u-score')}"
     assert found["u_score"]["type_config"]["format"] == "%.1f"
     assert found["purity"]["help"] == meaning_of("purity")

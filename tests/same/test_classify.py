@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages._classify_job import SUBMIT_FIELDS, TIMES
+from pages._classify.job import SUBMIT_FIELDS, TIMES
 from tests.same.reading import bar, same_figures
 from workprof.cli.classify import evaluation_answer, forecast_answer
 from workprof.profiles.classifier.settings import ClassifierSettings

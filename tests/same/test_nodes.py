@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages._runs_links import parameters_of
+from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.cli.nodes_detect import detection_answer
 from workprof.cli.nodes_rank import advice_answer, groups_answer, ranking_answer

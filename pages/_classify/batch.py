@@ -1,0 +1,99 @@
+"""Many new jobs at once: a CSV in, a table of answers out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from pages._classify.view import View
+from pages._frame.errors import guard
+from pages._parts import figures
+from workprof.charts.classify import answers_table
+from workprof.charts.text import counted, markdown_text
+from workprof.formats.new_jobs import read_new_jobs
+from workprof.inputs import Spooled, discard, spool_upload
+from workprof.units import MIB
+
+KEPT = "classify_batch"
+LARGEST_MB = 200
+PART_ROWS = 2_000
+MOST_NAMED = 12
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Answers for a file: of which forecaster and upload, the table, the columns that were not used."""
+
+    of: tuple[str, str]
+    name: str
+    table: pd.DataFrame
+    unknown: tuple[str, ...]
+
+
+def batch(view: View) -> None:
+    """Show the upload, and the answers of the last one."""
+    st.markdown(
+        "A CSV file with one line per new job. Its columns are named as the fields here, or as in the trace that this "
+        f"dataset came from: {markdown_text(', '.join(view.model.encoder.fields), 400)}. Empty cells are not given."
+    )
+    upload = st.file_uploader("CSV of new jobs", type=["csv"], key="classify_upload", max_upload_size=LARGEST_MB)
+    if upload is not None:
+        of = (repr((view.dataset.hash, view.settings)), upload.file_id)
+        kept: Batch | None = st.session_state.get(KEPT)
+        if (kept is None or kept.of != of) and st.button(
+            "Classify these jobs", type="primary", icon=":material/play_arrow:", key="classify_start"
+        ):
+            with guard():
+                _run(view, spool_upload(upload, upload.name, view.visit.house.settings.home), of)
+    kept = st.session_state.get(KEPT)
+    if kept is not None and kept.of[0] == repr((view.dataset.hash, view.settings)):
+        _show(kept)
+
+
+def _run(view: View, source: Spooled, of: tuple[str, str]) -> None:
+    """Answer a file part by part; a click anywhere else on the page stops it between two parts."""
+    bar = st.progress(0.0, text="Reading")
+    st.button("Cancel", icon=":material/stop_circle:", key="classify_cancel")
+    try:
+        expected, done = _lines(source), 0
+        tables: list[pd.DataFrame] = []
+        unknown: tuple[str, ...] = ()
+        for chunk in read_new_jobs(source.path):
+            found = view.visit.workbench.new_jobs(view.dataset.hash, chunk)
+            unknown = found.unknown
+            for first in range(0, len(found.jobs), PART_ROWS):
+                part = found.jobs.iloc[first : first + PART_ROWS]
+                tables.append(answers_table(part, view.loaded.forecast(part), view.naming, done + 1))
+                done += len(part)
+                bar.progress(min(done / expected, 1.0), text=f"{done:,} of about {expected:,} jobs")
+        table = pd.concat(tables, ignore_index=True)
+        st.session_state[KEPT] = Batch(of, source.label, table, unknown)
+    finally:
+        discard(source)
+    st.rerun()
+
+
+def _lines(source: Spooled) -> int:
+    """Return about how many jobs a file has, by its line ends."""
+    with source.path.open("rb") as file:
+        return max(1, sum(part.count(b"\n") for part in iter(lambda: file.read(MIB), b"")) - 1)
+
+
+def _show(found: Batch) -> None:
+    table = found.table
+    answered = int((~table["abstained"]).sum())
+    st.success(
+        f"{counted(len(table), 'job')} read from {markdown_text(found.name)}: {answered:,} with a profile, "
+        f"{len(table) - answered:,} without an answer (the reason stands in the table).",
+        icon=":material/check_circle:",
+    )
+    if found.unknown:
+        named = ", ".join(found.unknown[:MOST_NAMED])
+        more = f" and {len(found.unknown) - MOST_NAMED} more" if len(found.unknown) > MOST_NAMED else ""
+        st.warning(
+            f"{counted(len(found.unknown), 'column')} not used: {markdown_text(named, 400)}{more}.",
+            icon=":material/info:",
+        )
+    figures.table(table, "classified-jobs", key="classify_answers", alt=f"Answers for {len(table):,} jobs")

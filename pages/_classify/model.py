@@ -1,0 +1,102 @@
+"""How good the classifier is, and what it looks at."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._classify import importance
+from pages._classify.view import View
+from pages._frame.errors import guard
+from pages._parts import figures, running_work
+from workprof.charts.classify import (
+    SHOWN_AS,
+    SPLIT_NAMES,
+    confusion_heatmap,
+    forecaster_card,
+    reliability_diagram,
+    split_bars,
+    table_five,
+)
+from workprof.charts.text import markdown_text
+from workprof.profiles.classifier.evaluation import ClassifierEvaluation
+from workprof.units import format_duration
+
+
+def model(view: View) -> None:
+    """Show the evaluation, what the classifier looks at, and its card."""
+    st.header("How far to believe it")
+    with guard():
+        found = _evaluation(view)
+        if found is not None:
+            _scores(view, found)
+    st.header("What it looks at")
+    with guard():
+        explained = importance.explanation(view)
+        if explained is not None:
+            importance.importance(view, explained)
+    st.header("The model")
+    _about(view)
+
+
+def _evaluation(view: View) -> ClassifierEvaluation | None:
+    """Return the evaluation if it is kept; else show its job, or the button that starts it."""
+    workbench, settings = view.visit.workbench, view.settings.classifier
+    answer = workbench.classifier_evaluation_answer(view.dataset.hash, settings)
+    if answer.result is not None:
+        return answer.result
+    running_work.job_panel(view.visit.house, answer.job, "Evaluation")
+    if answer.job is None or not answer.job.active:
+        st.caption(
+            "Trains and tests the classifier under four splits: random (as published), by job, by group and by time."
+        )
+        if st.button("Evaluate under four splits", type="primary", icon=":material/play_arrow:"):
+            workbench.start_classifier_evaluation(view.dataset.hash, settings)
+            st.rerun()
+    return None
+
+
+def _scores(view: View, found: ClassifierEvaluation) -> None:
+    naming = view.naming
+    if found.notes:
+        st.info("\n".join(f"- {markdown_text(note, 400)}" for note in found.notes), icon=":material/info:")
+    figures.show(split_bars(found, naming), key="classify_splits")
+    names = {SPLIT_NAMES[split]: split for split in found.splits}
+    chosen = st.selectbox(
+        "Details of the split",
+        list(names),
+        index=list(names.values()).index(found.shown),
+        key="classify_split",
+        bind="query-params",
+        width=300,
+    )
+    scores = found.splits[names[chosen]]
+    figures.show(table_five(scores, naming), key=f"classify_table_{chosen}")
+    _cells(view, found, names[chosen])
+    figures.show(reliability_diagram(scores, naming), key=f"classify_reliability_{chosen}")
+
+
+def _cells(view: View, found: ClassifierEvaluation, split: str) -> None:
+    shown_as = st.segmented_control(
+        "Cells and table hold", SHOWN_AS, default=SHOWN_AS[0], required=True, key="classify_cells", bind="query-params"
+    )
+    chart = confusion_heatmap(found.splits[split], view.naming, shown_as or SHOWN_AS[0])
+    figures.show(chart, key=f"classify_confusion_{split}_{shown_as}")
+
+
+def _about(view: View) -> None:
+    model = view.model
+    left_out = view.loaded.forecaster.left_out
+    notes = [*model.notes, *(f"{target} is not estimated: {why}" for target, why in left_out.items())]
+    st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in notes))
+    st.caption(
+        f"{model.n_rows:,} training rows, {len(model.classes)} classes, {len(model.encoder.fields)} inputs, seed "
+        f"{model.settings.seed}, trained in {format_duration(view.loaded.forecaster.seconds)}."
+    )
+    st.download_button(
+        "Model card (JSON)",
+        data=lambda: forecaster_card(view.loaded.forecaster, view.dataset, view.naming),
+        file_name="classifier-card.json",
+        mime="application/json",
+        on_click="ignore",
+        icon=":material/download:",
+    )

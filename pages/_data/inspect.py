@@ -1,0 +1,101 @@
+"""The chosen dataset from four sides: rows, columns, time, checks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._parts import figures, terms
+from workprof.charts.data import check_table, column_table, coverage_chart, dated, ingest_sentence, join_table
+from workprof.charts.text import markdown_text
+from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
+
+PREVIEW_ROWS = 100
+REJECTS_SHOWN = 1000
+
+
+def preview(workbench: Workbench, dataset: Dataset) -> None:
+    """Show the first rows as stored."""
+    st.caption(f"The first {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, in workprof's units.")
+    frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
+    st.dataframe(frame, hide_index=True, key="data_preview", alt=f"First rows of {dataset.name}")
+
+
+def columns(workbench: Workbench, dataset: Dataset) -> None:
+    """Show the distribution of every column."""
+    st.caption("Median and percentiles over all rows; the small bars count rows between the 1st and 99th percentile.")
+    table = column_table(workbench.column_profiles(dataset.hash))
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="data_columns",
+        alt=f"Columns of {dataset.name} with unit, missing share, minimum, median, 95th percentile and maximum",
+        column_config=terms.columns(
+            table.columns,
+            {
+                "column": st.column_config.TextColumn(pinned=True),
+                "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+                "distinct": st.column_config.NumberColumn(format="localized"),
+                "histogram": st.column_config.BarChartColumn(y_min=0),
+                **{name: st.column_config.TextColumn(width=110) for name in ("min", "median", "p95", "max")},
+            },
+        ),
+    )
+
+
+def coverage(workbench: Workbench, dataset: Dataset) -> None:
+    """Show when the rows start."""
+    found = workbench.time_coverage(dataset.hash)
+    hours = _hours_from_utc() if dated(found) else 0.0
+    chart = coverage_chart(found, hours)
+    if chart is None:
+        st.info("No column of this dataset holds start times, so there is no time coverage.", icon=":material/info:")
+        return
+    figures.show(chart, key=f"data_coverage_{hours}")
+
+
+def _hours_from_utc() -> float:
+    return st.number_input(
+        "Time zone: hours from UTC",
+        min_value=-12.0,
+        max_value=14.0,
+        value=0.0,
+        step=0.5,
+        format="%g",
+        key="data_utc_hours",
+        bind="query-params",
+        width=220,
+        help="For the axis alone: the stored times stay in UTC.",
+    )
+
+
+def checks(workbench: Workbench, dataset: Dataset) -> None:
+    """Show what the ingest found."""
+    report = workbench.ingest_report(dataset.hash)
+    st.markdown(f"**{markdown_text(ingest_sentence(report), 300)}**")
+    findings = check_table(report)
+    if findings.empty:
+        st.success("No check found anything to tell.", icon=":material/check:")
+    else:
+        st.table(findings.style.hide(axis="index").map(_level_colour, subset=["level"]))
+    if report.joins:
+        st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that a row was repeated.")
+        st.dataframe(join_table(report), hide_index=True, key="data_joins", alt="Rows before and after each join")
+    rejected(workbench, dataset)
+
+
+def rejected(workbench: Workbench, dataset: Dataset) -> None:
+    """Show the rows that were not taken."""
+    rejects = workbench.rejects(dataset.hash, REJECTS_SHOWN)
+    if rejects.empty:
+        st.caption("No row was rejected.")
+        return
+    st.markdown("**Rejected rows**: line in the file, column, text and reason.")
+    figures.table(rejects, f"{dataset.name}-rejects", key="data_rejects", alt="Rejected rows with reasons")
+
+
+def _level_colour(level: object) -> str:
+    for word, colour in (("error", "#cf4a45"), ("warning", "#b26a00")):
+        if word in str(level):
+            return f"color: {colour}; font-weight: 600"
+    return ""

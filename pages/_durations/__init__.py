@@ -1,0 +1,1 @@
+"""The Durations page: observed durations, and what predictions missed them by."""

@@ -1,0 +1,82 @@
+"""What both tabs of the Durations page share: the quantity, the percentile cursor, the clustering, the SLO."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages import _shell
+from pages._durations import chosen_clustering
+from pages._frame import empty_state
+from pages._parts.controls import choice
+from workprof.charts.profiles import profile_names
+from workprof.profiles.estimation.target import TARGETS
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.settings import ProfileSettings
+from workprof.store.reports import Dataset
+from workprof.units import GIB
+
+LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GiB, 0 = none)", float(GIB))}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the page is about: the visit, the dataset, the quantity, the cursor (per cent), the clustering."""
+
+    visit: _shell.Visit
+    dataset: Dataset
+    target: str
+    percentile: float
+    clustering: ProfileSettings
+
+    def fit(self) -> ProfileFit | None:
+        """Return the clustering's profiles where they are kept."""
+        return self.visit.workbench.profiles_answer(self.dataset.hash, self.clustering).result
+
+    def names(self) -> dict[int, str]:
+        """Return what its profiles are called; nothing where they are not kept."""
+        found = self.fit()
+        if found is None:
+            return {}
+        return profile_names(found, self.visit.workbench.profile_notes(self.dataset.hash, self.clustering))
+
+
+def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
+    """Show the shared controls and return what was chosen, or None (and what is missing) without any quantity."""
+    present = {column.name for column in visit.workbench.columns(dataset.hash)}
+    targets = tuple(name for name in TARGETS if name in present)
+    if not targets:
+        empty_state.empty_state(visit, f"This dataset has none of the columns {', '.join(TARGETS)}.")
+        return None
+    with st.grid(min_column_width=220, gap="small"):
+        target = choice("Quantity", "durations_target", targets, "What is looked at in both tabs.")
+        percentile = st.number_input(
+            "Percentile cursor (%)",
+            min_value=1.0,
+            max_value=99.9,
+            value=80.0,
+            step=5.0,
+            format="%g",
+            key="durations_percentile",
+            bind="query-params",
+            help="80: what 80 % of the jobs, or of the errors, do not exceed.",
+        )
+        clustering = chosen_clustering.clustering(visit, dataset)
+    return Asked(visit, dataset, target, float(percentile), clustering)
+
+
+def limit(target: str) -> float:
+    """Show the SLO of a quantity and return it in the quantity's own unit; 0 = none."""
+    words, factor = LIMIT_UNITS.get(TARGETS[target], ("Limit (%, 0 = none)", 1.0))
+    key = "durations_slo" if target == "duration_s" else f"durations_limit_{target}"
+    value = st.number_input(
+        words,
+        min_value=0.0,
+        value=0.0,
+        format="%g",
+        key=key,
+        bind="query-params",
+        help="The share of jobs that keep it is read from every curve.",
+    )
+    return float(value) * factor

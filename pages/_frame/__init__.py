@@ -1,0 +1,1 @@
+"""Around every page: the menu, the head, the dataset, the open home, empty states, errors, links, Reset."""

@@ -1,0 +1,1 @@
+"""The Help page: its views, and the table of formats."""

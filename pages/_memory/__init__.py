@@ -1,0 +1,1 @@
+"""The Memory page: tasks, bins, policies, models, roll-up, kept scenarios."""

@@ -1,0 +1,98 @@
+"""Memory, cores and money before and after one size per task, and the plan to take away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages._memory import asking, exports, keep, plan_form, violations
+from pages._memory.asking import Asked
+from pages._parts import figures, terms
+from pages._parts.downloads import csv
+from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
+from workprof.charts.text import markdown_text
+from workprof.inputs import safe_name
+from workprof.memory.rollup.rollup import Rollup
+
+
+def rollup(asked: Asked) -> None:
+    """Show the plan's settings, then what it changes."""
+    if asking.needs_requests(asked):
+        return
+    settings = plan_form.settings(asked)
+    found = asked.workbench.rollup(asked.dataset.hash, settings)
+    figures.headline_row(rollup_headlines(found))
+    money = found.total.money
+    st.caption(
+        f"The price of {money.price.per_gb_h:g} {markdown_text(money.price.currency)} per GB·h is an assumption, set "
+        f"above. {markdown_text(money.note[:1].upper() + money.note[1:], 200)}."
+    )
+    figures.show(rollup_bars(found), key="memory_rollup")
+    _rows(asked, found)
+    st.header("The plan")
+    _plan(found)
+    exports.buttons(asked, found.plan)
+    keep.keep(asked, "memory_keep_rollup", lambda name: rollup_scenario(found, asked.dataset, name))
+    violations.violations(asked, settings.plan)
+
+
+def _rows(asked: Asked, found: Rollup) -> None:
+    table = rollup_table(found)
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="memory_rollup_rows",
+        alt=f"{len(table) - 1} rows before and after the plan, and the total",
+        column_config=terms.columns(table.columns, _columns(found.settings.by)),
+    )
+    csv(
+        table,
+        f"{safe_name(asked.dataset.name)}-rollup-{found.settings.by}",
+        "memory_rollup_csv",
+        f"CSV, all {len(table):,} lines",
+    )
+
+
+def _plan(found: Rollup) -> None:
+    table = plan_table(found.plan)
+    st.caption(
+        "Odds of a retry: each part of the history was tried with a size chosen from the parts before it; 95 % "
+        "intervals. A task with too few runs is a guess."
+    )
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="memory_plan",
+        alt=f"Advised sizes of {len(table)} tasks with the odds of a retry",
+        column_config=terms.columns(table.columns, _columns("task")),
+    )
+    for note in found.plan.notes:
+        st.caption(markdown_text(note, 300))
+
+
+def _columns(by: str) -> dict[str, Any]:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    gb, percent, hours = "%.4g GB", "%.1f %%", "%,.2f"
+    return {
+        "name": text(by, pinned=True, width="medium"),
+        "task": text("task", pinned=True, width="medium"),
+        "full_name": text("full name", width="large"),
+        "memory_before_gb": number("memory now", format=gb),
+        "memory_after_gb": number("memory after", format=gb),
+        "before_gb_h": number("now (GB·h)", format=hours),
+        "after_gb_h": number("after (GB·h)", format=hours),
+        "saved_gb_h": number("saved (GB·h)", format=hours),
+        "failures": number("failed attempts", help="Under the plan, in this history."),
+        "cores_before": number("cores now", format="%.4g"),
+        "cores_after": number("cores after", format="%.4g"),
+        "money_before": number("spend now", format="%.4g"),
+        "money_saved": number("saved money", format="%.4g"),
+        "size_gb": number("size", format=gb),
+        "requested_gb": number("request now", format=gb),
+        "largest_gb": number("largest use", format=gb),
+        "retry_percent": number("odds of a retry", format=percent),
+        "retry_low": number("from", format=percent),
+        "retry_high": number("to", format=percent),
+        "tested_runs": number("tested runs"),
+    }

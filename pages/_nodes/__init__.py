@@ -1,0 +1,1 @@
+"""The Nodes page: ranking, degradation, groups, transfer, advice for a profile."""

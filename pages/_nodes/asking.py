@@ -1,0 +1,115 @@
+"""What all views of the Nodes page share: which runs of which nodes count, and how much each aspect weighs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages import _shell
+from pages._frame.errors import refused
+from pages._nodes import price_form, weight_form
+from pages._parts.controls import choice
+from workprof.errors import SettingsError
+from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking.settings import EXCLUSIONS, SCORES, RankSettings
+from workprof.nodes.written import moment
+from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
+
+TAB, ONLY = "nodes_tab", "nodes_only"
+NODE, JUDGED, OF_NODE = "nodes_node", "nodes_judged", "nodes_judged_of"
+WINDOW = "From (UTC)", "To (UTC)"
+LONGEST_TEXT = 40
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the page is about.
+
+    Attributes:
+        visit: this run of the page.
+        dataset: of benchmark runs.
+        settings: of the ranking.
+    """
+
+    visit: _shell.Visit
+    dataset: Dataset
+    settings: RankSettings
+
+    @property
+    def workbench(self) -> Workbench:
+        """The open workbench."""
+        return self.visit.workbench
+
+
+def asked(visit: _shell.Visit, dataset: Dataset) -> Asked:
+    """Show the shared controls and return what was chosen."""
+    weights = weight_form.weights()
+    with st.expander(
+        "Runs, nodes and prices", icon=":material/tune:", key="nodes_more", on_change="rerun", bind="query-params"
+    ):
+        with st.grid(min_column_width=220, gap="small"):
+            score = choice(
+                "Score",
+                "nodes_score",
+                SCORES,
+                "ratio: ours, twice as fast is twice the score. perona: 10-norm of the code, as published; it ranks "
+                "and does not measure.",
+            )
+            exclude = choice(
+                "Runs left out",
+                "nodes_exclude",
+                EXCLUSIONS,
+                "none: all count, medians resist outliers. stressed: those labelled so. flagged: those that the "
+                "detection of degradation flags.",
+            )
+            since, until = _moment(WINDOW[0], "nodes_since"), _moment(WINDOW[1], "nodes_until")
+        only = _only(visit, dataset)
+        prices = price_form.typed()
+    if since is not None and until is not None and since >= until:
+        refused(f"{WINDOW[0]} is not before {WINDOW[1]}; the window's end is passed over")
+        until = None
+    settings = RankSettings(weights, score, exclude, since, until, only, prices)
+    weight_form.told(settings)
+    return Asked(visit, dataset, settings)
+
+
+def ranking(asked: Asked) -> Ranking:
+    """Return the ranking; the first time it is computed, which is said."""
+    with st.spinner("Comparing the nodes…", show_time=True):
+        return asked.workbench.node_ranking(asked.dataset.hash, asked.settings)
+
+
+def open_runs(node: str) -> None:
+    """Turn to the runs of one node (a callback)."""
+    st.session_state.update({TAB: "Degradation", NODE: node, JUDGED: True, OF_NODE: True})
+
+
+def _moment(words: str, key: str) -> float | None:
+    text = st.text_input(
+        words,
+        max_chars=LONGEST_TEXT,
+        key=key,
+        bind="query-params",
+        placeholder="any time, or 2026-01-31T08:00",
+        help="Runs outside do not count; the window before it, of the same length, is what changes are told against.",
+    )
+    try:
+        return moment(words, text)
+    except SettingsError as problem:
+        refused(str(problem))
+        return None
+
+
+def _only(visit: _shell.Visit, dataset: Dataset) -> tuple[str, ...]:
+    return tuple(
+        st.multiselect(
+            "Nodes",
+            visit.workbench.node_names(dataset.hash),
+            key=ONLY,
+            bind="query-params",
+            placeholder="all nodes",
+            help="Ratios of two nodes do not depend on which others are chosen.",
+        )
+    )

@@ -1,0 +1,109 @@
+"""A chart as every page shows it: its sentence, the figure with its alternative text, its note, its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages._parts import terms
+from workprof.charts.chart import Chart, Headline
+from workprof.charts.downloads import csv_bytes
+from workprof.charts.text import label_text, markdown_text
+from workprof.charts.theme import readable
+
+IMAGE_FORMATS = ("png", "svg")
+IMAGE_FORMAT = "image_format"
+MOST_TABLE_ROWS = 1000
+LONGEST_SENTENCE = 600
+
+
+def show(chart: Chart, *, key: str, on_select: Callable[[], None] | None = None) -> None:
+    """Show a chart; `on_select` makes lasso and box selections call it."""
+    st.markdown(f"**{markdown_text(chart.takeaway, LONGEST_SENTENCE)}**")
+    st.plotly_chart(
+        readable(chart.figure, dark=st.context.theme.type == "dark"),
+        key=key,
+        on_select=on_select or "ignore",
+        selection_mode=("points", "box", "lasso"),
+        config=_config(chart, selectable=on_select is not None),
+        alt=chart.alt,
+    )
+    if chart.note:
+        st.caption(markdown_text(chart.note, LONGEST_SENTENCE))
+    data = st.expander("Show data", icon=":material/table:", key=f"{key}_shown", on_change="rerun")
+    if data.open:
+        with data:
+            table(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
+
+
+def small(chart: Chart, *, key: str) -> None:
+    """Show a chart of a card: figure and sentence, no controls."""
+    figure = readable(chart.figure, dark=st.context.theme.type == "dark")
+    st.plotly_chart(figure, key=key, alt=chart.alt, config={"displayModeBar": False})
+    st.caption(markdown_text(chart.takeaway, LONGEST_SENTENCE))
+
+
+def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
+    """Show a table with a button that saves all of it as CSV."""
+    rows = len(frame)
+    st.dataframe(
+        frame.head(MOST_TABLE_ROWS), hide_index=True, key=key, alt=alt, column_config=terms.columns(frame.columns)
+    )
+    if rows > MOST_TABLE_ROWS:
+        st.caption(f"The first {MOST_TABLE_ROWS:,} of {rows:,} rows; the file has all of them.")
+    st.download_button(
+        f"CSV, all {rows:,} rows",
+        data=lambda: csv_bytes(frame),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key=f"{key}_csv",
+        icon=":material/download:",
+    )
+
+
+def headline_row(headlines: tuple[Headline, ...]) -> None:
+    """Show figures with their meaning as help."""
+    with st.grid(min_column_width=150, gap="xsmall"):
+        for item in headlines:
+            st.metric(
+                label_text(item.label, LONGEST_SENTENCE),
+                label_text(item.value, LONGEST_SENTENCE),
+                help=item.help,
+                border=True,
+                height="stretch",
+                delta=label_text(item.detail, LONGEST_SENTENCE) or None,
+                delta_color="off",
+                delta_arrow="off",
+            )
+
+
+def _config(chart: Chart, *, selectable: bool) -> dict[str, Any]:
+    """Return the mode bar: a camera that saves the chosen image format, nothing that leaves the machine."""
+    return {
+        "displaylogo": False,
+        "showSendToCloud": False,
+        "responsive": True,
+        "toImageButtonOptions": {"format": _image_format(), "filename": chart.name, "scale": 2},
+        "modeBarButtonsToRemove": [] if selectable else ["lasso2d", "select2d"],
+    }
+
+
+def image_format_choice() -> None:
+    """Show in the sidebar what the camera of every chart saves."""
+    st.sidebar.radio(
+        "Charts are saved as",
+        IMAGE_FORMATS,
+        format_func=str.upper,
+        horizontal=True,
+        key=IMAGE_FORMAT,
+        persist_state="session",
+        help="The camera at the upper right of a chart saves it in this format.",
+    )
+
+
+def _image_format() -> str:
+    return str(st.session_state.get(IMAGE_FORMAT) or IMAGE_FORMATS[0])

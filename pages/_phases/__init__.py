@@ -1,0 +1,1 @@
+"""The Phases page: timeline, fingerprint, match, library, evaluation, live."""

@@ -1,0 +1,107 @@
+"""A recording in progress, sample by sample: phases so far and the nearest known workload so far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages._frame import empty_state
+from pages._frame.errors import guard
+from pages._parts import figures
+from pages._parts.controls import choice
+from pages._phases import job, live_settings
+from pages._phases.asking import MOST_SHOWN, Asked
+from pages._phases.job import Work
+from workprof.charts.phases import first_of_each_source, live_chart, live_headlines
+from workprof.charts.text import counted, markdown_text
+from workprof.phases.live.library import LiveLibrary, LiveSettings
+from workprof.phases.live.run import LiveView
+from workprof.workbench.recordings import Following, recordings
+
+EVERY_S = 1.0
+REMATCH_EVERY = 3
+FOLLOWED, NAME = "phases_followed", "phases_live"
+NONE = (
+    "No recording is in progress: there is no *.csv.partial file in the data folder of this server (WORKPROF_DATA) or "
+    "in its home. Start one there with `workprof record -o NAME.csv -- COMMAND`."
+)
+
+
+def live(asked: Asked) -> None:
+    """Show the recordings, and follow the chosen one."""
+    files = recordings(asked.visit.house.settings)
+    ended = st.session_state.get(FOLLOWED)
+    if ended is not None and ended[1].ended and ended[1].path.name not in files:
+        _ended(asked, ended[1], ended[2])
+    if not files:
+        st.info(NONE, icon=":material/radio_button_unchecked:")
+        st.button("Look again", icon=":material/refresh:", key="phases_look")
+        return
+    path = files[choice("Recording", NAME, tuple(files), "Files that `workprof record` is writing now.")]
+    settings = live_settings.settings(asked, path)
+    if settings is None:
+        return
+    known = job.result(
+        asked,
+        Work(
+            name="live",
+            settings=settings,
+            answer=asked.workbench.live_library_answer,
+            start=asked.workbench.start_live_library,
+            button="Learn the known workloads",
+            before=f"To follow it, the workloads of this dataset are learned from {len(settings.library.counters)} "
+            "counters that both have; fifty runs take about a minute.",
+            what="Learning the known workloads",
+        ),
+    )
+    if known is not None:
+        with st.spinner("Opening the recording…"):
+            following = _following(path, settings, known)
+        st.fragment(_follow, run_every=EVERY_S)(asked, following)
+
+
+def _following(path: Path, settings: LiveSettings, known: LiveLibrary) -> Following:
+    """Return the recording as this session follows it, from its start where it is another one than before."""
+    mark = (str(path), path.stat().st_ino, settings)
+    kept = st.session_state.get(FOLLOWED)
+    if kept is None or kept[0] != mark:
+        kept = (mark, Following(path, known), None)
+        st.session_state[FOLLOWED] = kept
+    following: Following = kept[1]
+    return following
+
+
+def _follow(asked: Asked, following: Following) -> None:
+    with guard():
+        mark, _, before = st.session_state[FOLLOWED]
+        again = before is None or before.match is None or before.n_ticks % REMATCH_EVERY == 0
+        view = following.advance(before, rematch=again)
+        st.session_state[FOLLOWED] = (mark, following, view)
+        if following.ended:
+            st.rerun()
+        _shown(asked, following, view)
+
+
+def _shown(asked: Asked, following: Following, view: LiveView | None) -> None:
+    if view is None:
+        st.markdown(":material/hourglass_empty: No sample yet.")
+        return
+    figures.headline_row(live_headlines(view))
+    chosen = tuple(name for name in asked.counters if name in view.counters)
+    figures.show(live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters)), key="phases_live_chart")
+    if following.skipped:
+        st.caption(f"The first {counted(following.skipped, 'sample')} lie before what is followed.")
+    if following.damaged:
+        st.caption(f"{counted(following.damaged, 'line')} of the file could not be read and were passed over.")
+
+
+def _ended(asked: Asked, following: Following, view: LiveView | None) -> None:
+    st.success(
+        f"{markdown_text(following.path.name.removesuffix('.partial'))} has ended. Load it on the Data page to see it "
+        "with perf's counters; what follows is its last state.",
+        icon=":material/check_circle:",
+    )
+    if st.button("To the Data page", icon=":material/database:", key="phases_to_data"):
+        st.switch_page(empty_state.DATA_PAGE)
+    _shown(asked, following, view)

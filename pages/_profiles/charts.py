@@ -1,0 +1,84 @@
+"""The charts of a clustering, each with the few controls that it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages import _shell
+from pages._parts import figures
+from workprof.charts.profiles import condensed_tree, feature_boxes, metadata_heatmap, silhouette_boxes, size_bars
+from workprof.charts.profiles.heatmap import BY
+from workprof.charts.profiles.names import ORDERS
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.settings import ProfileSettings
+from workprof.store.reports import Dataset
+
+
+@dataclass(frozen=True)
+class View:
+    """One clustering on the page: where it comes from, its record and its profiles' names."""
+
+    visit: _shell.Visit
+    dataset: Dataset
+    settings: ProfileSettings
+    fit: ProfileFit
+    names: dict[int, str]
+
+
+def boxes(view: View) -> None:
+    """Show one feature over all profiles."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        feature = st.selectbox("Feature", view.fit.features, key="profiles_box_feature", bind="query-params", width=300)
+        order = st.segmented_control(
+            "Order by",
+            ORDERS,
+            default=ORDERS[0],
+            required=True,
+            key="profiles_box_order",
+            bind="query-params",
+            help="Of the profiles. std: standard deviation of the feature; median: of the feature; size: rows.",
+        )
+    figures.show(
+        feature_boxes(view.fit, view.names, feature, order or ORDERS[0]), key=f"profiles_boxes_{feature}_{order}"
+    )
+
+
+def silhouettes(view: View) -> None:
+    """Show how well the rows sit in their profiles."""
+    figures.show(silhouette_boxes(view.fit, view.names), key="profiles_silhouettes")
+
+
+def sizes(view: View) -> None:
+    """Show how many rows each profile holds."""
+    figures.show(size_bars(view.fit, view.names), key="profiles_sizes")
+
+
+def tree(view: View) -> None:
+    """Show the condensed tree."""
+    chart = condensed_tree(view.fit, view.names)
+    if chart is None:
+        st.info("Only HDBSCAN makes a condensed tree; these profiles were found by OPTICS.", icon=":material/info:")
+        return
+    figures.show(chart, key="profiles_tree")
+
+
+def metadata(view: View) -> None:
+    """Show profiles against the values of a metadata field."""
+    fields = [heatmap.field for heatmap in view.fit.heatmaps]
+    if not fields:
+        st.info("This dataset has no metadata columns (workload, task, user, group ...).", icon=":material/info:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        field = st.selectbox("Field", fields, key="profiles_map_field", bind="query-params", width=300)
+        by = st.segmented_control(
+            "Shares of each",
+            BY,
+            default=BY[0],
+            required=True,
+            key="profiles_map_by",
+            bind="query-params",
+            help="profile: the shares of each profile add up to 100 %; value: those of each value do.",
+        )
+    figures.show(metadata_heatmap(view.fit, view.names, field, by or BY[0]), key=f"profiles_metadata_{field}_{by}")

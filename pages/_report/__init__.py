@@ -1,0 +1,1 @@
+"""The Report page: what goes in, and the files that come out."""

@@ -1,0 +1,54 @@
+"""Where a kept run can be looked at: the page of its step, with its settings in the address as far as it has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pages._runs.measured_parameters import MEASURED_MAKERS
+from pages._runs.measured_parameters import TABS as MEASURED_TABS
+from pages._runs.memory_parameters import MEMORY_MAKERS
+from pages._runs.parameters import MAKERS, Parameters
+
+PAGES = {
+    "sweep_group": "sweep",
+    "forecaster": "classify",
+    "classifier_evaluation": "classify",
+    "explain_all": "classify",
+}
+PAGES |= {"feedback_model": "classify", "feedback_refit": "classify", "durations": "durations"}
+PAGES |= {"estimate_evaluation": "durations"}
+ROOMS = {"profiles": "profiles", "memory": "memory", "nodes": "nodes", "phases": "phases"}
+TABS = {
+    **{f"memory.{step}": "Tasks" for step in ("assess", "fact")},
+    **{f"memory.{step}": "Bins" for step in ("bins", "improvement")},
+    **{f"memory.{step}": "Models" for step in ("train", "tables")},
+    **{f"memory.{step}": "Policies" for step in ("replay", "why")},
+    **{f"memory.{step}": "Roll-up" for step in ("plan", "rollup", "violations")},
+    **MEASURED_TABS,
+}
+
+
+def page_of(step: str) -> str:
+    """Return the name of the page that shows a step."""
+    room, _, name = step.partition(".")
+    return PAGES.get(name, ROOMS.get(room, "home"))
+
+
+def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") -> Parameters:
+    """Return the address's parameters that show a run on its page; settings that the page has no control for are left.
+
+    Args:
+        step: of the run.
+        dataset: content hash.
+        settings: its record; None = not known.
+        task_label: how the Memory page calls the task; '' = all tasks, or not known.
+    """
+    found: Parameters = {"ds": dataset}
+    if step in TABS:
+        found[f"{page_of(step)}_tab"] = TABS[step]
+    make = (MAKERS | MEMORY_MAKERS | MEASURED_MAKERS).get(type(settings))
+    if make is not None:
+        found |= make(settings)
+    if task_label:
+        found["memory_task"] = task_label
+    return found

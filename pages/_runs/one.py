@@ -1,0 +1,92 @@
+"""One kept run: its settings, the page that shows it, its pin, and how to have it again in Python and in a shell."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages import _shell
+from pages._frame import cross_link
+from pages._parts import figures
+from pages._runs import links
+from workprof.charts.memory import task_labels
+from workprof.charts.runs import run_label, run_sentence, settings_table
+from workprof.charts.text import markdown_text
+from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.workbench.run_records import KeptRun, RunAgain, flat_settings
+
+
+def one(visit: _shell.Visit, run: KeptRun) -> None:
+    """Show one run."""
+    st.header(f"Run {run.run}")
+    st.markdown(markdown_text(run_sentence(run), 400))
+    if not run.current:
+        st.caption("The step is computed in another way by now: asking again makes a new run.")
+    again = visit.workbench.run_again(run.run)
+    _actions(visit, run, again.settings)
+    _settings(run)
+    _again(again)
+
+
+def _actions(visit: _shell.Visit, run: KeptRun, settings: object | None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page = links.page_of(run.step)
+        if st.button(f"Open on {page.capitalize()}", icon=":material/open_in_new:", key="runs_open", type="primary"):
+            label = _task_label(visit, run, settings)
+            parameters = links.parameters_of(run.step, run.dataset_hash, settings, label)
+            cross_link.go(page, parameters)
+        words, icon = ("Unpin", ":material/keep_off:") if run.pinned else ("Pin", ":material/keep:")
+        help_words = visit.refusal or "A pinned run stays when space is needed and others go."
+        if st.button(words, icon=icon, key="runs_pin", disabled=visit.readonly, help=help_words):
+            visit.workbench.pin_run(run.run, not run.pinned)
+            st.rerun()
+        _removal(visit, run)
+
+
+def _removal(visit: _shell.Visit, run: KeptRun) -> None:
+    with st.popover("Remove", icon=":material/delete:", key="runs_remove", disabled=visit.readonly, help=visit.refusal):
+        st.markdown(
+            f"The result of **{markdown_text(run_label(run))}** will be removed from this home folder. The dataset "
+            "stays, and asking again computes it again."
+        )
+        if st.button("Forget it", icon=":material/delete:", key="runs_remove_now", disabled=visit.readonly):
+            visit.workbench.remove_run(run.run)
+            st.rerun()
+
+
+def _settings(run: KeptRun) -> None:
+    flat = flat_settings(run.settings)
+    chosen = ", ".join(f"{name} = {value}" for name, value in run.changed.items())
+    st.markdown(f"Not the defaults: {markdown_text(chosen, 600)}" if chosen else "All settings are the defaults.")
+    with st.expander(
+        f"All {len(flat)} settings", icon=":material/tune:", key="runs_settings", on_change="rerun", bind="query-params"
+    ) as fold:
+        if fold.open:
+            figures.table(settings_table(flat), f"run-{run.run}", key="runs_settings_table", alt="Settings of the run")
+
+
+def _again(again: RunAgain) -> None:
+    for words, code, why_not, language in (
+        ("Python", again.python, again.why_no_python, "python"),
+        ("a shell", again.shell, again.why_no_shell, "bash"),
+    ):
+        st.markdown(f"**The same in {words}**")
+        if code:
+            st.code(code, language=language, wrap_lines=True)
+        else:
+            st.caption(markdown_text(f"Not possible: {why_not}.", 300))
+    st.caption(
+        "Both find the kept result in this home folder (WORKPROF_HOME), or compute it again elsewhere. One process "
+        "holds a home at a time: end the dashboard first, or ask in another home that has the same data."
+    )
+
+
+def _task_label(visit: _shell.Visit, run: KeptRun, settings: object) -> str:
+    """Return how the Memory page calls the task of a run."""
+    within = getattr(settings, "bins", settings)
+    task = getattr(within, "task", "")
+    if not task:
+        return ""
+    target, request = getattr(within, "target", "peak_rss"), getattr(within, "request_bytes", 0.0)
+    found = visit.workbench.assessment(run.dataset_hash, AssessmentSettings(target, request))
+    labels = task_labels([one.task for one in found.tasks])
+    return next((label for label, name in labels.items() if name == task), "")

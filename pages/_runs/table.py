@@ -1,0 +1,86 @@
+"""The kept runs: filtered by dataset and step, one of them chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages._parts import terms
+from pages._parts.controls import choice
+from pages._parts.downloads import csv
+from workprof.charts.runs import kept_sentence, run_label, run_table
+from workprof.charts.text import markdown_text
+from workprof.workbench.run_records import KeptRun
+
+RUN, TABLE, ORDER = "runs_run", "runs_table", "runs_order"
+MOST_SHOWN = 1000
+EVERY_DATASET, EVERY_STEP = "all datasets", "all steps"
+
+
+def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
+    """Show the filters and the table, and return the chosen run; None where the filters leave none."""
+    shown = _filtered(runs)
+    st.markdown(f"**{markdown_text(kept_sentence(shown, runs), 200)}**")
+    if not shown:
+        st.info("No kept run is of this dataset and step; choose others above.", icon=":material/info:")
+        return None
+    if len(shown) > MOST_SHOWN:
+        st.caption(f"The newest {MOST_SHOWN:,} of {len(shown):,}; choose a dataset or a step to see older ones.")
+        shown = shown[:MOST_SHOWN]
+    table = run_table(shown)
+    st.session_state[ORDER] = [run_label(run) for run in shown]
+    st.dataframe(
+        table,
+        hide_index=True,
+        key=TABLE,
+        alt=f"{len(table)} kept runs",
+        column_config=terms.columns(table.columns, _columns()),
+        on_select=_picked,
+        selection_mode="single-row",
+    )
+    csv(table, "runs", "runs_csv", f"CSV, all {len(table):,} runs")
+    return _chosen(shown)
+
+
+def _filtered(runs: tuple[KeptRun, ...]) -> tuple[KeptRun, ...]:
+    datasets = tuple(dict.fromkeys(run.dataset for run in runs))
+    steps = tuple(sorted({run.step for run in runs}))
+    with st.grid(min_column_width=220, gap="small"):
+        dataset = choice("Dataset of the run", "runs_dataset", (EVERY_DATASET, *datasets))
+        step = choice("Step", "runs_step", (EVERY_STEP, *steps), "What was computed.")
+        pinned = st.toggle("Pinned only", key="runs_pinned", bind="query-params")
+    return tuple(
+        run
+        for run in runs
+        if dataset in (EVERY_DATASET, run.dataset) and step in (EVERY_STEP, run.step) and (run.pinned or not pinned)
+    )
+
+
+def _chosen(shown: tuple[KeptRun, ...]) -> KeptRun:
+    labels = {run_label(run): run for run in shown}
+    wanted = st.query_params.get(RUN, "")
+    label = choice("Run", RUN, tuple(labels), "Or click a line of the table.")
+    if wanted and wanted not in labels:
+        st.warning(
+            f"This link is about the run {markdown_text(wanted, 60)}, which is not kept here or is filtered out.",
+            icon=":material/link_off:",
+        )
+    return labels[label]
+
+
+def _picked() -> None:
+    """Make the clicked line's run the chosen one (a callback)."""
+    state: Any = st.session_state.get(TABLE) or {}
+    rows = state.get("selection", {}).get("rows", [])
+    order = st.session_state.get(ORDER, [])
+    if rows and rows[0] < len(order):
+        st.session_state[RUN] = order[rows[0]]
+
+
+def _columns() -> dict[str, Any]:
+    return {
+        "seconds": st.column_config.NumberColumn(format="%.3g s"),
+        "MB": st.column_config.NumberColumn(format="%.1f"),
+        "pinned": st.column_config.CheckboxColumn(),
+    }

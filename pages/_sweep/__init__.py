@@ -1,0 +1,1 @@
+"""The Sweep page: the form, the runs, two runs beside each other."""

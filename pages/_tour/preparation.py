@@ -1,0 +1,106 @@
+"""Before the first stop: the samples loaded and what the stops stand on computed, in the background."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._frame.errors import refused
+from pages._frame.open_home import SAMPLES, House
+from pages._parts import running_work
+from workprof.background import TaskView
+from workprof.report.built import BuiltReport
+from workprof.report.tour import missing, prepare, samples_of
+from workprof.store.reports import Dataset
+from workprof.workbench import JOBS
+
+LABEL = "the tour"
+"""Of the work in the background, whichever session began it."""
+
+Samples = dict[str, Dataset]
+
+
+def ready(house: House) -> Samples | None:
+    """Return kind -> sample once every stop can answer at once; until then show what is being done, and None."""
+    samples = loaded(house)
+    lacking = missing(house.workbench, samples[JOBS].hash) if JOBS in samples else ("the bundled sample",)
+    if not lacking:
+        return samples
+    st.title("The tour is being prepared")
+    if house.settings.readonly:
+        _refuse(lacking)
+        return None
+    if set(samples) < set(SAMPLES):
+        samples = _load(house)
+    working(house, samples)
+    return None
+
+
+def loaded(house: House) -> Samples:
+    """Return kind -> sample, of those that this home holds."""
+    return samples_of(house.workbench, {kind: sample.path for kind, sample in SAMPLES.items()})
+
+
+def working(house: House, samples: Samples) -> None:
+    """Show how far the work is; it begins by itself unless it was stopped or failed before."""
+    view = latest(house)
+    if view is None or (view.state == "done" and not _failures(view)):
+        view = _begin(house, samples)
+    if view.active:
+        st.fragment(_running, run_every=running_work.EVERY_S)(house, view.key)
+        return
+    if view.state == "cancelled":
+        st.info("It was stopped. What was computed so far is kept.", icon=":material/cancel:")
+    else:
+        refused(f"The tour could not be prepared: {_failures(view) or view.message}")
+    if st.button("Go on", type="primary", icon=":material/play_arrow:", key="tour_go_on"):
+        _begin(house, samples)
+        st.rerun()
+
+
+def _failures(view: TaskView[BuiltReport]) -> str:
+    """Return what a finished preparation could not make, '' = nothing."""
+    sections = view.result.report.sections if view.result is not None else ()
+    return "; ".join(f"{section.kind.title}: {section.reason}" for section in sections if section.reason)
+
+
+def ahead(house: House, samples: Samples) -> None:
+    """Begin with the report on the way to its stop, so that it is there on arrival."""
+    if latest(house) is None:
+        _begin(house, samples)
+
+
+def latest(house: House) -> TaskView[BuiltReport] | None:
+    """Return the work for the tour that was begun last, None where there was none."""
+    return next((view for view in house.reports.views() if view.label == LABEL), None)
+
+
+def _begin(house: House, samples: Samples) -> TaskView[BuiltReport]:
+    return house.reports.begin(LABEL, lambda progress: prepare(house.workbench, samples, progress))
+
+
+def _load(house: House) -> Samples:
+    with st.spinner("Loading the samples…", show_time=True):
+        for sample in SAMPLES.values():
+            if sample.path.is_file():
+                house.workbench.ingest([sample.path])
+    return loaded(house)
+
+
+def _running(house: House, key: str) -> None:
+    view = house.reports.view(key)
+    if view is None or not view.active:
+        st.rerun()
+    with st.container(border=True):
+        running_work.line(view.message, view.fraction, view.elapsed_s)
+        st.caption("Profiles, a test of the classifier and a replay of sizing policies, once; then they are kept.")
+        if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
+            house.reports.cancel(key)
+            st.rerun()
+
+
+def _refuse(lacking: tuple[str, ...]) -> None:
+    st.info(
+        f"This server is read-only, and its home folder lacks {', '.join(lacking)}. Whoever keeps the home can run "
+        "`workprof demo` on it once, without WORKPROF_READONLY; then the tour works here too.",
+        icon=":material/lock:",
+    )

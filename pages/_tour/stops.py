@@ -1,0 +1,76 @@
+"""The tour of `?demo=1`: the address of every page then shows that page's stop, without any form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages._frame import cross_link, datasets
+from pages._frame.errors import guard
+from pages._frame.menu import TOUR
+from pages._frame.open_home import open_house
+
+if TYPE_CHECKING:
+    from workprof.report.tour import Stop
+
+
+def show(page: str) -> None:
+    """Show the stop of a page (its name in the menu); of a page without one, the first stop."""
+    from pages._tour import preparation, report, slide  # noqa: PLC0415  heavy: every chart there is
+    from workprof.report.tour import stops_of  # noqa: PLC0415  heavy
+
+    with guard():
+        house = open_house()
+        ready = preparation.ready(house)
+        if ready is None:
+            return
+        stops = stops_of(ready)
+        place = next((at for at, stop in enumerate(stops) if stop.page == page), 0)
+        stop = stops[place]
+        if place >= len(stops) // 2:
+            preparation.ahead(house, ready)
+        _steps(stops, place, ready[stop.kind].hash)
+        with guard():
+            if stop.make is None:
+                report.show(house, ready)
+            else:
+                with st.spinner("Asking…", show_time=True):
+                    told = stop.make(house.workbench, ready[stop.kind].hash)
+                slide.show(stop.page, told)
+
+
+def start_button() -> None:
+    """Show the button that begins the tour."""
+    if st.button(
+        "Show the tour", icon=":material/slideshow:", help="Findings on the sample, stop by stop; nothing to type."
+    ):
+        st.switch_page("pages/home.py", query_params=TOUR)
+
+
+def _steps(stops: tuple[Stop, ...], place: int, dataset: str) -> None:
+    """Show where the tour is, the ways back and on, and the way out."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        back, on = (stops[at] if 0 <= at < len(stops) else None for at in (place - 1, place + 1))
+        _step("Previous", back, ":material/arrow_back:", "Left")
+        _step("Next", on, ":material/arrow_forward:", "Right")
+        st.markdown(f"**{place + 1} of {len(stops)} · {stops[place].title}**", width="stretch")
+        leave = not st.context.is_embedded and st.button(
+            "Leave the tour", icon=":material/close:", key="tour_leave", help="To this page with all its controls."
+        )
+    if leave:
+        cross_link.go(stops[place].page, {datasets.PARAMETER: dataset})
+
+
+def _step(words: str, stop: Stop | None, icon: str, key: str) -> None:
+    """Show the button to a neighbour. It has no help: with one it is drawn twice, and a key would press both."""
+    clicked = st.button(
+        f"{words}: {stop.title}" if stop else words,
+        icon=icon,
+        key=f"tour_{words.lower()}",
+        type="primary" if words == "Next" else "secondary",
+        disabled=stop is None,
+        shortcut=key,
+    )
+    if clicked and stop is not None:
+        st.switch_page(f"pages/{stop.page}.py", query_params=TOUR)
