@@ -4,7 +4,6 @@ import re
 
 import pandas as pd
 import pytest
-from playwright.sync_api import TimeoutError as NothingCame
 
 from tests.browser.conftest import PATIENCE_MS, SAMPLE, SETTLED, running_server
 
@@ -12,7 +11,6 @@ FIT_MS = 480_000
 ROWS = 2000
 MOST_STOPS = 80
 UPLOAD = r"^upload\s+Upload$"
-TURNS, CHOOSER_MS = 4, 10_000
 WHERE = """
 () => {
   const at = document.activeElement;
@@ -58,6 +56,8 @@ class Hands:
     def __init__(self, visitor):
         self.visitor, self.page = visitor, visitor.page
         self.unseen = []
+        # Playwright catches file choosers only while someone listens, and may start too late for a key pressed at once.
+        self.page.on("filechooser", lambda chooser: None)
 
     def press(self, *keys):
         for key in keys:
@@ -81,19 +81,10 @@ class Hands:
         self.visitor.settle()
 
     def choose(self, path):
-        """Open the file chooser by Enter and choose a file; once more where the page was drawn anew meanwhile."""
-        for _ in range(TURNS):
-            try:
-                with self.page.expect_file_chooser(timeout=CHOOSER_MS) as chooser:
-                    self.press("Enter")
-            except NothingCame:
-                print("no file chooser from", self.page.evaluate(WHERE))
-                if not re.search(UPLOAD, self.page.evaluate(WHERE)):
-                    self.go_to(UPLOAD)
-            else:
-                chooser.value.set_files(str(path))
-                return
-        raise AssertionError("Enter opens no file chooser")
+        """Open the file chooser by Enter and choose a file."""
+        with self.page.expect_file_chooser(timeout=PATIENCE_MS) as chooser:
+            self.press("Enter")
+        chooser.value.set_files(str(path))
 
 
 @pytest.fixture
