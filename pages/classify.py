@@ -8,6 +8,7 @@ from pages import _shell
 from pages._classify import batch, feedback, form, job, model, training
 from pages._classify.view import View
 from pages._frame import header, reset
+from pages._frame.visit import Visit
 from workprof.charts.classify import PUBLISHED, Naming
 from workprof.charts.profiles import profile_names
 from workprof.profiles.forecaster import ForecasterSettings
@@ -27,7 +28,7 @@ VIEWS = {
 }
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, the way to a trained classifier, and what it says."""
     reset.reset("classify")
     asked = form.form(visit, dataset)
@@ -45,7 +46,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
                 show(view)
 
 
-def _naming(visit: _shell.Visit, dataset: Dataset, asked: ForecasterSettings) -> Naming:
+def _naming(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> Naming:
     """Return what the profiles are called, with the names that users gave."""
     profiles = asked.classifier.profiles
     fit = visit.workbench.profiles_answer(dataset.hash, profiles).result

@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _shell
 from pages._durations import asking, errors, observed
 from pages._frame import reset
+from pages._frame.visit import Visit
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -18,7 +19,7 @@ PAGE = _shell.Page(
 VIEWS = {"Observed": observed.observed, "Prediction error": errors.errors}
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
     reset.reset("durations")
     asked = asking.asked(visit, dataset)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages import _shell
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._help import formats, views
 from workprof.store.reports import Dataset
 
@@ -20,7 +21,7 @@ VIEWS = {
 }
 
 
-def everything(visit: _shell.Visit) -> None:
+def everything(visit: Visit) -> None:
     """Show the chosen view; no dataset is needed."""
     tabs = st.tabs(list(VIEWS), key="help_tab", on_change="rerun", bind="query-params")
     for tab, show in zip(tabs, VIEWS.values(), strict=True):
@@ -29,7 +30,7 @@ def everything(visit: _shell.Visit) -> None:
                 show(visit)
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the same whatever the dataset is."""
     del dataset
     everything(visit)

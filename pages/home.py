@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _shell
 from pages._frame import empty_state
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._home import measured, recent, steps
 from pages._parts import figures
 from pages._tour import stops
@@ -32,7 +33,7 @@ FIRST_STEPS = """
 """
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the dataset in figures, then the way through the pages, then what was computed last."""
     with guard():
         if dataset.kind == JOBS:
@@ -44,7 +45,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
     stops.start_button()
 
 
-def _jobs(visit: _shell.Visit, dataset: Dataset) -> None:
+def _jobs(visit: Visit, dataset: Dataset) -> None:
     columns = visit.workbench.column_profiles(dataset.hash)
     fit = visit.workbench.profiles_answer(dataset.hash, ProfileSettings()).result
     replay = visit.workbench.replay_answer(dataset.hash, ReplaySettings()).result
@@ -61,14 +62,14 @@ def _jobs(visit: _shell.Visit, dataset: Dataset) -> None:
         figures.show(chart, key="home_coverage")
 
 
-def _profiles(visit: _shell.Visit, dataset: Dataset, fit: ProfileFit) -> None:
+def _profiles(visit: Visit, dataset: Dataset, fit: ProfileFit) -> None:
     st.header("Profiles at a glance")
     figures.headline_row(headlines(fit)[:5])
     notes = visit.workbench.profile_notes(dataset.hash, ProfileSettings())
     figures.show(size_bars(fit, profile_names(fit, notes)), key="home_sizes")
 
 
-def empty(visit: _shell.Visit) -> None:
+def empty(visit: Visit) -> None:
     """Show two buttons, the tour's, and a few words on the way."""
     st.markdown("Load a trace and see in two clicks which kinds of jobs it holds. Nothing leaves this machine.")
     with st.container(horizontal=True):

@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _shell
 from pages._frame import reset
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._memory import asking, bins, models, policies, rollup, scenarios, tasks
 from workprof.store.reports import Dataset
 
@@ -26,7 +27,7 @@ VIEWS = {
 }
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     reset.reset("memory")
     asked = asking.asked(visit, dataset)

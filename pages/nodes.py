@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _shell
 from pages._frame import reset
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._nodes import asking, degradation, detect, groups, profile_advice, ranking, scenarios, transfer
 from workprof.store.reports import Dataset
 
@@ -28,7 +29,7 @@ VIEWS = {
 }
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the shared controls, then the chosen view."""
     reset.reset("nodes")
     asked = asking.asked(visit, dataset)

@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._parts import figures, running_work
 from pages._profiles import cards, charts, clusterability, downloads, form, recut, selection, selection_link
 from workprof.charts.profiles import headlines, profile_names
@@ -38,7 +39,7 @@ VIEWS = {
 }
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, the running job, and the newest result there is."""
     asked, run_now = form.form(visit, dataset)
     answer = _answer(visit, dataset, asked)
@@ -58,7 +59,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
     result(visit, dataset, asked, answer.result)
 
 
-def _answer(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> Answer[ProfileFit] | None:
+def _answer(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> Answer[ProfileFit] | None:
     """Return the kept result and its job, or None (and a clear message) for settings that this dataset cannot meet."""
     answer: Answer[ProfileFit] | None = None
     with guard():
@@ -66,14 +67,14 @@ def _answer(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> An
     return answer
 
 
-def _ask(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> bool:
+def _ask(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> bool:
     """Show that these settings have no result yet, and the button that changes it."""
     with st.container(border=True):
         st.markdown(f"No profiles for these settings yet. {form.estimate(visit, dataset, asked)}")
         return st.button("Find profiles", type="primary", icon=":material/play_arrow:")
 
 
-def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
+def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
     """Show one clustering from all sides."""
     if settings.mode == "faithful":
         header.published_flag()
@@ -96,7 +97,7 @@ def result(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, fit
     )
 
 
-def _previous(visit: _shell.Visit, dataset: Dataset, *, running: bool) -> None:
+def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> None:
     """Show the result of the previous settings under a banner, where this session has one."""
     of_dataset, settings = st.session_state.get(SHOWN, ("", None))
     kept = visit.workbench.profiles_answer(dataset.hash, settings) if of_dataset == dataset.hash and settings else None

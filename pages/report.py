@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
+from pages._frame.visit import Visit
 from pages._report import build, files
 from workprof.report.report import kinds_of
 from workprof.store.reports import Dataset
@@ -14,7 +15,7 @@ PAGE = _shell.Page(
 )
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the sections to tick, the note, the report being made, and its files."""
     kinds = {kind.name: kind.title for kind in kinds_of(dataset)}
     chosen = st.pills(

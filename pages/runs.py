@@ -7,6 +7,7 @@ import streamlit as st
 from pages import _shell
 from pages._frame import empty_state
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._runs import compare, one, table
 from workprof.charts.runs import job_table
 from workprof.store.reports import Dataset
@@ -19,7 +20,7 @@ PAGE = _shell.Page(
 )
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the kept runs, the chosen one, and another beside it."""
     _open_jobs(visit)
     runs = visit.workbench.kept_runs()
@@ -38,7 +39,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
         compare.compare(visit, runs, chosen)
 
 
-def _open_jobs(visit: _shell.Visit) -> None:
+def _open_jobs(visit: Visit) -> None:
     """Show what waits, runs, failed or was cancelled since the server started."""
     jobs = visit.workbench.open_jobs()
     if jobs:
@@ -47,7 +48,7 @@ def _open_jobs(visit: _shell.Visit) -> None:
         st.caption("Since the server started. A job that runs can be cancelled on its own page.")
 
 
-def empty(visit: _shell.Visit) -> None:
+def empty(visit: Visit) -> None:
     """Show the way to a first dataset."""
     empty_state.empty_state(visit, PAGE.needs)
 

@@ -9,6 +9,7 @@ import streamlit as st
 from pages import _shell
 from pages._frame import header, reset
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._sweep import compare, context, form, progress, runs, views
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.sweep import best_sentence
@@ -33,7 +34,7 @@ VIEWS = {
 }
 
 
-def body(visit: _shell.Visit, dataset: Dataset) -> None:
+def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, how the sweep stands, and what its finished runs say."""
     reset.reset("sweep")
     settings = form.form(visit, dataset, folded=True)
@@ -45,7 +46,7 @@ def body(visit: _shell.Visit, dataset: Dataset) -> None:
         _results(visit, dataset, settings)
 
 
-def _state(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings) -> SweepState | None:
+def _state(visit: Visit, dataset: Dataset, settings: SweepSettings) -> SweepState | None:
     """Return how the sweep stands, or None (and a clear message) for settings that this dataset cannot meet."""
     state: SweepState | None = None
     with guard():
@@ -53,7 +54,7 @@ def _state(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings) -> Sw
     return state
 
 
-def _results(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings) -> None:
+def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     """Show the finished runs, scored at the target that the reader chose."""
     target = form.target_clusters()
     state = visit.workbench.sweep_state(dataset.hash, replace(settings, target_clusters=target))

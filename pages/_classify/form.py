@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _shell
 from pages._classify import learned_profiles
+from pages._frame.visit import Visit
 from pages._parts.controls import MODES_MEANING, choice, count
 from workprof.profiles.classifier.settings import MOST_WRONG_COST, ClassifierSettings
 from workprof.profiles.classifier.splits import SPLITS
@@ -22,7 +22,7 @@ SPLIT_MEANING = (
 )
 
 
-def form(visit: _shell.Visit, dataset: Dataset) -> ForecasterSettings:
+def form(visit: Visit, dataset: Dataset) -> ForecasterSettings:
     """Show the settings and return them.
 
     Raises:
@@ -37,7 +37,7 @@ def form(visit: _shell.Visit, dataset: Dataset) -> ForecasterSettings:
     return ForecasterSettings(classifier, split=split, nominal=nominal / 100)
 
 
-def _fields(visit: _shell.Visit, dataset: Dataset) -> tuple[str, ...]:
+def _fields(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
     chosen = st.multiselect(
         "Inputs",

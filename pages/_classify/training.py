@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._classify import learned_profiles
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._parts import earlier_result, running_work
 from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
@@ -17,7 +17,7 @@ from workprof.workbench.forecasts import TRAIN
 PROFILES = "pages/profiles.py"
 
 
-def trained(visit: _shell.Visit, dataset: Dataset, asked: ForecasterSettings) -> LoadedForecaster | None:
+def trained(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> LoadedForecaster | None:
     """Return the forecaster with its trees in memory; where there is none, show the next step."""
     answer = visit.workbench.forecaster_answer(dataset.hash, asked)
     if answer.result is not None:
@@ -33,7 +33,7 @@ def trained(visit: _shell.Visit, dataset: Dataset, asked: ForecasterSettings) ->
     return None
 
 
-def _offer(visit: _shell.Visit, dataset: Dataset, asked: ForecasterSettings) -> None:
+def _offer(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> None:
     """Show what will be learned, and the button that starts it."""
     with st.container(border=True):
         learned = learned_profiles.words(asked.classifier.profiles, visit, dataset)
@@ -47,7 +47,7 @@ def _offer(visit: _shell.Visit, dataset: Dataset, asked: ForecasterSettings) -> 
                 st.rerun()
 
 
-def _earlier_times(visit: _shell.Visit) -> str:
+def _earlier_times(visit: Visit) -> str:
     """Return what the last training here took."""
     runs = earlier_result.runs(visit, TRAIN.name)
     if not runs:
@@ -56,7 +56,7 @@ def _earlier_times(visit: _shell.Visit) -> str:
     return f"The last training here took {format_duration(last.seconds)} on {last.n_rows:,} rows."
 
 
-def _profiles_first(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings) -> None:
+def _profiles_first(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
     """Show that the profiles are missing, and two ways to them."""
     job = visit.workbench.profiles_answer(dataset.hash, settings).job
     st.info(

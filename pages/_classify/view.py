@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pages import _shell
+from pages._frame.visit import Visit
 from workprof.charts.classify import Naming
 from workprof.profiles.classifier.classifier import ClassifierModel
 from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
@@ -15,7 +15,7 @@ from workprof.store.reports import Dataset
 class View:
     """A trained forecaster on the page: where it comes from, what it says, and what its profiles are called."""
 
-    visit: _shell.Visit
+    visit: Visit
     dataset: Dataset
     settings: ForecasterSettings
     loaded: LoadedForecaster

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame import datasets
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from workprof.charts.data import catalogue_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.store.reports import Dataset
 
 
-def section(visit: _shell.Visit, dataset: Dataset) -> None:
+def section(visit: Visit, dataset: Dataset) -> None:
     """Show the catalogue and what can be done with the chosen dataset."""
     st.header("All datasets")
     table = catalogue_table(visit.workbench.datasets())
@@ -35,7 +35,7 @@ def section(visit: _shell.Visit, dataset: Dataset) -> None:
             _remove_dialog(visit, dataset)
 
 
-def _export_button(visit: _shell.Visit, dataset: Dataset, kind: str) -> None:
+def _export_button(visit: Visit, dataset: Dataset, kind: str) -> None:
     st.download_button(
         f"All {dataset.rows:,} rows as {'Parquet' if kind == 'parquet' else 'CSV'}",
         data=_exporter(visit, dataset, kind),
@@ -46,7 +46,7 @@ def _export_button(visit: _shell.Visit, dataset: Dataset, kind: str) -> None:
     )
 
 
-def _schema_button(visit: _shell.Visit, dataset: Dataset) -> None:
+def _schema_button(visit: Visit, dataset: Dataset) -> None:
     st.download_button(
         "Schema as JSON",
         data=partial(visit.workbench.schema_document, dataset.hash),
@@ -59,11 +59,11 @@ def _schema_button(visit: _shell.Visit, dataset: Dataset) -> None:
     )
 
 
-def _exporter(visit: _shell.Visit, dataset: Dataset, kind: str) -> Callable[[], bytes]:
+def _exporter(visit: Visit, dataset: Dataset, kind: str) -> Callable[[], bytes]:
     return partial(_exported, visit, dataset, kind)
 
 
-def _exported(visit: _shell.Visit, dataset: Dataset, kind: str) -> bytes:
+def _exported(visit: Visit, dataset: Dataset, kind: str) -> bytes:
     with tempfile.TemporaryDirectory(dir=visit.house.settings.home / "spool") as folder:
         path = Path(folder) / f"export.{kind}"
         visit.workbench.export(dataset.hash, path)
@@ -71,7 +71,7 @@ def _exported(visit: _shell.Visit, dataset: Dataset, kind: str) -> bytes:
 
 
 @st.dialog("Rename the dataset", icon=":material/edit:")
-def _rename_dialog(visit: _shell.Visit, dataset: Dataset) -> None:
+def _rename_dialog(visit: Visit, dataset: Dataset) -> None:
     with guard():
         name = st.text_input("New name", value=dataset.name, max_chars=80, key="data_new_name")
         if st.button("Rename it", type="primary", disabled=not name.strip()):
@@ -80,7 +80,7 @@ def _rename_dialog(visit: _shell.Visit, dataset: Dataset) -> None:
 
 
 @st.dialog("Remove the dataset?", icon=":material/delete:")
-def _remove_dialog(visit: _shell.Visit, dataset: Dataset) -> None:
+def _remove_dialog(visit: Visit, dataset: Dataset) -> None:
     with guard():
         st.markdown(
             f"**{markdown_text(dataset.name)}** ({dataset.rows:,} rows) and every result computed from it will be "

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from workprof.charts.data import column_kind
 from workprof.charts.fields import label, unit
 from workprof.charts.text import markdown_text
@@ -16,7 +16,7 @@ from workprof.inputs import Spooled, discard, discarded_if_refused
 from workprof.store.reports import FieldSource, IngestOptions, Suggestion
 from workprof.units import DURATION_FACTORS, MEMORY_FACTORS, PERCENT_FACTORS
 
-Start = Callable[[_shell.Visit, Spooled, IngestOptions], None]
+Start = Callable[[Visit, Spooled, IngestOptions], None]
 
 UNITS = {
     "s": tuple(sorted(DURATION_FACTORS, key=lambda name: name != "s")),
@@ -29,7 +29,7 @@ MOST_LINES = 6
 FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
 
 
-def screen(visit: _shell.Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
+def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
     """Show the columns with guesses; import once the required fields are there and the user says so."""
     st.session_state.pop(WAITING, None)  # a file that cannot be looked at is not waiting for a mapping
     with discarded_if_refused(source):

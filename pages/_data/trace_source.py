@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages import _shell
+from pages._frame.visit import Visit
 from workprof.inputs import Spooled, chosen_file, listed_files, spool_upload
 from workprof.units import MIB, format_bytes
 
@@ -24,12 +24,12 @@ def choose() -> str:
     return source or SOURCES[0]
 
 
-def pick(visit: _shell.Visit, source: str) -> UploadedFile | str | None:
+def pick(visit: Visit, source: str) -> UploadedFile | str | None:
     """Show the widget of a kind of source and return what it holds."""
     return _upload() if source == SOURCES[0] else _folder(visit)
 
 
-def taken(visit: _shell.Visit, picked: UploadedFile | str) -> Spooled:
+def taken(visit: Visit, picked: UploadedFile | str) -> Spooled:
     """Return the source on disk; an upload leaves the widget, and so the server's memory."""
     if isinstance(picked, str):
         path = chosen_file(visit.house.settings.data, picked)
@@ -49,7 +49,7 @@ def _upload() -> UploadedFile | None:
     )
 
 
-def _folder(visit: _shell.Visit) -> str | None:
+def _folder(visit: Visit) -> str | None:
     folder: Path = visit.house.settings.data
     files = listed_files(folder)
     if not files:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._data import mapping, reading, trace_source
 from pages._data.mapping import WAITING
 from pages._frame import datasets
+from pages._frame.visit import Visit
 from pages._parts import running_work
 from workprof.background import TaskView
 from workprof.charts.data import ingest_sentence
@@ -18,7 +18,7 @@ from workprof.store.reports import IngestOptions, IngestReport
 INGEST = "data_ingest"
 
 
-def section(visit: _shell.Visit, *, expanded: bool) -> None:
+def section(visit: Visit, *, expanded: bool) -> None:
     """Show the import: choose, map where needed, follow, result."""
     busy = _follow(visit)
     if visit.readonly:
@@ -32,7 +32,7 @@ def section(visit: _shell.Visit, *, expanded: bool) -> None:
             mapping.screen(visit, waiting, st.session_state["data_waiting_options"], start)
 
 
-def start(visit: _shell.Visit, source: Spooled, options: IngestOptions) -> None:
+def start(visit: Visit, source: Spooled, options: IngestOptions) -> None:
     """Start the ingest of a source in the background."""
     owned = None if source.folder == source.path else source.folder
     view = visit.house.ingests.start(source.label, [source.path], options, discard=owned)
@@ -41,7 +41,7 @@ def start(visit: _shell.Visit, source: Spooled, options: IngestOptions) -> None:
     st.rerun()
 
 
-def _follow(visit: _shell.Visit) -> bool:
+def _follow(visit: Visit) -> bool:
     key = st.session_state.get(INGEST)
     view = running_work.ingest_panel(visit.house, key) if key else None
     if view is not None and view.result is not None:
@@ -61,7 +61,7 @@ def _done(view: TaskView[IngestReport]) -> None:
     show(markdown_text(ingest_sentence(report), 300), icon=":material/check_circle:")
 
 
-def _choose(visit: _shell.Visit, busy: bool) -> None:
+def _choose(visit: Visit, busy: bool) -> None:
     picked = trace_source.pick(visit, trace_source.choose())
     options = reading.options()
     clicked = st.button(
@@ -75,7 +75,7 @@ def _choose(visit: _shell.Visit, busy: bool) -> None:
         _begin(visit, trace_source.taken(visit, picked), options)
 
 
-def _begin(visit: _shell.Visit, source: Spooled, options: IngestOptions) -> None:
+def _begin(visit: Visit, source: Spooled, options: IngestOptions) -> None:
     with discarded_if_refused(source):
         named = options.format if options.format != "auto" else visit.workbench.detect([source.path])
     if named != "generic":

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import _shell
 from pages._durations import chosen_clustering
 from pages._frame import empty_state
+from pages._frame.visit import Visit
 from pages._parts.controls import choice
 from workprof.charts.profiles import profile_names
 from workprof.profiles.estimation.target import TARGETS
@@ -24,7 +24,7 @@ LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GiB, 0 = none)", f
 class Asked:
     """What the page is about: the visit, the dataset, the quantity, the cursor (per cent), the clustering."""
 
-    visit: _shell.Visit
+    visit: Visit
     dataset: Dataset
     target: str
     percentile: float
@@ -42,7 +42,7 @@ class Asked:
         return profile_names(found, self.visit.workbench.profile_notes(self.dataset.hash, self.clustering))
 
 
-def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
+def asked(visit: Visit, dataset: Dataset) -> Asked | None:
     """Show the shared controls and return what was chosen, or None (and what is missing) without any quantity."""
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
     targets = tuple(name for name in TARGETS if name in present)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._parts.controls import choice
 from workprof.charts.help import field_table, format_table, rule_table
@@ -14,7 +14,7 @@ from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
 from workprof.formats.pai_tables import CORRECTED
 
 
-def formats(visit: _shell.Visit) -> None:
+def formats(visit: Visit) -> None:
     """Show the formats, the columns of one, and the fields that every job trace is turned into."""
     del visit
     st.markdown(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts.downloads import csv
 from workprof.charts.help import (
     DEFINITIONS,
@@ -22,7 +22,7 @@ from workprof.workbench.diagnostics import diagnostics
 LONGEST = 800
 
 
-def glossary(visit: _shell.Visit) -> None:
+def glossary(visit: Visit) -> None:
     """Show the terms that hold the searched words."""
     del visit
     text = st.text_input(
@@ -44,7 +44,7 @@ def glossary(visit: _shell.Visit) -> None:
     csv(term_table(found), "glossary", "help_terms_csv", "CSV of these terms")
 
 
-def methods(visit: _shell.Visit) -> None:
+def methods(visit: Visit) -> None:
     """Show what is computed, by whose method, and where ours differs."""
     del visit
     for method in METHODS:
@@ -55,7 +55,7 @@ def methods(visit: _shell.Visit) -> None:
         st.markdown("\n".join(f"- {markdown_text(source, LONGEST)}" for source in method.sources))
 
 
-def definitions(visit: _shell.Visit) -> None:
+def definitions(visit: Visit) -> None:
     """Show published definitions beside ours, with the numbers that made the difference."""
     del visit
     st.markdown(
@@ -72,7 +72,7 @@ def definitions(visit: _shell.Visit) -> None:
     csv(definition_table(), "definitions", "help_definitions_csv", "CSV of these definitions")
 
 
-def limits(visit: _shell.Visit) -> None:
+def limits(visit: Visit) -> None:
     """Show what is not done, and the keys."""
     del visit
     st.header("Limits")
@@ -82,7 +82,7 @@ def limits(visit: _shell.Visit) -> None:
     st.caption("Whatever the mouse selects on a chart can be chosen in the lists and tables beside it.")
 
 
-def diagnostics_view(visit: _shell.Visit) -> None:
+def diagnostics_view(visit: Visit) -> None:
     """Show versions and sizes, to be copied."""
     st.markdown(
         "To be sent along with a question. The button at the upper right of the box copies it. It names no person, no "

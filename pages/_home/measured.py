@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts import figures
 from workprof.charts.chart import Headline
 from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines
@@ -16,7 +16,7 @@ NODES = "Which node is how much better, and which has gone bad."
 PHASES = "Which phases each run goes through, and which known workload it is like."
 
 
-def measured(visit: _shell.Visit, dataset: Dataset) -> None:
+def measured(visit: Visit, dataset: Dataset) -> None:
     """Show what the dataset holds, and the next step."""
     shown = _figures_of(visit, dataset)
     st.markdown(f"**{markdown_text(measured_sentence(dataset, shown), 400)}**")
@@ -30,7 +30,7 @@ def measured(visit: _shell.Visit, dataset: Dataset) -> None:
         st.page_link("pages/data.py", label="Inspect the data", icon=":material/database:")
 
 
-def _figures_of(visit: _shell.Visit, dataset: Dataset) -> tuple[Headline, ...]:
+def _figures_of(visit: Visit, dataset: Dataset) -> tuple[Headline, ...]:
     columns = visit.workbench.column_profiles(dataset.hash)
     if dataset.kind == BENCHMARKS:
         return benchmark_headlines(dataset, columns)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame import cross_link
+from pages._frame.visit import Visit
 from pages._runs import links
 from workprof.charts.runs import recent_line
 from workprof.charts.text import markdown_text
@@ -14,7 +14,7 @@ from workprof.workbench.run_records import KeptRun
 SHOWN = 5
 
 
-def recent(visit: _shell.Visit) -> None:
+def recent(visit: Visit) -> None:
     """Show the newest kept runs with the page that opens each, and the way to all of them."""
     runs = visit.workbench.kept_runs()
     if not runs:
@@ -25,7 +25,7 @@ def recent(visit: _shell.Visit) -> None:
     st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
 
 
-def _line(visit: _shell.Visit, run: KeptRun, position: int) -> None:
+def _line(visit: Visit, run: KeptRun, position: int) -> None:
     page = links.page_of(run.step)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(markdown_text(recent_line(run), 160), width="stretch")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame import empty_state
+from pages._frame.visit import Visit
 from pages._memory import scope
 from pages._memory.scope import TASK
 from pages._parts.controls import choice
@@ -36,7 +36,7 @@ class Asked:
         task: name, '' = all tasks.
     """
 
-    visit: _shell.Visit
+    visit: Visit
     dataset: Dataset
     target: str
     request_bytes: float
@@ -54,7 +54,7 @@ class Asked:
         return REQUEST in self.columns or self.request_bytes > 0
 
 
-def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
+def asked(visit: Visit, dataset: Dataset) -> Asked | None:
     """Show the shared controls and return what was chosen; None (and what is missing) where the page cannot work."""
     columns = frozenset(column.name for column in visit.workbench.columns(dataset.hash))
     targets = tuple(name for name, column in USAGE_COLUMNS.items() if column in columns)

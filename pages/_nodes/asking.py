@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame.errors import refused
+from pages._frame.visit import Visit
 from pages._nodes import price_form, weight_form
 from pages._parts.controls import choice
 from workprof.errors import SettingsError
@@ -33,7 +33,7 @@ class Asked:
         settings: of the ranking.
     """
 
-    visit: _shell.Visit
+    visit: Visit
     dataset: Dataset
     settings: RankSettings
 
@@ -43,7 +43,7 @@ class Asked:
         return self.visit.workbench
 
 
-def asked(visit: _shell.Visit, dataset: Dataset) -> Asked:
+def asked(visit: Visit, dataset: Dataset) -> Asked:
     """Show the shared controls and return what was chosen."""
     weights = weight_form.weights()
     with st.expander(
@@ -102,7 +102,7 @@ def _moment(words: str, key: str) -> float | None:
         return None
 
 
-def _only(visit: _shell.Visit, dataset: Dataset) -> tuple[str, ...]:
+def _only(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
     return tuple(
         st.multiselect(
             "Nodes",

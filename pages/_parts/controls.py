@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from workprof.charts.help import explained
 from workprof.charts.text import markdown_text
 from workprof.profiles.settings import FEATURE_SETS
@@ -60,7 +60,7 @@ def count(words: str, key: str, value: int, meaning: str, *, least: int = 0) -> 
     )
 
 
-def own_features(visit: _shell.Visit, dataset: Dataset, key: str) -> list[str]:
+def own_features(visit: Visit, dataset: Dataset, key: str) -> list[str]:
     """Show the numeric columns and return the chosen ones; planted truths are not offered."""
     numeric = [column.name for column in visit.workbench.columns(dataset.hash) if column.numeric and not column.truth]
     return st.multiselect(

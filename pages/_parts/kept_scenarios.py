@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 
 
 def compared(names: list[str], key: str, most: int) -> list[str]:
@@ -22,7 +22,7 @@ def compared(names: list[str], key: str, most: int) -> list[str]:
     )
 
 
-def removal(visit: _shell.Visit, names: list[str], keys: tuple[str, str], remove: Callable[[str], None]) -> None:
+def removal(visit: Visit, names: list[str], keys: tuple[str, str], remove: Callable[[str], None]) -> None:
     """Show the scenarios by name and the button that forgets one.
 
     Args:

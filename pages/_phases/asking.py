@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts.controls import choice
 from pages._phases import settings
 from workprof.charts.text import counted, markdown_text
@@ -35,7 +35,7 @@ class Asked:
         library: settings of phases, fingerprints and matches.
     """
 
-    visit: _shell.Visit
+    visit: Visit
     dataset: Dataset
     runs: RunList
     line: RunLine
@@ -48,7 +48,7 @@ class Asked:
         return self.visit.workbench
 
 
-def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
+def asked(visit: Visit, dataset: Dataset) -> Asked | None:
     """Show the shared controls and return what was chosen; None (and why) where there is no run."""
     with st.spinner("Reading the runs…"):
         runs = visit.workbench.phase_runs(dataset.hash)
@@ -62,7 +62,7 @@ def asked(visit: _shell.Visit, dataset: Dataset) -> Asked | None:
     return Asked(visit, dataset, runs, line, counters, library)
 
 
-def counter_columns(visit: _shell.Visit, dataset: Dataset) -> tuple[str, ...]:
+def counter_columns(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
     """Return the counters that a dataset has."""
     columns = visit.workbench.columns(dataset.hash)
     return tuple(one.name for one in columns if one.numeric and not one.truth and one.name not in NOT_COUNTERS)
@@ -95,7 +95,7 @@ def fresh() -> None:
     st.session_state.update({FROM: None, TO: None, OWN: ""})
 
 
-def _counters(visit: _shell.Visit, dataset: Dataset) -> tuple[str, ...]:
+def _counters(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
     picked = st.multiselect(
         "Counters shown",
         counter_columns(visit, dataset),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame import header
+from pages._frame.visit import Visit
 from pages._parts.controls import choice
 from pages._phases.search_form import AUTO, change_points, number, toggle
 from workprof.phases.changepoints.settings import MODES
@@ -23,7 +23,7 @@ from workprof.store.reports import Dataset
 ALL = "all"
 
 
-def library(visit: _shell.Visit, dataset: Dataset) -> LibrarySettings:
+def library(visit: Visit, dataset: Dataset) -> LibrarySettings:
     """Show the controls and return the settings."""
     with (
         st.expander("Settings", icon=":material/tune:", key="phases_settings"),
@@ -44,7 +44,7 @@ def library(visit: _shell.Visit, dataset: Dataset) -> LibrarySettings:
     return found
 
 
-def _counter_set(visit: _shell.Visit, dataset: Dataset) -> tuple[str, ...]:
+def _counter_set(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
     asked = choice(
         "Counter set",
         "phases_set",

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame import reset
+from pages._frame.visit import Visit
 from pages._parts import earlier_result
 from pages._parts.controls import AUTO, MODES_MEANING, SETS, SETS_MEANING, choice, count, features, own_features
 from pages._profiles import presets
@@ -28,7 +28,7 @@ from workprof.store.reports import Dataset
 from workprof.workbench.profiles import FIT
 
 
-def form(visit: _shell.Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
+def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     """Return the settings as last submitted, and whether they were submitted now."""
     reset.reset("profiles")
     with st.expander(
@@ -45,12 +45,12 @@ def form(visit: _shell.Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     return settings, run_now
 
 
-def estimate(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings) -> str:
+def estimate(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
     """Return how much there is to do and about how long it takes."""
     return fit_estimate(settings, dataset.finished_rows, earlier_result.runs(visit, FIT.name))
 
 
-def _fields(visit: _shell.Visit, dataset: Dataset) -> ProfileSettings:
+def _fields(visit: Visit, dataset: Dataset) -> ProfileSettings:
     with st.grid(min_column_width=240, gap="small"):
         chosen_set = choice("Feature set", "profiles_set", SETS, SETS_MEANING)
         own = own_features(visit, dataset, "profiles_features")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame.errors import refused
 from pages._frame.open_home import House
+from pages._frame.visit import Visit
 from pages._parts import running_work
 from workprof.charts.text import markdown_text
 from workprof.report.built import BuiltReport, build_report
@@ -15,7 +15,7 @@ from workprof.store.reports import Dataset
 TASK = "report_task"
 
 
-def built(visit: _shell.Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> BuiltReport | None:
+def built(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> BuiltReport | None:
     """Return the report that this session made last of this dataset."""
     key, asked = st.session_state.get(TASK, ("", None))
     view = visit.house.reports.view(key) if key else None
@@ -39,7 +39,7 @@ def built(visit: _shell.Visit, dataset: Dataset, chosen: tuple[str, ...], note: 
     return view.result
 
 
-def _start(visit: _shell.Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> None:
+def _start(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> None:
     workbench, hashed = visit.workbench, dataset.hash
     view = visit.house.reports.begin(
         dataset.name, lambda progress: build_report(workbench, hashed, chosen, note, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._parts.controls import choice
 from workprof.charts.runs import comparison_sentence, number_changes_table, run_label, setting_changes_table, when
@@ -14,7 +14,7 @@ from workprof.workbench.run_records import KeptRun
 NONE = "none"
 
 
-def compare(visit: _shell.Visit, runs: tuple[KeptRun, ...], chosen: KeptRun) -> None:
+def compare(visit: Visit, runs: tuple[KeptRun, ...], chosen: KeptRun) -> None:
     """Show a second run of the same step beside the chosen one."""
     st.header("Beside another run")
     others = {run_label(run): run for run in runs if run.step == chosen.step and run.run != chosen.run}

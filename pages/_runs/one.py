@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame import cross_link
+from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._runs import links
 from workprof.charts.memory import task_labels
@@ -15,7 +15,7 @@ from workprof.memory.tasks.assessment import AssessmentSettings
 from workprof.workbench.run_records import KeptRun, RunAgain, flat_settings
 
 
-def one(visit: _shell.Visit, run: KeptRun) -> None:
+def one(visit: Visit, run: KeptRun) -> None:
     """Show one run."""
     st.header(f"Run {run.run}")
     st.markdown(markdown_text(run_sentence(run), 400))
@@ -27,7 +27,7 @@ def one(visit: _shell.Visit, run: KeptRun) -> None:
     _again(again)
 
 
-def _actions(visit: _shell.Visit, run: KeptRun, settings: object | None) -> None:
+def _actions(visit: Visit, run: KeptRun, settings: object | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         page = links.page_of(run.step)
         if st.button(f"Open on {page.capitalize()}", icon=":material/open_in_new:", key="runs_open", type="primary"):
@@ -42,7 +42,7 @@ def _actions(visit: _shell.Visit, run: KeptRun, settings: object | None) -> None
         _removal(visit, run)
 
 
-def _removal(visit: _shell.Visit, run: KeptRun) -> None:
+def _removal(visit: Visit, run: KeptRun) -> None:
     with st.popover("Remove", icon=":material/delete:", key="runs_remove", disabled=visit.readonly, help=visit.refusal):
         st.markdown(
             f"The result of **{markdown_text(run_label(run))}** will be removed from this home folder. The dataset "
@@ -80,7 +80,7 @@ def _again(again: RunAgain) -> None:
     )
 
 
-def _task_label(visit: _shell.Visit, run: KeptRun, settings: object) -> str:
+def _task_label(visit: Visit, run: KeptRun, settings: object) -> str:
     """Return how the Memory page calls the task of a run."""
     within = getattr(settings, "bins", settings)
     task = getattr(within, "task", "")

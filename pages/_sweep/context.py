@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pages import _shell
+from pages._frame.visit import Visit
 from workprof.store.reports import Dataset
 from workprof.workbench.sweeps import SweepState
 
@@ -13,6 +13,6 @@ from workprof.workbench.sweeps import SweepState
 class View:
     """A sweep on the page: where it comes from and how it stands."""
 
-    visit: _shell.Visit
+    visit: Visit
     dataset: Dataset
     state: SweepState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts import earlier_result
 from pages._parts.controls import AUTO, MODES_MEANING, OWN, SETS, SETS_MEANING, choice, count, features, own_features
 from workprof.charts.sweep import estimate
@@ -21,7 +21,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 SAMPLES = (AUTO, "coupled", "one")
 
 
-def form(visit: _shell.Visit, dataset: Dataset, *, folded: bool) -> SweepSettings:
+def form(visit: Visit, dataset: Dataset, *, folded: bool) -> SweepSettings:
     """Return the settings; nothing runs by changing them, what is kept for them is shown at once."""
     with st.expander("Settings", icon=":material/tune:", expanded=not folded, key="sweep_settings"):
         settings = _fields(visit, dataset)
@@ -45,7 +45,7 @@ def target_clusters() -> int:
     )
 
 
-def _fields(visit: _shell.Visit, dataset: Dataset) -> SweepSettings:
+def _fields(visit: Visit, dataset: Dataset) -> SweepSettings:
     with st.grid(min_column_width=240, gap="small"):
         preset = choice(
             "Preset",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame.errors import guard, refused
+from pages._frame.visit import Visit
 from pages._parts import running_work
 from workprof.charts.sweep import Standing
 from workprof.charts.text import counted, markdown_text
@@ -20,7 +20,7 @@ def standing(state: SweepState) -> Standing:
     return Standing.of([(group.settings, group.result) for group in state.groups])
 
 
-def panel(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings, state: SweepState) -> None:
+def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepState) -> None:
     """Show the running sweep, or the button that starts it or goes on; say which groups failed."""
     if state.running:
         st.fragment(_running, run_every=running_work.EVERY_S)(visit, dataset, settings, state.done)
@@ -42,7 +42,7 @@ def panel(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings, state:
                 st.rerun()
 
 
-def _running(visit: _shell.Visit, dataset: Dataset, settings: SweepSettings, shown: int) -> None:
+def _running(visit: Visit, dataset: Dataset, settings: SweepSettings, shown: int) -> None:
     """Show the progress; the whole page renews itself when a group has finished or the sweep has ended."""
     with guard():
         state = visit.workbench.sweep_state(dataset.hash, settings)

@@ -130,7 +130,7 @@ def test_top_level_is_as_agreed():
     assert top <= fixed | beside
 
 
-ON_EVERY_PAGE = {"_frame", "_parts", "_shell"}
+ON_EVERY_PAGE = {"_frame", "_parts"}
 
 
 def test_every_file_of_the_pages_is_in_a_room():
@@ -139,13 +139,13 @@ def test_every_file_of_the_pages_is_in_a_room():
 
 
 def test_what_is_on_every_page_knows_no_page():
-    """The frame and the parts import one another and the login; a page's own room imports them, not the reverse."""
+    """A page's room imports the frame and the parts, not the reverse."""
     wrong = [
         f"{path.relative_to(ROOT)} imports {node.module}"
         for room in ("_frame", "_parts")
         for path in sources(ROOT / "pages" / room)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.")
-        if node.module.split(".")[1] not in ON_EVERY_PAGE | {"_login"}
+        if node.module.split(".")[1] not in ON_EVERY_PAGE
     ]
     assert wrong == []
