@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages._durations import chosen_clustering, error_form
 from pages._durations.asking import Asked
 from pages._frame import header
 from pages._frame.errors import guard
-from pages._parts import earlier_result, figures, running_work, terms
+from pages._parts import earlier_result, figures, long_question, terms
 from pages._parts.downloads import csv
+from pages._parts.long_question import LongQuestion
 from workprof.charts.durations import (
     ErrorView,
     error_cdf,
@@ -27,7 +30,6 @@ from workprof.profiles.estimation.settings import EstimateEvaluationSettings
 from workprof.units import format_duration
 from workprof.workbench.forecasts import ESTIMATES
 
-SHOWN = "durations_shown"
 PUBLISHED = "Published definitions: the published estimators per predicted profile, on the published five fields."
 
 
@@ -35,30 +37,28 @@ def errors(asked: Asked) -> None:
     """Show the settings, the running job, and the newest errors there are."""
     settings, view = error_form.controls(asked)
     with guard():
-        answer = asked.visit.workbench.estimate_evaluation_answer(asked.dataset.hash, settings)
-        if answer.result is not None:
-            st.session_state[SHOWN] = (asked.dataset.hash, settings)
-            _result(asked, answer.result, view)
-            return
-        running = answer.job is not None and answer.job.active
-        if not running:
-            _ask(asked, settings)
-        running_work.job_panel(asked.visit.house, answer.job, "Testing the predictors")
-        _previous(asked, view, running=running)
+        workbench = asked.visit.workbench
+        question = LongQuestion(
+            name="durations_start",
+            settings=settings,
+            answer=workbench.estimate_evaluation_answer,
+            start=workbench.start_estimate_evaluation,
+            button="Test the predictors",
+            before=partial(_before, asked, settings),
+            what="Testing the predictors",
+            told=lambda kept: f"{kept.settings.target}, {kept.settings.split}, {kept.settings.mode}",
+        )
+        found = long_question.result(asked.visit, asked.dataset, question)
+        if found is not None:
+            _result(asked, found, view)
 
 
-def _ask(asked: Asked, settings: EstimateEvaluationSettings) -> None:
-    """Show that these settings have no result yet, and the button that changes it."""
+def _before(asked: Asked, settings: EstimateEvaluationSettings) -> str:
     if asked.fit() is None:
         chosen_clustering.missing(asked.visit, asked.dataset, asked.clustering, "Predictors from profiles")
-    with st.container(border=True):
-        earlier = earlier_result.runs(asked.visit, ESTIMATES.name)
-        st.markdown(
-            "No errors for these settings yet. " + evaluation_estimate(settings, asked.dataset.finished_rows, earlier)
-        )
-        if st.button("Test the predictors", type="primary", icon=":material/play_arrow:", key="durations_start"):
-            asked.visit.workbench.start_estimate_evaluation(asked.dataset.hash, settings)
-            st.rerun()
+    earlier = earlier_result.runs(asked.visit, ESTIMATES.name)
+    took = evaluation_estimate(settings, asked.dataset.finished_rows, earlier)
+    return f"No errors for these settings yet. {took}"
 
 
 def _result(asked: Asked, found: EstimateEvaluation, view: ErrorView) -> None:
@@ -101,20 +101,3 @@ def _predictors(asked: Asked, found: EstimateEvaluation, view: ErrorView) -> Non
         turns = (f"{turn}. {markdown_text(words, 200)}" for turn, words in enumerate(found.choices, start=1))
         with st.expander("What each turn chose", icon=":material/fact_check:"):
             st.markdown("\n".join(turns))
-
-
-def _previous(asked: Asked, view: ErrorView, *, running: bool) -> None:
-    """Show the result of the previous settings under a banner, where this session has one."""
-    of_dataset, settings = st.session_state.get(SHOWN, ("", None))
-    if of_dataset != asked.dataset.hash or settings is None:
-        return
-    kept = asked.visit.workbench.estimate_evaluation_answer(of_dataset, settings).result
-    if kept is None:
-        return
-    todo = "the new ones are being tested" if running else "press **Test the predictors** to renew it"
-    st.warning(
-        f"What follows is based on previous settings ({kept.settings.target}, {kept.settings.split}, "
-        f"{kept.settings.mode}); {todo}.",
-        icon=":material/history:",
-    )
-    _result(asked, kept, view)

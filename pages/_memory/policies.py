@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages._frame import header
 from pages._frame.errors import guard
 from pages._memory import keep, policy_table, replay_form, why
 from pages._memory.asking import Asked
-from pages._parts import earlier_result, figures, running_work
+from pages._parts import earlier_result, figures, long_question
+from pages._parts.long_question import LongQuestion
 from workprof.charts.memory import (
     frontier_chart,
     learning_curve,
@@ -22,9 +25,6 @@ from workprof.memory.replay.settings import ReplaySettings
 from workprof.units import format_duration
 from workprof.workbench.memory import REPLAY
 
-SHOWN = "memory_policies_last"
-WHAT = "Replaying the policies"
-
 
 def policies(asked: Asked) -> None:
     """Show the settings, the running replay or the newest one, and the reason for one task's size."""
@@ -32,34 +32,33 @@ def policies(asked: Asked) -> None:
         "Replay", icon=":material/tune:", key="memory_replay_settings", on_change="rerun", bind="query-params"
     ):
         settings = replay_form.settings(asked)
-    answer = asked.workbench.replay_answer(asked.dataset.hash, settings)
-    if answer.result is not None:
-        st.session_state[SHOWN] = (asked.dataset.hash, settings)
-        _result(asked, answer.result)
-    else:
-        running = answer.job is not None and answer.job.active
-        if not running:
-            _ask(asked, settings)
-        running_work.job_panel(asked.visit.house, answer.job, WHAT)
-        _previous(asked, running=running)
+    question = LongQuestion(
+        name="memory_replay",
+        settings=settings,
+        answer=asked.workbench.replay_answer,
+        start=asked.workbench.start_replay,
+        button="Replay the policies",
+        before=partial(_before, asked, settings),
+        what="Replaying the policies",
+        told=lambda kept: f"{kept.protocol}, input {markdown_text(kept.input_column, 40)}",
+    )
+    found = long_question.result(asked.visit, asked.dataset, question)
+    if found is not None:
+        _result(asked, found)
     st.header("Why this number")
     with guard():
         why.reason(asked, settings)
 
 
-def _ask(asked: Asked, settings: ReplaySettings) -> None:
-    with st.container(border=True):
-        earlier = earlier_result.runs(asked.visit, REPLAY.name)
-        took = "Some seconds for a thousand runs."
-        if earlier:
-            took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."
-        st.markdown(
-            f"Not replayed with these settings yet: {len(settings.policies)} policies on "
-            f"{asked.dataset.finished_rows:,} finished rows, and the settings of ours. {took}"
-        )
-        if st.button("Replay the policies", type="primary", icon=":material/play_arrow:", key="memory_replay"):
-            asked.workbench.start_replay(asked.dataset.hash, settings)
-            st.rerun()
+def _before(asked: Asked, settings: ReplaySettings) -> str:
+    earlier = earlier_result.runs(asked.visit, REPLAY.name)
+    took = "Some seconds for a thousand runs."
+    if earlier:
+        took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."
+    return (
+        f"Not replayed with these settings yet: {len(settings.policies)} policies on "
+        f"{asked.dataset.finished_rows:,} finished rows, and the settings of ours. {took}"
+    )
 
 
 def _result(asked: Asked, found: ReplayResult) -> None:
@@ -91,20 +90,3 @@ def _result(asked: Asked, found: ReplayResult) -> None:
         f"{markdown_text('Left out: ' + ', '.join(left_out) if left_out else 'No run is left out', 300)}. Sized for "
         f"{found.target}, computed in {format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
     )
-
-
-def _previous(asked: Asked, *, running: bool) -> None:
-    """Show the result of the previous settings under a banner, where this session has one."""
-    of_dataset, settings = st.session_state.get(SHOWN, ("", None))
-    if of_dataset != asked.dataset.hash or settings is None:
-        return
-    kept = asked.workbench.replay_answer(of_dataset, settings).result
-    if kept is None:
-        return
-    todo = "the new one runs" if running else "press **Replay the policies** to renew it"
-    st.warning(
-        f"What follows is based on previous settings ({kept.protocol}, input {markdown_text(kept.input_column, 40)}); "
-        f"{todo}.",
-        icon=":material/history:",
-    )
-    _result(asked, kept)

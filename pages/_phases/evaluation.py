@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._parts import earlier_result, figures
+from pages._parts import earlier_result, figures, long_question
 from pages._parts.controls import choice, count
-from pages._phases import job, known_workloads
+from pages._parts.long_question import LongQuestion
+from pages._phases import known_workloads
 from pages._phases.asking import Asked
-from pages._phases.job import Work
 from workprof.charts.phases import (
     NOT_THE_PAPER,
     TABLE_THREE,
@@ -34,22 +34,26 @@ def evaluation(asked: Asked) -> None:
     source = known_workloads.chosen(asked, "Learned from")
     settings = _settings(asked, elsewhere=bool(source.train_hash))
     train = source.train_hash or None
-    earlier = earlier_result.runs(asked.visit, EVALUATE.name)
-    took = f"The last one here took {format_duration(earlier[0].seconds)}." if earlier else "It takes some minutes."
-    found = job.result(
-        asked,
-        Work(
-            name=f"evaluation_{source.train_hash[:8]}",
+    found = long_question.result(
+        asked.visit,
+        asked.dataset,
+        LongQuestion(
+            name=f"phases_start_evaluation_{source.train_hash[:8]}",
             settings=settings,
             answer=lambda dataset, own: asked.workbench.evaluate_phases_answer(dataset, own, train),
             start=lambda dataset, own: asked.workbench.start_evaluate_phases(dataset, own, train),
             button="Evaluate",
-            before=f"Not evaluated with these settings yet. {took}",
+            before=lambda: f"Not evaluated with these settings yet. {_took(asked)}",
             what="Evaluating",
         ),
     )
     if found is not None:
         _found(found)
+
+
+def _took(asked: Asked) -> str:
+    earlier = earlier_result.runs(asked.visit, EVALUATE.name)
+    return f"The last one here took {format_duration(earlier[0].seconds)}." if earlier else "It takes some minutes."
 
 
 def _settings(asked: Asked, *, elsewhere: bool) -> EvaluationSettings:

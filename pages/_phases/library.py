@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._parts import figures
-from pages._phases import job, known_workloads, labels
+from pages._parts import figures, long_question
+from pages._parts.long_question import LongQuestion
+from pages._phases import known_workloads, labels
 from pages._phases.asking import Asked, measure
 from workprof.charts.phases import distance_matrix, threshold_note, threshold_table
 from workprof.phases.matching.known_records import LibraryView, LibraryViewSettings
@@ -17,15 +18,16 @@ def library(asked: Asked) -> None:
     runs = asked.workbench.phase_runs(source.hash)
     edits = asked.workbench.library_edits(source.hash)
     labels.labels(asked, source.hash, runs, edits)
-    found = job.result(
-        asked,
-        job.Work(
-            name="library",
+    found = long_question.result(
+        asked.visit,
+        asked.dataset,
+        LongQuestion(
+            name="phases_start_library",
             settings=LibraryViewSettings(edits, asked.library),
             answer=lambda _, settings: asked.workbench.library_answer(source.hash, settings),
             start=lambda _, settings: asked.workbench.start_library(source.hash, settings),
             button="Compare the runs",
-            before=f"The fingerprints of {len(runs.runs)} runs are not compared with these settings yet.",
+            before=lambda: f"The fingerprints of {len(runs.runs)} runs are not compared with these settings yet.",
             what="Comparing the runs",
         ),
     )

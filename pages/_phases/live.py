@@ -8,11 +8,11 @@ import streamlit as st
 
 from pages._frame import empty_state
 from pages._frame.errors import guard
-from pages._parts import figures
+from pages._parts import figures, long_question
 from pages._parts.controls import choice
-from pages._phases import job, live_settings
+from pages._parts.long_question import LongQuestion
+from pages._phases import live_settings
 from pages._phases.asking import MOST_SHOWN, Asked
-from pages._phases.job import Work
 from workprof.charts.phases import first_of_each_source, live_chart, live_headlines
 from workprof.charts.text import counted, markdown_text
 from workprof.phases.live.library import LiveLibrary, LiveSettings
@@ -42,16 +42,19 @@ def live(asked: Asked) -> None:
     settings = live_settings.settings(asked, path)
     if settings is None:
         return
-    known = job.result(
-        asked,
-        Work(
-            name="live",
+    known = long_question.result(
+        asked.visit,
+        asked.dataset,
+        LongQuestion(
+            name="phases_start_live",
             settings=settings,
             answer=asked.workbench.live_library_answer,
             start=asked.workbench.start_live_library,
             button="Learn the known workloads",
-            before=f"To follow it, the workloads of this dataset are learned from {len(settings.library.counters)} "
-            "counters that both have; fifty runs take about a minute.",
+            before=lambda: (
+                f"To follow it, the workloads of this dataset are learned from {len(settings.library.counters)} "
+                "counters that both have; fifty runs take about a minute."
+            ),
             what="Learning the known workloads",
         ),
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._phases import job, window
+from pages._parts import long_question
+from pages._parts.long_question import LongQuestion
+from pages._phases import window
 from pages._phases.asking import Asked
 from workprof.charts.text import counted
 from workprof.phases.timeline.records import Timeline
@@ -20,16 +22,19 @@ def found_of(asked: Asked) -> Timeline | None:
     if asked.line.samples <= LONG_RUN and asked.dataset.rows <= LARGE_DATASET:
         with st.spinner("Finding the phases…", show_time=True):
             return asked.workbench.timeline(asked.dataset.hash, settings)
-    return job.result(
-        asked,
-        job.Work(
-            name="timeline",
+    return long_question.result(
+        asked.visit,
+        asked.dataset,
+        LongQuestion(
+            name="phases_start_timeline",
             settings=settings,
             answer=asked.workbench.timeline_answer,
             start=asked.workbench.start_timeline,
             button="Find the phases",
-            before=f"{counted(asked.line.samples, 'sample')} of {counted(asked.dataset.rows, 'row')}: the search runs "
-            "beside the page.",
+            before=lambda: (
+                f"{counted(asked.line.samples, 'sample')} of {counted(asked.dataset.rows, 'row')}: the search runs "
+                "beside the page."
+            ),
             what="Finding the phases",
         ),
     )

@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages._parts import earlier_result, figures
+from pages._parts import earlier_result, figures, long_question
 from pages._parts.downloads import csv
-from pages._phases import alignment, entry, job, known_workloads
+from pages._parts.long_question import LongQuestion
+from pages._phases import alignment, entry, known_workloads
 from pages._phases.asking import Asked, measure
-from pages._phases.job import Work
 from workprof.charts.phases import match_chart, match_headlines, match_report, match_sentence, match_table, scores_chart
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
@@ -27,23 +27,27 @@ def match(asked: Asked) -> None:
     """Show where the library comes from, the verdict, and the nearest runs."""
     source = known_workloads.chosen(asked)
     edits = asked.workbench.library_edits(source.hash)
-    earlier = earlier_result.runs(asked.visit, MATCH_RUN.name)
-    took = f"the last one here took {format_duration(earlier[0].seconds)}" if earlier else "fifty runs take a minute"
-    before = (
-        f"{markdown_text(asked.line.name)} is not matched with these settings yet. The library is learned without it; "
-        f"{took}."
-    )
     found: Match | None
+    before = partial(_before, asked)
     if edits.labels or source.train_hash:
         known = KnownMatchSettings(asked.line.name, edits, source.train_hash, asked.library)
         answer, start = asked.workbench.known_match_answer, asked.workbench.start_known_match
-        found = job.result(asked, Work("match", known, answer, start, BUTTON, before, WHAT))
+        ours = LongQuestion("phases_start_match", known, answer, start, BUTTON, before, WHAT)
+        found = long_question.result(asked.visit, asked.dataset, ours)
     else:  # the question of `workprof phases match`, and its kept answer
         whole = MatchRunSettings(asked.line.name, asked.library)
         ask, begin = asked.workbench.match_run_answer, asked.workbench.start_match_run
-        found = job.result(asked, Work("match_run", whole, ask, begin, BUTTON, before, WHAT))
+        shared = LongQuestion("phases_start_match_run", whole, ask, begin, BUTTON, before, WHAT)
+        found = long_question.result(asked.visit, asked.dataset, shared)
     if found is not None:
         _found(asked, found, KnownMatchSettings(asked.line.name, edits, source.train_hash, asked.library))
+
+
+def _before(asked: Asked) -> str:
+    earlier = earlier_result.runs(asked.visit, MATCH_RUN.name)
+    took = f"the last one here took {format_duration(earlier[0].seconds)}" if earlier else "fifty runs take a minute"
+    name = markdown_text(asked.line.name)
+    return f"{name} is not matched with these settings yet. The library is learned without it; {took}."
 
 
 def _found(asked: Asked, found: Match, settings: KnownMatchSettings) -> None:
