@@ -9,6 +9,7 @@ from pages._classify import batch, feedback, form, job, model, training
 from pages._classify.view import View
 from pages._frame import header, reset
 from pages._frame.visit import Visit
+from pages._parts import tabs
 from workprof.charts.classify import PUBLISHED, Naming
 from workprof.charts.profiles import profile_names
 from workprof.profiles.forecaster import ForecasterSettings
@@ -39,11 +40,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     if loaded is None:
         return
     view = View(visit, dataset, asked, loaded, _naming(visit, dataset, asked))
-    tabs = st.tabs(list(VIEWS), key="classify_tab", on_change="rerun", bind="query-params")
-    for tab, show in zip(tabs, VIEWS.values(), strict=True):
-        if tab.open:
-            with tab:
-                show(view)
+    tabs.show_open("classify_tab", VIEWS, view)
 
 
 def _naming(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> Naming:

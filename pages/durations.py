@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages import _shell
 from pages._durations import asking, errors, observed
 from pages._frame import reset
 from pages._frame.visit import Visit
+from pages._parts import tabs
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -25,11 +24,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     asked = asking.asked(visit, dataset)
     if asked is None:
         return
-    tabs = st.tabs(list(VIEWS), key="durations_tab", on_change="rerun", bind="query-params")
-    for tab, show in zip(tabs, VIEWS.values(), strict=True):
-        if tab.open:
-            with tab:
-                show(asked)
+    tabs.show_open("durations_tab", VIEWS, asked)
 
 
 _shell.run(PAGE, body)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages import _shell
-from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._help import formats, views
+from pages._parts import tabs
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page("Help", "What do the words mean, whose methods are these, and what can be read?", "", kind="")
@@ -23,11 +21,7 @@ VIEWS = {
 
 def everything(visit: Visit) -> None:
     """Show the chosen view; no dataset is needed."""
-    tabs = st.tabs(list(VIEWS), key="help_tab", on_change="rerun", bind="query-params")
-    for tab, show in zip(tabs, VIEWS.values(), strict=True):
-        if tab.open:
-            with tab, guard():
-                show(visit)
+    tabs.show_open("help_tab", VIEWS, visit)
 
 
 def body(visit: Visit, dataset: Dataset) -> None:

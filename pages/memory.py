@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages import _shell
 from pages._frame import reset
-from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._memory import asking, bins, models, policies, rollup, scenarios, tasks
+from pages._parts import tabs
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -33,11 +31,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     asked = asking.asked(visit, dataset)
     if asked is None:
         return
-    tabs = st.tabs(list(VIEWS), key=asking.TAB, on_change="rerun", bind="query-params")
-    for tab, show in zip(tabs, VIEWS.values(), strict=True):
-        if tab.open:
-            with tab, guard():
-                show(asked)
+    tabs.show_open(asking.TAB, VIEWS, asked)
 
 
 _shell.run(PAGE, body)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from collections.abc import Callable
 
 from pages import _shell
 from pages._frame import reset
-from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._nodes import asking, degradation, detect, groups, profile_advice, ranking, scenarios, transfer
+from pages._nodes.asking import Asked
+from pages._parts import tabs
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -18,11 +19,22 @@ PAGE = _shell.Page(
     "`workprof nodes suite` writes them; three runs of each benchmark on each node give a ranking.",
     "benchmarks",
 )
-NEED_NO_RANKING = ("Degradation", "Transfer", "Scenarios")
+
+
+def _ranked(show: Callable[[Asked], None]) -> Callable[[Asked], None]:
+    """Return a view of the ranking: it comes after the detection where the settings need one."""
+
+    def shown(asked: Asked) -> None:
+        if not detect.missing(asked):
+            show(asked)
+
+    return shown
+
+
 VIEWS = {
-    "Ranking": ranking.ranking,
-    "Groups": groups.groups,
-    "For a profile": profile_advice.advice,
+    "Ranking": _ranked(ranking.ranking),
+    "Groups": _ranked(groups.groups),
+    "For a profile": _ranked(profile_advice.advice),
     "Degradation": degradation.degradation,
     "Transfer": transfer.transfer,
     "Scenarios": scenarios.scenarios,
@@ -33,12 +45,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     """Show the shared controls, then the chosen view."""
     reset.reset("nodes")
     asked = asking.asked(visit, dataset)
-    tabs = st.tabs(list(VIEWS), key=asking.TAB, on_change="rerun", bind="query-params")
-    for tab, (name, show) in zip(tabs, VIEWS.items(), strict=True):
-        if tab.open:
-            with tab, guard():
-                if name in NEED_NO_RANKING or not detect.missing(asked):
-                    show(asked)
+    tabs.show_open(asking.TAB, VIEWS, asked)
 
 
 _shell.run(PAGE, body)

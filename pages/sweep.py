@@ -10,6 +10,7 @@ from pages import _shell
 from pages._frame import header, reset
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
+from pages._parts import tabs
 from pages._sweep import compare, context, form, progress, runs, views
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.sweep import best_sentence
@@ -64,11 +65,7 @@ def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     complete = state.done == len(state.groups)
     st.markdown(f"**{markdown_text(best_sentence(state.runs, state.best, complete), 400)}**")
     view = context.View(visit, dataset, state)
-    tabs = st.tabs(list(VIEWS), key=compare.TABS, on_change="rerun", bind="query-params")
-    for tab, show in zip(tabs, VIEWS.values(), strict=True):
-        if tab.open:
-            with tab:
-                show(view)
+    tabs.show_open(compare.TABS, VIEWS, view)
 
 
 _shell.run(PAGE, body)
