@@ -34,7 +34,7 @@ ARGUMENTS = [
 ]
 LOCAL = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
 PROBES = "/_stcore/"  # on a deep link the front end asks below the page's path first; those answers are 404
-STARTUP_S = 60
+STARTUP_S = 240
 PATIENCE_MS = 60_000
 SETTLED = '[data-testid=stApp][data-test-script-state="notRunning"]'
 
@@ -82,7 +82,7 @@ def wait_until_healthy(process, port):
     end = time.monotonic() + STARTUP_S
     while time.monotonic() < end and process.poll() is None:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=10):
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
