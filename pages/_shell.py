@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages._frame import datasets, empty_state, header, menu
+from pages._frame import datasets, empty_state, header, menu, unreadable
 from pages._frame.errors import guard
 from pages._frame.open_home import open_house
 from pages._frame.visit import Visit
@@ -18,7 +18,7 @@ from pages._tour import stops
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
 
-__all__ = ["Page", "Visit", "run"]
+__all__ = ["Page", "run"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         if choice.unknown:
             empty_state.unknown(choice.unknown)
         if choice.dataset is not None:
+            unreadable.notice(visit, choice.dataset)
             body(visit, choice.dataset)
         elif empty is not None:
             empty(visit)

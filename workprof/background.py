@@ -62,11 +62,12 @@ class _Task(Generic[Result]):
             uuid.uuid4().hex, label, "running", None, "waiting", (), time.time(), 0.0
         )
         self.lost = lost
+        self._begun = time.monotonic()  # the clock on the wall may be set back
         self.stop = threading.Event()
         self.ended = threading.Event()
 
     def now(self) -> TaskView[Result]:
-        return replace(self.view, elapsed_s=time.time() - self.view.started) if self.view.active else self.view
+        return replace(self.view, elapsed_s=time.monotonic() - self._begun) if self.view.active else self.view
 
     def tell(self, fraction: float | None, message: str) -> None:
         if self.stop.is_set():
@@ -76,7 +77,7 @@ class _Task(Generic[Result]):
         self.view = replace(self.view, fraction=fraction, message=message, steps=steps)
 
     def end(self, state: str, message: str, result: Result | None = None) -> None:
-        elapsed = time.time() - self.view.started
+        elapsed = time.monotonic() - self._begun
         self.view = replace(self.view, state=state, message=message, result=result, elapsed_s=elapsed)
         self.ended.set()
 

@@ -3,7 +3,7 @@
 An entry is a folder (see `workprof.store.entry_files`). It is written aside and renamed into place, so a killed process
 leaves no half entry. An entry that cannot be read is removed and computed again. A pinned entry holds an empty file
 `pinned`; it stays when the disk's share is full and others go. A result for which there is no room on the disk, or that
-may not be written there, is kept in memory, and `unkept` says so.
+may not be written there, is kept in memory until it can be, and `unkept` says so.
 """
 
 from __future__ import annotations
@@ -13,35 +13,41 @@ import logging
 import os
 import shutil
 import threading
+import time
 import uuid
-from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
 from workprof.errors import SettingsError
-from workprof.records import digest, pack
-from workprof.store.disk import is_full, no_room, room_in
+from workprof.records import Packed, digest, pack, unpack
+from workprof.store.disk import free_bytes, is_full, no_room, room_in
 from workprof.store.entry_files import (
     ABOUT,
     ARRAYS,
     DOCUMENT,
     UNREADABLE,
     About,
+    bytes_in_memory,
     read_about,
     read_entry,
+    read_packed,
     write_entry,
 )
+from workprof.store.entry_folders import EVERY, PINNED, entries_of, folder_bytes, is_pinned, remove_damaged, trim
+from workprof.store.results_in_memory import InMemory, ResultsInMemory
 
 __all__ = ["ABOUT", "ARRAYS", "DOCUMENT", "About", "KeptEntry", "ResultCache", "read_entry", "write_entry"]
 
 Record = TypeVar("Record")
 
 LOG = logging.getLogger(__name__)
-PINNED = "pinned"
 MOST_PINNED_SHARE = 0.5
 """Of the disk's share: what is pinned leaves the other half to what comes and goes."""
+UNTIL_THEN = "give another home with --home or WORKPROF_HOME; until there is room it is in this process's memory alone"
+TRY_AGAIN_S = 2.0
+"""Between two looks whether the disk takes by now what it did not take."""
 
 
 @dataclass(frozen=True)
@@ -58,43 +64,74 @@ class ResultCache:
 
     def __init__(self, folder: Path, *, memory_bytes: int, disk_bytes: int) -> None:
         self._folder = folder
-        self._memory_bytes = memory_bytes
         self._disk_bytes = disk_bytes
-        self._memory: OrderedDict[str, tuple[object, int]] = OrderedDict()
+        self._memory = ResultsInMemory(memory_bytes)
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
-        self._unkept = ""
+        self._unkept, self._tried = "", 0.0
         with contextlib.suppress(OSError):  # a home that cannot be written: what is there is read all the same
             folder.mkdir(parents=True, exist_ok=True)
         self._sweep()
 
     @property
     def unkept(self) -> str:
-        """Why the last result could not be kept on disk, for people; empty when it was."""
-        return self._unkept
+        """Why some result could not be kept on disk, for people; empty when all are, or were let go."""
+        return self._unkept if self._memory.unkept() else ""
 
     def get(self, key: str, cls: type[Record]) -> Record | None:
         """Return the record of a key, or None where nothing readable is kept."""
-        with self._guard:
-            kept = self._memory.get(key)
-            if kept is not None:
-                self._memory.move_to_end(key)
-                return cast(Record, kept[0])
-        return self._from_disk(key, cls)
+        kept = self._memory.get(key)
+        if kept is None:
+            return self._from_disk(key, cls)
+        if isinstance(kept.record, Packed):
+            kept = replace(kept, record=unpack(cls, kept.record))
+            self._memory.remember(key, kept)
+        if kept.unkept is not None and time.monotonic() - self._tried > TRY_AGAIN_S:
+            self.keep_rest()
+        return cast(Record, kept.record)
 
     def put(self, key: str, record: object, about: About) -> None:
         """Keep a record under its key, replacing what was there; where the disk does not take it, in memory."""
-        aside = self._aside()
+        try:
+            self._write(key, record, about)
+        except OSError as error:
+            packed = record if isinstance(record, Packed) else pack(record)
+            self._memory.remember(key, InMemory(record, bytes_in_memory(packed), about))
+            self._tell(about, error)
+
+    def keep_rest(self) -> None:
+        """Write to the disk what it did not take, as far as it does by now."""
+        self._tried = time.monotonic()
+        for key, one in self._memory.unkept().items():
+            if one.unkept is None or free_bytes(self._folder) < one.size_bytes:
+                return
+            try:
+                self._write(key, one.record, one.unkept)
+            except OSError:
+                return
+
+    def take(self, key: str, entry: Path) -> None:
+        """Take over an entry folder that another process wrote; where the disk does not take it, in memory."""
+        try:
+            self.adopt(key, entry)
+        except OSError as error:
+            packed, about = read_packed(entry), read_about(entry)
+            self._memory.remember(key, InMemory(packed, bytes_in_memory(packed), about))
+            self._tell(about, error)
+
+    def _write(self, key: str, record: object, about: About) -> None:
+        aside = self._folder / f"aside-{uuid.uuid4().hex}"
         try:
             write_entry(aside, record, about)
             self.adopt(key, aside)
-            self._unkept = ""
-        except OSError as error:
+        except OSError:
             shutil.rmtree(aside, ignore_errors=True)
-            self._remember(key, record, sum(array.nbytes for array in pack(record).arrays.values()) + 4096)
-            lost = f"the result of {about.step} is shown, but could not be kept"
-            self._unkept = str(no_room(self._folder, lost) if is_full(error) else f"{lost} ({error})")
-            LOG.warning("%s", self._unkept)
+            raise
+
+    def _tell(self, about: About, error: OSError) -> None:
+        lost = f"the result of {about.step} is shown, but could not be kept"
+        self._unkept = str(no_room(self._folder, lost, UNTIL_THEN) if is_full(error) else f"{lost} ({error})")
+        LOG.warning("%s", self._unkept)
 
     def adopt(self, key: str, entry: Path) -> None:
         """Take over an entry folder that another process wrote on the same disk; nothing where there is none."""
@@ -103,7 +140,6 @@ class ResultCache:
         place = self._place(key)
         place.parent.mkdir(parents=True, exist_ok=True)
         with self._guard:
-            self._memory.pop(key, None)
             if (place / PINNED).exists():
                 (entry / PINNED).touch()
             if place.is_dir():
@@ -111,26 +147,27 @@ class ResultCache:
             else:
                 place.unlink(missing_ok=True)
             entry.rename(place)
-        self._trim_disk(keep=place)
+            self._memory.forget(key)
+        trim(self._folder, self._disk_bytes, keep=place)
 
     def forget(self, dataset_hash: str) -> int:
         """Remove every entry of a dataset and return how many there were."""
-        gone = [place for place, about in self._entries() if about.key.startswith(f"{dataset_hash}:")]
+        gone = [place for place, about in entries_of(self._folder) if about.key.startswith(f"{dataset_hash}:")]
         for place in gone:
             shutil.rmtree(place, ignore_errors=True)
-        with self._guard:
-            for key in [key for key in self._memory if key.startswith(f"{dataset_hash}:")]:
-                del self._memory[key]
+        self._memory.forget_beginning(f"{dataset_hash}:")
         return len(gone)
 
     def abouts(self) -> tuple[About, ...]:
         """Return what is kept on disk, newest first."""
-        return tuple(sorted((about for _, about in self._entries()), key=lambda about: about.created, reverse=True))
+        return tuple(
+            sorted((about for _, about in entries_of(self._folder)), key=lambda about: about.created, reverse=True)
+        )
 
     def kept(self, beginning: str = "") -> tuple[KeptEntry, ...]:
         """Return the same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
-        entries = self._entries(f"{beginning[:2]}/{beginning}*" if beginning else "??/*")
-        found = [KeptEntry(about, _folder_bytes(place), _is_pinned(place)) for place, about in entries]
+        entries = entries_of(self._folder, f"{beginning[:2]}/{beginning}*" if beginning else EVERY)
+        found = [KeptEntry(about, folder_bytes(place), is_pinned(place)) for place, about in entries]
         return tuple(sorted(found, key=lambda entry: entry.about.created, reverse=True))
 
     def pin(self, key: str, pinned: bool) -> bool:
@@ -147,7 +184,7 @@ class ResultCache:
             return True
         others = [entry.size_bytes for entry in self.kept() if entry.pinned and entry.about.key != key]
         most = MOST_PINNED_SHARE * self._disk_bytes
-        if sum(others) + _folder_bytes(place) > most:
+        if sum(others) + folder_bytes(place) > most:
             raise SettingsError(f"more than {most / 1e6:,.0f} MB of results would be pinned; unpin others first")
         with room_in(self._folder, "it was not pinned"):
             (place / PINNED).touch()
@@ -157,7 +194,7 @@ class ResultCache:
         """Remove one entry, pinned or not; return whether there was one."""
         place = self._place(key)
         with self._guard:
-            self._memory.pop(key, None)
+            self._memory.forget(key)
             there = place.is_dir()
             shutil.rmtree(place, ignore_errors=True)
         return there
@@ -177,70 +214,17 @@ class ResultCache:
         try:
             record, size = read_entry(place, cls)
         except UNREADABLE as error:
-            _remove_damaged(place, error)
+            remove_damaged(place, error)
             return None
         with contextlib.suppress(OSError):  # it may be read and not written
             os.utime(place)
-        self._remember(key, record, size)
+        self._memory.remember(key, InMemory(record, size))
         return record
-
-    def _remember(self, key: str, record: object, size: int) -> None:
-        with self._guard:
-            self._memory[key] = (record, size)
-            self._memory.move_to_end(key)
-            while sum(kept for _, kept in self._memory.values()) > self._memory_bytes and len(self._memory) > 1:
-                self._memory.popitem(last=False)
 
     def _place(self, key: str) -> Path:
         name = digest(key)
         return self._folder / name[:2] / name
 
-    def _aside(self) -> Path:
-        return self._folder / f"aside-{uuid.uuid4().hex}"
-
-    def _entries(self, pattern: str = "??/*") -> Iterator[tuple[Path, About]]:
-        for path in self._folder.glob(f"{pattern}/{ABOUT}"):
-            try:
-                yield path.parent, read_about(path.parent)
-            except UNREADABLE as error:
-                _remove_damaged(path.parent, error)
-
-    def _trim_disk(self, keep: Path) -> None:
-        places = [place for place in self._folder.glob("??/*") if place.is_dir()]
-        sizes = {place: _folder_bytes(place) for place in places}
-        total = sum(sizes.values())
-        for place in sorted(places, key=_last_use):
-            if total <= self._disk_bytes:
-                return
-            if place != keep and not _is_pinned(place):
-                shutil.rmtree(place, ignore_errors=True)
-                total -= sizes[place]
-
     def _sweep(self) -> None:
         for left in self._folder.glob("aside-*"):
             shutil.rmtree(left, ignore_errors=True)
-
-
-def _remove_damaged(place: Path, error: BaseException) -> None:
-    """Remove an entry that cannot be read, unless only this process cannot: for lack of memory, files or rights."""
-    if isinstance(error, FileNotFoundError) or not isinstance(error, (OSError, MemoryError)):
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _folder_bytes(place: Path) -> int:
-    total = 0
-    for path in place.glob("*"):
-        with contextlib.suppress(OSError):
-            total += path.stat().st_size
-    return total
-
-
-def _is_pinned(place: Path) -> bool:
-    return (place / PINNED).exists()
-
-
-def _last_use(place: Path) -> float:
-    try:
-        return place.stat().st_mtime
-    except OSError:
-        return 0.0

@@ -9,6 +9,7 @@ WorkprofError                 anything that workprof refuses, with what was wron
 ├── SettingsError             a setting outside its bounds
 ├── NotEnoughData             the method needs more rows, columns or clusters
 ├── DatasetUnknown            no dataset of that name or hash
+├── EntryDamaged              what the database keeps about a dataset cannot be read
 ├── HomeBusy                  another process holds the home folder
 ├── DiskFull                  there is no room for what was to be written
 ├── Cancelled                 the user stopped a running step
@@ -58,6 +59,10 @@ class NotEnoughData(WorkprofError):
 
 class DatasetUnknown(WorkprofError):
     """No dataset of that name or hash."""
+
+
+class EntryDamaged(WorkprofError):
+    """What the database keeps about a dataset cannot be read, or is of another shape."""
 
 
 class HomeBusy(WorkprofError):

@@ -3,6 +3,7 @@
 The child is `python -m workprof.jobs FOLDER` on a leash (see `workprof.children`), so it ends with its parent. FOLDER
 holds `request.json` (the step's function and settings) and its input frames as memory-mapped Arrow files; the child
 prints progress, or why it refuses, as JSON lines, and leaves cache entries in FOLDER/entries, which the parent adopts.
+On a full disk it prints them, too, and the parent keeps them in memory until there is room.
 
 `multiprocessing` is not used: inside a Streamlit script its children would run app.py again.
 """
@@ -19,7 +20,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,8 +29,9 @@ from workprof.cache import ResultCache
 from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 from workprof.records import digest
-from workprof.steps import ENTRIES, REFUSED, Request, Step, main, write_request
+from workprof.steps import ENTRIES, PASSED, REFUSED, Request, Step, main, write_request
 from workprof.store.disk import is_full, no_room
+from workprof.store.passed_entries import Passed, from_line
 
 LOG = logging.getLogger(__name__)
 SLOTS = 2
@@ -73,16 +75,16 @@ class _Job:
         self.view = JobView(key, step.name, "waiting", None, "waiting for a free slot", time.time(), 0.0)
         self.step = step
         self.child: subprocess.Popen[str] | None = None
+        self._begun = time.monotonic()  # the clock on the wall may be set back
         self.stop = threading.Event()
         self.ended = threading.Event()
 
     def now(self) -> JobView:
-        end = time.time() if self.view.active else self.view.started + self.view.elapsed_s
-        return replace(self.view, elapsed_s=end - self.view.started)
+        return replace(self.view, elapsed_s=time.monotonic() - self._begun) if self.view.active else self.view
 
     def change(self, state: str, fraction: float | None, message: str) -> None:
         self.view = replace(
-            self.view, state=state, fraction=fraction, message=message, elapsed_s=time.time() - self.view.started
+            self.view, state=state, fraction=fraction, message=message, elapsed_s=time.monotonic() - self._begun
         )
 
 
@@ -152,9 +154,12 @@ class Jobs:
                 job.change("running", None, "reading the data")
                 folder.mkdir(parents=True)
                 write_request(folder, request, frames())
-                self._watch(job, folder)
+                passed = self._watch(job, folder)
                 for key in (request.key, *(about.key for about in request.extras.values())):
-                    self._cache.adopt(key, folder / ENTRIES / digest(key))
+                    self._cache.take(key, folder / ENTRIES / digest(key))
+                shutil.rmtree(folder, ignore_errors=True)  # there may be room now
+                for one in passed:
+                    self._cache.put(one.about.key, one.packed, one.about)
                 job.change("done", 1.0, "done")
             finally:
                 self._slots.release()
@@ -178,36 +183,48 @@ class Jobs:
             if job.stop.is_set():
                 raise Cancelled("cancelled while waiting")
 
-    def _watch(self, job: _Job, folder: Path) -> None:
+    def _watch(self, job: _Job, folder: Path) -> list[Passed]:
+        """Run the child to its end and return the results that it did not leave in its folder."""
         if job.stop.is_set():
             raise Cancelled("cancelled")
         with (folder / "stderr.txt").open("wb") as complaints, spawn(folder, complaints.fileno()) as child:
             job.child = child
             if job.stop.is_set():
                 end(child)
-            refusal = _follow(job)
+            heard = _follow(job)
             code = child.wait()
         if job.stop.is_set():
             raise Cancelled("cancelled")
         if code != 0:
-            raise StepFailed(refusal or last_words(folder, code))
+            raise StepFailed(heard.refusal or last_words(folder, code))
+        return heard.passed
 
 
-def _follow(job: _Job) -> str:
-    """Read the child's progress lines until it closes its output, and return its refusal where it told one."""
-    refusal = ""
+@dataclass
+class _Heard:
+    """What a child told beside its progress."""
+
+    refusal: str = ""
+    passed: list[Passed] = field(default_factory=list)
+
+
+def _follow(job: _Job) -> _Heard:
+    """Read the child's lines until it closes its output, and return what is more than progress."""
+    heard = _Heard()
     if job.child is None or job.child.stdout is None:
-        return refusal
+        return heard
     for line in job.child.stdout:
         try:
             told = json.loads(line)
             if REFUSED in told:
-                refusal = str(told[REFUSED])
+                heard.refusal = str(told[REFUSED])
+            elif PASSED in told:
+                heard.passed.append(from_line(told[PASSED]))
             else:
                 job.change("running", told["fraction"], str(told["message"]))
         except (ValueError, KeyError, TypeError):
             continue
-    return refusal
+    return heard
 
 
 if __name__ == "__main__":

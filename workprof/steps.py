@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import platform
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,12 +29,15 @@ from workprof.progress import Progress
 from workprof.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.settings import from_environment
 from workprof.store.disk import is_full, no_room
+from workprof.store.passed_entries import as_line
 
 Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
 REQUEST = "request.json"
 ENTRIES = "entries"
 REFUSED = "refused"
 """Key of the line by which a child tells why it ends: a pipe has room where a disk has none."""
+PASSED = "passed"
+"""Key of the line by which it hands over a result that found no room in its folder."""
 NICENESS = 5
 
 
@@ -153,13 +157,28 @@ def read_frame(path: Path) -> pd.DataFrame:
 
 
 def run_request(folder: Path, progress: Progress) -> None:
-    """Run the step that a folder asks for and leave its entries there, each named by the digest of its key."""
+    """Run the step that a folder asks for and leave its entries there, each named by the digest of its key.
+
+    An entry for which there is no room there goes through the output instead.
+    """
     request, frames = read_request(folder)
     outcome = perform(request, frames, progress)
     about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
-    write_entry(folder / ENTRIES / digest(about.key), outcome.record, about)
+    _leave(folder, outcome.record, about)
     for name, record in outcome.extras.items():
-        write_entry(folder / ENTRIES / digest(request.extras[name].key), record, request.extras[name])
+        _leave(folder, record, request.extras[name])
+
+
+def _leave(folder: Path, record: object, about: About) -> None:
+    place = folder / ENTRIES / digest(about.key)
+    try:
+        write_entry(place, record, about)
+    except OSError as error:
+        line = as_line(record, about) if is_full(error) else None
+        if line is None:
+            raise
+        shutil.rmtree(place, ignore_errors=True)
+        _say({PASSED: line})
 
 
 def main(folder: Path) -> int:

@@ -85,7 +85,7 @@ def test_memory_is_bounded(tmp_path):
     for i in range(6):
         kept.put(f"k{i}", Result("a", np.zeros(1000)), about(f"k{i}"))
         kept.get(f"k{i}", Result)
-    assert sum(size for _, size in kept._memory.values()) <= 30_000
+    assert kept._memory.size_bytes <= 30_000
 
 
 def test_what_a_dead_process_left_aside_is_swept(tmp_path):

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.forked import Forks
-from tests.faults.soundness import bytes_below, lines_of, reopened, rows_hash
+from tests.faults.soundness import bytes_below, check_cache, lines_of, reopened, rows_hash
+from tests.faults.squares import ROOT_STEP, STEP, Roots, Squares
 from tests.faults.works import settings_of, write_trace
 from workprof.errors import DiskFull
 from workprof.store.reports import IngestOptions, ProfileNote
@@ -145,19 +146,37 @@ def test_a_result_that_cannot_be_kept_is_shown_all_the_same(kept):
     assert list((kept.home / "cache").glob("??/*/record.json")) != []
 
 
-def test_a_job_says_that_its_result_had_no_room(disk, tmp_path):
+def starved(disk, log, room, seed):
+    """Run a job with so little room, then with room again; return what was told."""
     assert disk.run("ingest", write_trace(disk.folder / "kept.csv", 300)).status == 0
-    for room, seed in ((500, 1), (100_000, 2)):
-        log = tmp_path / f"log{room}"
-        asked = {"seed": seed, "room": room, "filler": str(disk.folder / "full") if disk.mounted else ""}
-        assert disk.forks.reap(disk.forks.start("starved", disk.home, log, json.dumps(asked))) == 0
-        (disk.folder / "full").unlink(missing_ok=True)
-        failed = lines_of(log)[-2]
-        assert failed.startswith("failed: "), failed
-        assert "no room on the disk of" in failed
-        assert list((disk.home / "jobs").iterdir()) == []
-        assert disk.forks.reap(disk.forks.start("job", disk.home, log, seed)) == 0
-        assert lines_of(log)[-2:] == ["done: done", "ended"]
+    asked = {"seed": seed, "room": room, "filler": str(disk.folder / "full") if disk.mounted else ""}
+    assert disk.forks.reap(disk.forks.start("starved", disk.home, log, json.dumps(asked))) == 0, lines_of(log)
+    assert list((disk.home / "jobs").iterdir()) == []
+    return lines_of(log)
+
+
+def test_a_job_says_that_its_data_had_no_room(disk, tmp_path):
+    told = starved(disk, tmp_path / "log", 500, 1)
+    (failed,) = [line for line in told if line.startswith("failed: ")]
+    assert "no room on the disk of" in failed
+    assert told[-4:-1] == ["in memory: None", "told: ", "told then: "]
+    assert disk.forks.reap(disk.forks.start("job", disk.home, tmp_path / "again", 1)) == 0
+    assert lines_of(tmp_path / "again")[-2:] == ["done: done", "ended"]
+
+
+def test_a_result_of_a_job_that_finds_no_room_is_shown_and_kept_once_there_is_some(disk, tmp_path):
+    told = starved(disk, tmp_path / "log", 100_000, 2)
+    assert [line for line in told if line.startswith(("done", "in memory", "told then"))] == [
+        "done: done",
+        "in memory: 2",
+        "told then: ",
+    ]
+    (said,) = [line for line in told if line.startswith("told: ")]
+    assert re.search(rf"the result of test\.\w+ is shown, but could not be kept: {ROOM}", said), said
+    assert "in this process's memory alone" in said
+    check_cache(disk.home, {STEP.name: Squares, ROOT_STEP.name: Roots})
+    kept = {json.loads(path.read_text(encoding="utf-8"))["step"] for path in disk.home.glob("cache/??/*/about.json")}
+    assert kept == {STEP.name, ROOT_STEP.name}
 
 
 def test_a_report_is_whole_or_not_there(kept):

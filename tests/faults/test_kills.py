@@ -1,12 +1,11 @@
 """kill -9 at random moments: nothing kept is lost, nothing is half there, and the same work then succeeds.
 
-The moments are drawn evenly over the time that the work really takes here, measured first. Kept before: a dataset and
-two results; whatever happens afterwards, their bytes stay what they were.
+The moments are drawn evenly over the time that the work really takes here, others in every run (see `moments`). Kept
+before: a dataset and two results; whatever happens afterwards, their bytes stay what they were.
 """
 
 import contextlib
 import os
-import random
 import signal
 import time
 from collections import Counter
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.moments import Moments
 from tests.faults.soundness import (
     PATIENCE_S,
     bytes_below,
@@ -38,7 +38,6 @@ INGESTS, SERVERS, CHILDREN, FITS = 50, 25, 25, 3
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "pai_sample.parquet"
 AGAIN_EVERY = 10
 """Rounds between two in which the same work is let through."""
-SEED = 8
 CLASSES = {STEP.name: Squares, ROOT_STEP.name: Roots}
 
 
@@ -70,11 +69,27 @@ def kill_all(home):
             os.kill(pid, signal.SIGKILL)
 
 
-def kill_at(forks, pid, delay_s):
+def kill_at(forks, pid, moments):
     """Kill a process after a while and return its status: 0 where it had ended before."""
+    delay_s = moments.next_s()
     time.sleep(delay_s)
     os.kill(pid, signal.SIGKILL)
-    return forks.reap(pid)
+    status = forks.reap(pid)
+    if status != -signal.SIGKILL:
+        moments.was_too_late(delay_s)
+    return status
+
+
+def kill_child_at(workbench, key, moments):
+    """Kill a job's child after a while and return the job as it ended: done where it had ended before."""
+    home, delay_s = workbench.settings.home, moments.next_s()
+    until(lambda: processes_of(home) or not workbench.job(key).active)
+    time.sleep(delay_s)
+    kill_all(home)
+    view = workbench.wait(key, PATIENCE_S)
+    if view.state == "done":
+        moments.was_too_late(delay_s)
+    return view
 
 
 def test_an_ingest_killed_at_fifty_moments(forks, home, wanted, tmp_path):
@@ -83,14 +98,13 @@ def test_an_ingest_killed_at_fifty_moments(forks, home, wanted, tmp_path):
         store.ingest([trace], IngestOptions(format="generic"))
         wanted["big"] = rows_hash(store, "big")
         store.remove("big")
-    before, moments = kept_bytes(home), random.Random(SEED)
-    started = time.monotonic()
+    before, started = kept_bytes(home), time.monotonic()
     assert forks.reap(forks.start("ingest", home, tmp_path / "whole", trace)) == 0
-    takes_s = time.monotonic() - started
+    moments = Moments(time.monotonic() - started)
     seen, there = Counter(), _then_without(settings, wanted)
     for round_ in range(INGESTS):
         log = tmp_path / f"log{round_}"
-        status = kill_at(forks, forks.start("ingest", home, log, trace), moments.uniform(0, takes_s))
+        status = kill_at(forks, forks.start("ingest", home, log, trace), moments)
         seen[(lines_of(log) or ["starting"])[-1]] += 1
         there = _then_without(settings, wanted)
         assert "kept" in there
@@ -113,13 +127,12 @@ def _then_without(settings, wanted):
 
 
 def test_a_server_killed_at_25_moments_of_a_job_leaves_no_child_and_no_half_result(forks, home, wanted, tmp_path):
-    settings, before, moments = settings_of(home), kept_bytes(home), random.Random(SEED)
-    started = time.monotonic()
+    settings, before, started = settings_of(home), kept_bytes(home), time.monotonic()
     assert forks.reap(forks.start("job", home, tmp_path / "whole", 1)) == 0
-    takes_s = time.monotonic() - started
+    moments = Moments(time.monotonic() - started)
     for seed in range(2, 2 + SERVERS):
         log = tmp_path / f"log{seed}"
-        status = kill_at(forks, forks.start("job", home, log, seed), moments.uniform(0, takes_s))
+        status = kill_at(forks, forks.start("job", home, log, seed), moments)
         assert status == -signal.SIGKILL or lines_of(log)[-2:] == ["done: done", "ended"]
         nothing_runs_on(home)
         if seed % AGAIN_EVERY == 0:
@@ -140,17 +153,13 @@ def _squares(workbench, seed):
 
 
 def test_a_child_killed_at_25_moments_fails_in_words_and_the_next_one_succeeds(home, wanted):
-    settings, before, moments = settings_of(home), kept_bytes(home), random.Random(SEED)
-    states = Counter()
+    settings, before, states = settings_of(home), kept_bytes(home), Counter()
     with Workbench(settings) as workbench:
         view = start_squares(workbench, "kept", 1)
-        takes_s = workbench.wait(view.key, PATIENCE_S).elapsed_s
+        moments = Moments(workbench.wait(view.key, PATIENCE_S).elapsed_s)
         for seed in range(2, 2 + CHILDREN):
             key = start_squares(workbench, "kept", seed).key
-            until(lambda: processes_of(home))
-            time.sleep(moments.uniform(0, takes_s))
-            kill_all(home)
-            view = workbench.wait(key, PATIENCE_S)
+            view = kill_child_at(workbench, key, moments)
             states[view.state] += 1
             assert view.state == "done" or "was killed" in view.message
             assert (_squares(workbench, seed) is not None) == (view.state == "done")
@@ -166,19 +175,16 @@ def test_a_child_killed_at_25_moments_fails_in_words_and_the_next_one_succeeds(h
 
 
 def test_a_real_fit_killed_at_three_moments(tmp_path):
-    settings, moments = settings_of(tmp_path / "home"), random.Random(SEED)
+    settings = settings_of(tmp_path / "home")
     with Workbench(settings) as workbench:
         workbench.sample(workbench.ingest([SAMPLE]).hash, "workload", 600, "few")
         view = workbench.start_profiles("few", fit_settings(0))
-        takes_s = workbench.wait(view.key, PATIENCE_S).elapsed_s
+        moments = Moments(workbench.wait(view.key, PATIENCE_S).elapsed_s)
         old, before = workbench.profiles_answer("few", fit_settings(0)).result, kept_bytes(settings.home)
         assert old.scores.n_clusters > 0
         for seed in range(1, 1 + FITS):
             key = workbench.start_profiles("few", fit_settings(seed)).key
-            until(lambda: processes_of(settings.home))
-            time.sleep(moments.uniform(0, takes_s))
-            kill_all(settings.home)
-            view = workbench.wait(key, PATIENCE_S)
+            view = kill_child_at(workbench, key, moments)
             assert view.state == "done" or "was killed" in view.message
             assert (workbench.profiles_answer("few", fit_settings(seed)).result is None) == (view.state == "failed")
             assert workbench.profiles_answer("few", fit_settings(0)).result is old

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tests.faults.squares import ROOT_STEP, STEP, Asked
+from tests.faults.soundness import PATIENCE_S
+from tests.faults.squares import ROOT_STEP, STEP, Asked, Squares
 from workprof.cli.main import main
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import Settings
@@ -68,17 +69,39 @@ def job(home, tell, seed):
 
 
 def starved(home, tell, asked):
-    """Start a job on a disk with little room: no file may grow beyond it, or a file that fills the disk leaves it."""
+    """Start a job on a disk with little room: no file may grow beyond it, or a file that fills the disk leaves it.
+
+    Then there is room again, and what was made stays.
+    """
     asked = json.loads(asked)
     with Workbench(settings_of(home)) as workbench:
         tell("opened")
-        if asked["filler"]:
-            with Path(asked["filler"]).open("wb") as stream:
-                stream.write(b"\0" * max(0, shutil.disk_usage(home).free - asked["room"]))
-        else:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (asked["room"], asked["room"]))
-        start_squares(workbench, "kept", asked["seed"])
+        _narrow(home, asked)
+        key = start_squares(workbench, "kept", asked["seed"]).key
         _follow(workbench, tell)
+        found = workbench._cache.get(key, Squares)
+        tell(f"in memory: {found.seed if found else found}")
+        tell(f"told: {workbench.not_kept}")
+        _widen(asked)
+        end = time.monotonic() + PATIENCE_S
+        while workbench.not_kept and time.monotonic() < end:
+            time.sleep(0.05)
+            assert workbench._cache.get(key, Squares) is not None
+        tell(f"told then: {workbench.not_kept}")
+
+
+def _narrow(home, asked):
+    if asked["filler"]:
+        with Path(asked["filler"]).open("wb") as stream:
+            stream.write(b"\0" * max(0, shutil.disk_usage(home).free - asked["room"]))
+    else:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["room"], resource.RLIM_INFINITY))
+
+
+def _widen(asked):
+    if asked["filler"]:
+        Path(asked["filler"]).unlink()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
 def fit(home, tell, seed):

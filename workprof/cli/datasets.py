@@ -137,6 +137,8 @@ def read_mapping(path: Path | None) -> dict[str, FieldSource]:
     if path is None:
         return {}
     shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
+    if path.exists() and not path.is_file():  # reading a pipe or a device may never end
+        raise SettingsError(f"--map {path} is no regular file; write JSON such as {shape}")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

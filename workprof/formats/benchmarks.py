@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workprof.errors import TraceError
 from workprof.formats.benchmark_checks import checks_of
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, Measured, RejectedLine
+from workprof.formats.repeated_keys import RepeatedKeys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,16 +55,21 @@ def read_benchmarks(path: Path, origin: str = "") -> Measured:
     """
     rows: list[dict[str, Any]] = []
     rejected: list[RejectedLine] = []
+    repeated = RepeatedKeys()
     for number, line in _lines(path):
         try:
-            rows.append(_row(line))
+            rows.append(_row(line, repeated))
+            repeated.end_row()
         except _Wrong as wrong:
+            repeated.forget()
             text = line.decode("utf-8", "replace")[:SHOWN_CHARACTERS]
             rejected.append(RejectedLine(number, wrong.column, text, wrong.reason))
     if not rows and rejected and all(not one.column for one in rejected):
         raise TraceError(_not_runs(origin or path.name, rejected[0]))
     frame = _frame(rows)
-    return Measured(BENCHMARKS, frame, len(rows) + len(rejected), tuple(rejected), checks_of(frame))
+    return Measured(
+        BENCHMARKS, frame, len(rows) + len(rejected), tuple(rejected), (*repeated.checks("runs"), *checks_of(frame))
+    )
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -81,8 +87,8 @@ def _not_runs(origin: str, first: RejectedLine) -> str:
     return f"{origin} holds no benchmark run ({first.reason}, {first.text[:60]!r}); runs are {wanted}"
 
 
-def _row(line: bytes) -> dict[str, Any]:
-    run = _object(line)
+def _row(line: bytes, repeated: RepeatedKeys) -> dict[str, Any]:
+    run = _object(line, repeated)
     absent = [key for key in BENCHMARK_KEYS if key not in run]
     if absent:
         raise _Wrong("" if len(absent) == len(BENCHMARK_KEYS) else absent[0], f"no {', '.join(absent)}")
@@ -101,9 +107,10 @@ def _row(line: bytes) -> dict[str, Any]:
     }
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def _object(line: bytes, repeated: RepeatedKeys) -> dict[str, Any]:
     try:
-        run = json.loads(line.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite)
+        text = line.decode("utf-8")
+        run = json.loads(text, parse_constant=lambda _: None, parse_float=_finite, object_pairs_hook=repeated.hook)
     except UnicodeDecodeError:
         raise _Wrong("", "not UTF-8") from None
     except json.JSONDecodeError as error:

@@ -5,29 +5,38 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import duckdb
 
-from workprof.errors import DatasetUnknown, SettingsError
-from workprof.records import Packed, pack, unpack
+from workprof.errors import DatasetUnknown, EntryDamaged, SettingsError
+from workprof.records import pack
 from workprof.store.reports import Column, Dataset, IngestReport
 from workprof.store.schema import REJECTS, ROWS
+from workprof.store.stored_documents import Unreadable, stored
 
 HASH_DIGITS = 32
 SHORTEST_HASH = 8
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}$")
+NUMERIC = ("DOUBLE", "FLOAT", "DECIMAL", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U")
+"""How the names of DuckDB's numbers begin (the unsigned ones with U)."""
+Types = dict[str, str]
 DATASET_COLUMNS = "name, hash, kind, format, rows, finished_rows, created, mode, origin"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset with what is needed to read it."""
+    """A dataset with what is needed to read it.
+
+    Attributes:
+        damage: why it cannot be read: what the catalogue tells of its columns is no such thing; '' = it can.
+    """
 
     dataset: Dataset
     columns: tuple[Column, ...]
     aliases: Mapping[str, str]
+    damage: str = ""
 
     @property
     def table(self) -> str:
@@ -38,6 +47,19 @@ class Entry:
     def rejects(self) -> str:
         """Name of the table that holds the rejects."""
         return REJECTS + self.dataset.hash
+
+    def readable(self) -> Entry:
+        """Return itself where its rows can be read.
+
+        Raises:
+            EntryDamaged: says what is wrong and what to do.
+        """
+        if self.damage:
+            raise EntryDamaged(
+                f"dataset {self.dataset.name}: what the catalogue keeps of its columns cannot be read "
+                f"({self.damage}); {_again(self.dataset)}. Other datasets are as they were"
+            )
+        return self
 
     def column(self, name: str) -> Column | None:
         """Return the column of that name, of that name in the trace, or of that alias."""
@@ -60,7 +82,7 @@ def entry(cursor: duckdb.DuckDBPyConnection, name_or_hash: str) -> Entry:
     """
     found = chosen(entries(cursor), name_or_hash)
     columns, aliases = one(cursor, "SELECT columns, aliases FROM catalogue WHERE hash = ?", [found.hash])
-    return _entry(found, columns, aliases)
+    return _entry(found, columns, aliases, _tables(cursor))
 
 
 def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
@@ -68,7 +90,8 @@ def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
     rows = cursor.execute(
         f"SELECT {DATASET_COLUMNS}, columns, aliases FROM catalogue ORDER BY created DESC, name"
     ).fetchall()
-    return tuple(_entry(Dataset(*row), columns, aliases) for *row, columns, aliases in rows)
+    tables = _tables(cursor)
+    return tuple(_entry(Dataset(*row), columns, aliases, tables) for *row, columns, aliases in rows)
 
 
 def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
@@ -85,14 +108,59 @@ def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
     return found[0]
 
 
-def _entry(dataset: Dataset, columns: str, aliases: str) -> Entry:
-    return Entry(dataset, tuple(Column(**column) for column in json.loads(columns)), json.loads(aliases))
+def _entry(dataset: Dataset, columns: object, aliases: object, tables: Mapping[str, Types]) -> Entry:
+    told, others = stored(tuple[Column, ...], columns), stored(dict[str, str], aliases)
+    if isinstance(told, Unreadable):
+        return Entry(dataset, (), {}, told.reason)
+    if isinstance(others, Unreadable):
+        return Entry(dataset, (), {}, others.reason)
+    return Entry(dataset, told, others, _contradiction(told, tables.get(ROWS + dataset.hash, {})))
+
+
+def _tables(cursor: duckdb.DuckDBPyConnection) -> dict[str, Types]:
+    """Return table -> column -> type."""
+    found: dict[str, Types] = {}
+    for table, column, kind in cursor.execute(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
+    ).fetchall():
+        found.setdefault(table, {})[column] = kind
+    return found
+
+
+def _contradiction(columns: Sequence[Column], there: Types) -> str:
+    """Return what the catalogue tells of columns that the table of rows knows better; '' where they agree."""
+    if not columns:
+        return "it names no column"
+    if len({column.name for column in columns}) < len(columns):
+        return "it names a column twice"
+    for column in columns:
+        kind, name = there.get(column.name), ascii(column.name)[1:-1][:80]
+        if kind is None:
+            return f"the table of rows has no column {name}"
+        if column.numeric and not kind.startswith(NUMERIC):
+            return f"column {name} holds no numbers"
+    return ""
 
 
 def report(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> IngestReport:
-    """Return what the ingest told, under the dataset's present name."""
+    """Return what the ingest told, under the dataset's present name.
+
+    Raises:
+        EntryDamaged: when the catalogue keeps no such report.
+    """
     (document,) = one(cursor, "SELECT report FROM catalogue WHERE hash = ?", [dataset.hash])
-    return unpack(IngestReport, Packed(json.loads(document) | {"dataset": dataset.name}, {}))
+    found = stored(IngestReport, document)
+    if isinstance(found, Unreadable):
+        raise EntryDamaged(
+            f"dataset {dataset.name}: the report of its ingest cannot be read ({found.reason}). Its rows can be used "
+            f"as before; to have a report, {_again(dataset)}"
+        )
+    return replace(found, dataset=dataset.name)
+
+
+def _again(dataset: Dataset) -> str:
+    how = f"on the Data page, or with `workprof remove {dataset.name!r}`"
+    return f"remove the dataset ({how}) and load {dataset.origin} again"
 
 
 def insert(

@@ -10,8 +10,10 @@ import hashlib
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from workprof.errors import TraceError
 from workprof.progress import Progress
 from workprof.records import canonical_json
 from workprof.store.compression import head_of, is_packed
@@ -25,6 +27,20 @@ HASH_DIGITS = 32
 CHUNK_BYTES = 4 * MIB
 
 
+@dataclass(frozen=True)
+class FileState:
+    """What changes when a file is changed or replaced."""
+
+    inode: int
+    size_bytes: int
+    modified_ns: int
+
+    @classmethod
+    def of(cls, stat: os.stat_result) -> FileState:
+        """Return the state that the operating system tells."""
+        return cls(stat.st_ino, stat.st_size, stat.st_mtime_ns)
+
+
 class ContentHash(threading.Thread):
     """Hashes files in a thread of its own beside the reading (hashlib lets the other threads run)."""
 
@@ -36,8 +52,9 @@ class ContentHash(threading.Thread):
         self._error: BaseException | None = None
         self._packed = [is_packed(head_of(path)) for path in self._paths]
         self._digests = [b""] * len(self._paths)
+        self._states = [FileState.of(path.stat()) for path in self._paths]
         self._sizes = [
-            0 if packed else path.stat().st_size for path, packed in zip(self._paths, self._packed, strict=True)
+            0 if packed else state.size_bytes for state, packed in zip(self._states, self._packed, strict=True)
         ]
         self.done_bytes = 0
 
@@ -46,7 +63,7 @@ class ContentHash(threading.Thread):
         try:
             for at, path in enumerate(self._paths):
                 if not self._packed[at]:
-                    self._digests[at] = self._of_file(path)
+                    self._digests[at] = self._of_file(at, path)
         except BaseException as error:  # noqa: BLE001 - raised in the caller's thread by result()
             self._error = error
 
@@ -61,6 +78,26 @@ class ContentHash(threading.Thread):
         for at, one in enumerate(spooled):
             if one.unpacked is not None:
                 self._digests[at], self._sizes[at] = one.unpacked.sha256, one.unpacked.size_bytes
+
+    def refuse_changed(self, spooled: Sequence[Spooled]) -> None:
+        """Refuse plain files that are no longer what they were: rows and hash may be of two contents.
+
+        A file that was replaced, not changed, is read to its end under the link in the spool.
+
+        Raises:
+            TraceError: names the file.
+        """
+        for at, one in enumerate(spooled):
+            if not self._packed[at]:
+                linked = FileState.of(one.path.stat())
+                own = linked.inode == self._states[at].inode
+                self._compare(at, linked if own else FileState.of(self._paths[at].stat()))
+
+    def _compare(self, at: int, now: FileState) -> None:
+        if now != self._states[at]:
+            raise TraceError(
+                f"{self._paths[at].name} changed while it was read; nothing was kept; load it again once it is complete"
+            )
 
     def stop(self) -> None:
         """Give up, soon."""
@@ -84,10 +121,11 @@ class ContentHash(threading.Thread):
             whole.update(name.encode() + b"\0" + digest)
         return whole.hexdigest()[:HASH_DIGITS]
 
-    def _of_file(self, path: Path) -> bytes:
+    def _of_file(self, at: int, path: Path) -> bytes:
         digest = hashlib.sha256()
         buffer = memoryview(bytearray(CHUNK_BYTES))
         with path.open("rb", buffering=0) as stream:
+            self._compare(at, FileState.of(os.fstat(stream.fileno())))
             if hasattr(os, "posix_fadvise"):
                 os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
             while (size := stream.readinto(buffer)) and not self._given_up.is_set():

@@ -31,9 +31,9 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     if len(paths) > 1 and not any(path.is_dir() for path in paths):
         raise several_files(paths)
     if len(paths) != 1 or paths[0].is_dir():
+        named = ", ".join(path.name or str(path) for path in paths) or "nothing"
         raise TraceError(
-            f"{', '.join(path.name for path in paths) or 'nothing'}: no raw PAI tables (pai_*_table.csv) there; "
-            f"give one file, or the folder of the tables"
+            f"{named}: no raw PAI tables (pai_*_table.csv) there; give one file, or the folder of the tables"
         )
     measured = measurements(checked_input(paths[0]), encoding)
     if measured:

@@ -23,6 +23,7 @@ Record = TypeVar("Record")
 
 ABOUT, DOCUMENT, ARRAYS, CHECK = "about.json", "record.json", "arrays.npz", "check.json"
 CHECKED = (DOCUMENT, ARRAYS)
+REST_BYTES = 4096
 
 UNREADABLE = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error),
@@ -45,8 +46,8 @@ class About:
 
 
 def write_entry(folder: Path, record: object, about: About) -> None:
-    """Write one entry into a new folder."""
-    packed = pack(record)
+    """Write one entry, of a record or of its packed form, into a new folder."""
+    packed = record if isinstance(record, Packed) else pack(record)
     folder.mkdir(parents=True)
     (folder / ABOUT).write_text(json.dumps(about.__dict__), encoding="utf-8")
     (folder / DOCUMENT).write_text(json.dumps(packed.document), encoding="utf-8")
@@ -61,13 +62,24 @@ def read_entry(folder: Path, cls: type[Record]) -> tuple[Record, int]:
     Raises:
         ValueError: (or another of `UNREADABLE`) when the files are damaged or are no such record.
     """
+    packed = read_packed(folder)
+    return unpack(cls, packed), bytes_in_memory(packed)
+
+
+def read_packed(folder: Path) -> Packed:
+    """Return the packed record of an entry; raises as `read_entry` does."""
     _check(folder)
     document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
     with (folder / ARRAYS).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
         arrays = {name: stored[name] for name in stored.files}
     for array in arrays.values():
         array.setflags(write=False)
-    return unpack(cls, Packed(document, arrays)), sum(array.nbytes for array in arrays.values()) + 4096
+    return Packed(document, arrays)
+
+
+def bytes_in_memory(packed: Packed) -> int:
+    """Return what a record takes in memory, roughly: its arrays, and some for the rest."""
+    return sum(array.nbytes for array in packed.arrays.values()) + REST_BYTES
 
 
 def read_about(folder: Path) -> About:

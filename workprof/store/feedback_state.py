@@ -14,9 +14,10 @@ from typing import Any, TypeVar, cast
 import duckdb
 import numpy as np
 
-from workprof.errors import WorkprofError
-from workprof.records import Packed, pack, unpack
+from workprof.errors import EntryDamaged, WorkprofError
+from workprof.records import pack
 from workprof.store.connection import Database
+from workprof.store.stored_documents import Unreadable, stored
 
 Record = TypeVar("Record")
 
@@ -45,6 +46,9 @@ STATEMENTS = (
 
 VERSION = 1
 """Raise it when the records change so that older ones cannot be read; such rows are then left out and told."""
+
+FORGET_DAMAGED = "Remove what cannot be read"
+"""The button of the dashboard."""
 
 OURS = "dataset = ? AND settings = ?"
 
@@ -96,6 +100,7 @@ class FeedbackTables:
 
         Raises:
             WorkprofError: when it was written by a version that this one cannot read.
+            EntryDamaged: when it is no such state.
         """
         with self._database.cursor() as cursor:
             if not _has_tables(cursor):
@@ -105,13 +110,32 @@ class FeedbackTables:
         return _read(row, cls) if row else None
 
     def finished_jobs(self, dataset: str, settings: str, cls: type[Record]) -> tuple[Record, ...]:
-        """Return the finished jobs that are kept, oldest table first."""
+        """Return the finished jobs that are kept, oldest table first.
+
+        Raises:
+            WorkprofError: when some were written by a version that this one cannot read.
+            EntryDamaged: when some are no such jobs.
+        """
         with self._database.cursor() as cursor:
             if not _has_tables(cursor):
                 return ()
             query = f"SELECT version, document, arrays FROM feedback_jobs WHERE {OURS} ORDER BY number"
             rows = cursor.execute(query, [dataset, settings]).fetchall()
         return tuple(_read(row, cls) for row in rows)
+
+    def unreadable_feedback(self, dataset: str, state: type[object], jobs: type[object]) -> dict[str, Unreadable]:
+        """Return the loops of a dataset that cannot be read, by digest of settings, each with the reason."""
+        found: dict[str, Unreadable] = {}
+        with self._database.cursor() as cursor:
+            if not _has_tables(cursor):
+                return {}
+            for table, cls in (("feedback_state", state), ("feedback_jobs", jobs)):
+                query = f"SELECT settings, document, arrays FROM {table} WHERE dataset = ? AND version = ?"
+                for settings, *kept in cursor.execute(query, [dataset, VERSION]).fetchall():
+                    one = stored(cls, *kept)
+                    if isinstance(one, Unreadable):
+                        found[settings] = one
+        return found
 
     def forget_feedback(self, dataset: str, settings: str = "") -> None:
         """Forget one loop of a dataset, or all of them."""
@@ -151,9 +175,13 @@ def _read(row: tuple[Any, ...], cls: type[Record]) -> Record:
             f"the feedback state was written by another version of workprof (layout {version}, this one reads "
             f"{VERSION}); observe with the version that wrote it, or remove the dataset and load it again"
         )
-    with np.load(io.BytesIO(arrays), allow_pickle=False) as stored:
-        found = {name: stored[name] for name in stored.files}
-    return unpack(cls, Packed(json.loads(document), found))
+    found = stored(cls, document, arrays)
+    if isinstance(found, Unreadable):
+        raise EntryDamaged(
+            f"what finished jobs told about this dataset cannot be read ({found.reason}); the dataset and its results "
+            f"are as they were. Open it on the dashboard, press '{FORGET_DAMAGED}', and observe the jobs again"
+        )
+    return found
 
 
 def _has_tables(cursor: duckdb.DuckDBPyConnection) -> bool:

@@ -42,6 +42,7 @@ class Home:
             HomeBusy: when another process holds it (names its PID).
             SettingsError: when the folder cannot be made or written; when it is read-only and there is no database.
         """
+        _refuse_what_duckdb_misreads(folder)
         self.folder = folder
         self.database = folder / DATABASE
         self.spool = folder / "spool"
@@ -52,7 +53,7 @@ class Home:
                 path.mkdir(parents=True, exist_ok=True)
             self._lock = hold(folder, readonly=readonly)
         except OSError as error:
-            raise _unusable(folder, error, look=self.database.is_file()) from error
+            raise _unusable(folder, error, look=_is_file(self.database)) from error
         if not readonly:
             self._sweep()
 
@@ -120,6 +121,28 @@ def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
         stream.write(str(os.getpid()))
         stream.flush()
     return stream
+
+
+def _refuse_what_duckdb_misreads(folder: Path) -> None:
+    """Refuse a path that DuckDB takes for another one: it would write the log of changes to some other place.
+
+    A question mark begins parameters for it, and a backslash is a separator.
+    """
+    path = str(folder)
+    odd = next((sign for sign in "?\\" if sign in path and sign != os.sep), "")
+    if odd or (not path.isascii() and path != path.encode("utf-8", "replace").decode()):
+        what = f"{odd!r} in its path" if odd else "a path that is not UTF-8"
+        raise SettingsError(
+            f"home {path!a} cannot be used: DuckDB misreads {what}; give another with --home or WORKPROF_HOME"
+        )
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a file is there; none is under a name that is too long."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _unusable(folder: Path, error: OSError, *, look: bool = False) -> WorkprofError:

@@ -80,7 +80,10 @@ def _known(task: Task) -> IngestReport | None:
         if size is None or not catalogue.of_size(cursor, size):
             return None
         found = catalogue.find_hash(cursor, task.hashing.result(task.progress, HASH))
-        return replace(catalogue.report(cursor, found), already_loaded=True) if found else None
+        if found is None:
+            return None
+        there = catalogue.entry(cursor, found.hash).readable()
+        return replace(catalogue.report(cursor, there.dataset), already_loaded=True)
 
 
 def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
@@ -108,6 +111,7 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
             with database.modest(task.hashing.content_bytes or 0), database.transaction() as cursor:
                 loaded = _stage(cursor, stage, task, spooled)
                 hashed = task.hashing.result(task.progress, LAST_HASH)
+                task.hashing.refuse_changed(spooled)
                 task.progress(FINISH.low, FINISH.message)
                 if loaded.rejected:
                     kept = database.home.rejects / f"{hashed}.csv"

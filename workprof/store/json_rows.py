@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workprof.errors import TraceError
+from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.units import MIB, format_bytes
 
 LOOKED_AT_ROWS = 200
@@ -52,30 +53,45 @@ def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
     return [row for row in found if row is not None]
 
 
-def json_rows(path: Path, origin: str) -> Iterator[JsonRow]:
+def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
     """Yield every line that is not blank, or every element of the array, in the order of the file.
+
+    Args:
+        path: of the text.
+        origin: its name for people.
+        repeated: counts the rows whose keys repeat.
 
     Raises:
         TraceError: when an array is cut off or broken: nothing after that place can be trusted.
     """
     with path.open("rb") as stream:
         head = stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace")
-    yield from _elements(path, origin) if is_json_array(head) else _lines(path)
+    counting = repeated or RepeatedKeys()
+    yield from _elements(path, origin, counting) if is_json_array(head) else _lines(path, counting)
 
 
-def _lines(path: Path) -> Iterator[JsonRow]:
-    done = 0
+def _lines(path: Path, repeated: RepeatedKeys) -> Iterator[JsonRow]:
+    done, decoder = 0, json.JSONDecoder(object_pairs_hook=repeated.hook)
     with path.open("rb") as source:
         for number, raw in enumerate(source, start=1):
             done += len(raw)
             if raw.strip():
                 content = raw.decode("utf-8-sig", errors="replace")
-                yield JsonRow(number, content, _object(content), done)
+                yield JsonRow(number, content, _counted(repeated, _object(content, decoder)), done)
 
 
-def _elements(path: Path, origin: str) -> Iterator[JsonRow]:
+def _counted(repeated: RepeatedKeys, row: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the row, its repeated keys counted; of what is no row nothing is."""
+    if row is None:
+        repeated.forget()
+    else:
+        repeated.end_row()
+    return row
+
+
+def _elements(path: Path, origin: str, repeated: RepeatedKeys) -> Iterator[JsonRow]:
     with path.open("rb") as stream:
-        text = _Window(stream, origin)
+        text = _Window(stream, origin, repeated)
         text.expect("[")
         if text.peek() == "]":
             return
@@ -83,7 +99,8 @@ def _elements(path: Path, origin: str) -> Iterator[JsonRow]:
             text.skip_space()
             line, done = text.line, text.done_bytes
             value, content = text.value()
-            yield JsonRow(line, content, value if isinstance(value, dict) else None, done)
+            row = _counted(repeated, value if isinstance(value, dict) else None)
+            yield JsonRow(line, content, row, done)
             if text.peek() == "]":
                 break
             text.expect(",")
@@ -95,8 +112,9 @@ def _elements(path: Path, origin: str) -> Iterator[JsonRow]:
 class _Window:
     """A moving piece of a long JSON text; holds one element and one chunk at most."""
 
-    def __init__(self, stream: Any, origin: str) -> None:
-        self._stream, self._origin = stream, origin
+    def __init__(self, stream: Any, origin: str, repeated: RepeatedKeys) -> None:
+        self._stream, self._origin, self._repeated = stream, origin, repeated
+        self._json = json.JSONDecoder(object_pairs_hook=repeated.hook)
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at, self._ended = "", 0, False
         self.line, self.done_bytes = 1, 0
@@ -124,8 +142,9 @@ class _Window:
     def value(self) -> tuple[Any, str]:
         """Return the next value and its text."""
         while True:
+            self._repeated.forget()
             try:
-                value, end = _DECODER.raw_decode(self._text, self._at)
+                value, end = self._json.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
                 reason = getattr(error, "msg", "it is nested too deeply")
                 if isinstance(error, RecursionError) or not self._more():
@@ -172,9 +191,9 @@ def _first_elements(head: str) -> list[dict[str, Any]]:
     return found
 
 
-def _object(content: str) -> dict[str, Any] | None:
+def _object(content: str, decoder: json.JSONDecoder = _DECODER) -> dict[str, Any] | None:
     try:
-        value = json.loads(content)
+        value = decoder.decode(content)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -32,7 +32,7 @@ class Known:
         return last.entries
 
     def entry(self, name_or_hash: str) -> catalogue.Entry:
-        """Return the entry of that name, that hash or at least eight first characters of it.
+        """Return the entry of that name, that hash or at least eight first characters of it; it may be damaged.
 
         Raises:
             DatasetUnknown: names what there is.

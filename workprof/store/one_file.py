@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -32,7 +32,7 @@ from workprof.store.relation import (
     parquet_relation,
 )
 from workprof.store.reports import Check, IngestOptions
-from workprof.store.rewriting import rewrite_json, rewrite_units
+from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_units
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled
 from workprof.store.suggest import guessed_mapping
@@ -45,14 +45,17 @@ CHECK = Span(0.85, 0.97, "checking rows")
 
 @dataclass(frozen=True)
 class Source:
-    """A relation with the rules that make a job table of it, and how many lines before it were refused."""
+    """A relation with the rules that make a job table of it, and what became of the lines before it."""
 
     relation: Relation
     rules: tuple[Rule, ...]
     dialect: CsvDialect
-    spooled: Spooled
-    refused: Path | None = None
-    refused_rows: int = 0
+    before: Rewritten
+
+    @property
+    def spooled(self) -> Spooled:
+        """The file that is read."""
+        return self.before.spooled
 
 
 def load(
@@ -88,7 +91,7 @@ def load(
             *found,
             Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped"),
         )
-    aliases = dict(declared.aliases)
+    found, aliases = (*source.before.checks, *found), dict(declared.aliases)
     return Loaded(plan.columns, aliases, rows + rejected + dropped, rows, finished, rejected, found, dropped=dropped)
 
 
@@ -104,10 +107,10 @@ def counted(
 
 def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, progress: Progress) -> Source:
     head = plain_head(spooled.path, HEAD_BYTES)
-    refused, refused_rows, delimiter = None, 0, options.delimiter
+    before, delimiter = Rewritten(spooled), options.delimiter
     if is_json(decoded_head(head, spooled.origin)):
-        rewritten = rewrite_json(spooled, progress, REWRITE)
-        spooled, refused, refused_rows, delimiter = rewritten.spooled, rewritten.rejects, rewritten.rejected, ","
+        before, delimiter = rewrite_json(spooled, progress, REWRITE), ","
+        spooled = before.spooled
         head = plain_head(spooled.path, HEAD_BYTES)
     shape = text_shape(head, spooled.origin, delimiter)
     kinds = {
@@ -115,6 +118,7 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
     }
     if kinds:
         spooled = rewrite_units(spooled, shape, kinds, progress, REWRITE)
+        before = replace(before, spooled=spooled)
     decimal = options.decimal or "."
     columns, guessed = guessed_columns(
         shape, {column.name: column.type for column in declared.columns}, declared.nulls, decimal
@@ -124,14 +128,14 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
     rules = rules_for(declared, options.mapping, shape.header, guessed_mapping(types, samples))
     columns, guessed = _as_fields(columns, guessed, rules)
     dialect = CsvDialect(shape.delimiter, decimal, nulls=declared.nulls)
-    return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, spooled, refused, refused_rows)
+    return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before)
 
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:
     relation = parquet_relation(spooled)
     types = {column.name: column.type for column in relation.columns}
     rules = rules_for(declared, options.mapping, tuple(types), guessed_mapping(types, {}))
-    return Source(relation, rules, CsvDialect(), spooled)
+    return Source(relation, rules, CsvDialect(), Rewritten(spooled))
 
 
 def _is_written_for_people(shape: TextShape, name: str, nulls: Sequence[str]) -> bool:
@@ -145,9 +149,7 @@ def _as_fields(
     columns: Sequence[SourceColumn], guessed: frozenset[str], rules: Sequence[Rule]
 ) -> tuple[tuple[SourceColumn, ...], frozenset[str]]:
     """Return the columns with mapped ones typed as their field asks: those are declared now, no longer guessed."""
-    wanted: dict[str, str] = {}
-    for rule in rules:
-        wanted[rule.source] = FIELDS[rule.field].type
+    wanted = {rule.source: FIELDS[rule.field].type for rule in rules}
     typed = []
     for column in columns:
         kind = wanted.get(column.name)
@@ -213,14 +215,14 @@ def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, select: str, progre
 
 
 def _refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source) -> int:
-    if source.refused is not None:
+    if source.before.rejects is not None:
         columns = "{'line': 'BIGINT', 'column': 'VARCHAR', 'text': 'VARCHAR', 'reason': 'VARCHAR'}"
         cursor.execute(
             f"INSERT INTO {quoted(stage.rejects)} SELECT {rejects.original_line(source.spooled)}, * EXCLUDE (line) "
-            f"FROM read_csv({text(str(source.refused))}, "
+            f"FROM read_csv({text(str(source.before.rejects))}, "
             f"columns={columns}, auto_detect=false, header=false, delim=',', quote='\"', escape='\"')"
         )
-    return source.refused_rows
+    return source.before.rejected
 
 
 def _without_duplicates(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, plan: Plan) -> int:

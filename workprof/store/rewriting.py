@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TextIO
 
 from workprof.errors import TraceError
+from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.progress import Progress
 from workprof.store.json_rows import JsonRow, json_rows
 from workprof.store.rejects import TEXT_CHARACTERS
+from workprof.store.reports import Check
 from workprof.store.running import Span
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import MAX_COLUMNS, TextShape
@@ -27,11 +29,18 @@ NOTHING = ""
 
 @dataclass(frozen=True)
 class Rewritten:
-    """The rewritten file, and the lines that are no rows (line, column, text, reason) as a CSV file of their own."""
+    """The rewritten file, and what did not come through it.
+
+    Attributes:
+        rejects: the lines that are no rows (line, column, text, reason) as a CSV file of their own; None = none.
+        rejected: how many they are.
+        checks: what was found on the way.
+    """
 
     spooled: Spooled
-    rejects: Path | None
-    rejected: int
+    rejects: Path | None = None
+    rejected: int = 0
+    checks: tuple[Check, ...] = ()
 
 
 def rewrite_units(
@@ -70,19 +79,20 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
         spooled.path.with_name(f"{spooled.path.stem}-{what}.csv") for what in ("rows", "refused", "lines")
     )
     half = Span((span.low + span.high) / 2, span.high, span.message)
-    rejected = 0
+    rejected, repeated = 0, RepeatedKeys()
     with _written(target) as plain, _written(refused) as bad, _written(lines) as numbers:
         writer, refuser = _Writer(plain), _Writer(bad)
         writer.writerow(keys)
         places = _Places(numbers)
-        for found in _told(spooled, progress, half):
+        for found in _told(spooled, progress, half, repeated):
             if found.row is None:
                 rejected += 1
                 refuser.writerow([found.line, NOTHING, found.text.strip()[:TEXT_CHARACTERS], "not a JSON object"])
                 continue
             places.note(found.line)
             writer.writerow([_cell(found.row.get(key)) for key in keys])
-    return Rewritten(replace(spooled, path=target, lines=lines), refused if rejected else None, rejected)
+    rows = replace(spooled, path=target, lines=lines)
+    return Rewritten(rows, refused if rejected else None, rejected, repeated.checks())
 
 
 class _Writer:
@@ -131,9 +141,9 @@ def _keys(spooled: Spooled, progress: Progress, span: Span) -> list[str]:
     return list(keys)
 
 
-def _told(spooled: Spooled, progress: Progress, span: Span) -> Iterator[JsonRow]:
+def _told(spooled: Spooled, progress: Progress, span: Span, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
     size = max(spooled.path.stat().st_size, 1)
-    for number, found in enumerate(json_rows(spooled.path, spooled.origin)):
+    for number, found in enumerate(json_rows(spooled.path, spooled.origin, repeated)):
         if number % TOLD_EVERY_LINES == 0:
             progress(span.at(found.done_bytes / size), span.message)
         yield found

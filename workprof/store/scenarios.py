@@ -7,8 +7,9 @@ from typing import TypeVar
 
 import duckdb
 
-from workprof.records import Packed, pack, unpack
+from workprof.records import pack
 from workprof.store.connection import Database
+from workprof.store.stored_documents import Unreadable, stored
 
 Record = TypeVar("Record")
 
@@ -37,13 +38,21 @@ class ScenarioTables:
             cursor.execute("INSERT INTO scenarios VALUES (?, ?, ?, ?)", row)
 
     def scenarios(self, dataset: str, cls: type[Record]) -> tuple[Record, ...]:
-        """Return the scenarios of a dataset, the newest first."""
+        """Return the scenarios of a dataset that can be read, the newest first; see `unreadable_scenarios`."""
+        found = [stored(cls, document) for _, document in self._kept_scenarios(dataset)]
+        return tuple(one for one in found if not isinstance(one, Unreadable))
+
+    def unreadable_scenarios(self, dataset: str, cls: type[Record]) -> dict[str, Unreadable]:
+        """Return the other ones by name, each with the reason."""
+        found = {name: stored(cls, document) for name, document in self._kept_scenarios(dataset)}
+        return {name: one for name, one in found.items() if isinstance(one, Unreadable)}
+
+    def _kept_scenarios(self, dataset: str) -> list[tuple[str, object]]:
         with self._database.cursor() as cursor:
             if not _has_table(cursor):
-                return ()
-            query = "SELECT document FROM scenarios WHERE dataset = ? ORDER BY created DESC, name"
-            rows = cursor.execute(query, [dataset]).fetchall()
-        return tuple(unpack(cls, Packed(json.loads(document), {})) for (document,) in rows)
+                return []
+            query = "SELECT name, document FROM scenarios WHERE dataset = ? ORDER BY created DESC, name"
+            return [(str(name), document) for name, document in cursor.execute(query, [dataset]).fetchall()]
 
     def remove_scenario(self, dataset: str, name: str) -> None:
         """Forget a scenario."""

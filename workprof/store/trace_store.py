@@ -104,13 +104,18 @@ class TraceStore(FeedbackTables, ScenarioTables):
 
     # The catalogue
 
+    @property
+    def commits(self) -> int:
+        """Changes of the database since it was opened: what was read before the last one may be of yesterday."""
+        return self._database.commits
+
     def datasets(self) -> tuple[Dataset, ...]:
         """Return every dataset, newest first."""
         return tuple(entry.dataset for entry in self._known.entries())
 
     def dataset(self, name_or_hash: str) -> Dataset:
         """Return one dataset of the catalogue."""
-        return self._entry(name_or_hash).dataset
+        return self._known.entry(name_or_hash).dataset
 
     def rename(self, dataset: str, name: str) -> Dataset:
         """Give a dataset another name and return its entry."""
@@ -150,7 +155,7 @@ class TraceStore(FeedbackTables, ScenarioTables):
     def report(self, dataset: str) -> IngestReport:
         """Return what the ingest of a dataset told."""
         with self._database.cursor() as cursor:
-            return catalogue.report(cursor, self._entry(dataset).dataset)
+            return catalogue.report(cursor, self.dataset(dataset))
 
     def rejects(self, dataset: str, limit: int = 1000) -> pd.DataFrame:
         """Return the rows that were not taken: line, column, text, reason."""
@@ -223,7 +228,7 @@ class TraceStore(FeedbackTables, ScenarioTables):
             return notes.notes(cursor, clustering)
 
     def _entry(self, dataset: str) -> catalogue.Entry:
-        return self._known.entry(dataset)
+        return self._known.entry(dataset).readable()
 
     def _sweep_rejects(self) -> None:
         """Remove rejects files of no dataset: of removed ones, and what a killed ingest left."""

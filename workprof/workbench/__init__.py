@@ -8,12 +8,13 @@ from workprof.workbench.durations import DurationQuestions
 from workprof.workbench.explanations import ExplanationQuestions
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.job_search import JobSearchQuestions
-from workprof.workbench.memory import MemoryQuestions
+from workprof.workbench.memory_profiles import ProfileBinQuestions
 from workprof.workbench.new_jobs import NewJobQuestions
 from workprof.workbench.node_scenarios import NodeScenarioQuestions
 from workprof.workbench.phase_views import PhaseViewQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.runs import RunQuestions
+from workprof.workbench.unreadable import UnreadableQuestions
 
 __all__ = ["JOBS", "WORDS", "Answer", "Workbench"]
 
@@ -25,9 +26,10 @@ class Workbench(
     JobSearchQuestions,
     ExplanationQuestions,
     DurationQuestions,
-    MemoryQuestions,
+    ProfileBinQuestions,
     NodeScenarioQuestions,
     PhaseQuestions,
     PhaseViewQuestions,
+    UnreadableQuestions,
 ):
     """One home folder, opened: its datasets, its results, its running steps."""

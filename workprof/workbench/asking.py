@@ -87,8 +87,9 @@ class Asking:
         self.close()
 
     def close(self) -> None:
-        """Stop every job and release the home folder."""
+        """Stop every job, keep what had no room before and has it now, and release the home folder."""
         self._jobs.close()
+        self._cache.keep_rest()
         self._store.close()
 
     def job(self, key: str) -> JobView | None:
@@ -109,7 +110,7 @@ class Asking:
 
     @property
     def not_kept(self) -> str:
-        """Why the last result could not be kept on disk, for people; empty when it was."""
+        """Why some result could not be kept on disk, for people; empty when all are."""
         return self._cache.unkept
 
     def runs(self) -> tuple[About, ...]:

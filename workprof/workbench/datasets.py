@@ -66,8 +66,11 @@ class DatasetQuestions(Asking):
         return self._store.rename(dataset, name)
 
     def remove(self, dataset: str) -> Dataset:
-        """Remove a dataset with its results and return what was removed."""
+        """Remove a dataset with its results and return what was removed; jobs that run on it are stopped."""
         gone = self._store.remove(dataset)
+        for job in self.jobs():
+            if job.active and job.key.startswith(f"{gone.hash}:"):
+                self.cancel(job.key)
         self._cache.forget(gone.hash)
         return gone
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -104,9 +105,7 @@ def _statuses(frame: pd.DataFrame, cells: pd.DataFrame, origin: str, told: Mappi
 def _told(outcomes: Path | None) -> dict[tuple[str, str], str]:
     """Return the status by workload and run; a line that is none is passed over, as the run then has no status."""
     told: dict[tuple[str, str], str] = {}
-    if outcomes is None or not outcomes.is_file():
-        return told
-    for line in outcomes.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in _lines_of(outcomes):
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):
@@ -114,6 +113,17 @@ def _told(outcomes: Path | None) -> dict[tuple[str, str], str]:
         if isinstance(said, dict) and said.get("status") in STATUSES:
             told[str(said.get("workload")), str(said.get("run"))] = said["status"]
     return told
+
+
+def _lines_of(outcomes: Path | None) -> list[str]:
+    """Return the lines of a file that may be there; none where its name would be too long for any."""
+    try:
+        there = outcomes is not None and outcomes.is_file()
+        return outcomes.read_text(encoding="utf-8", errors="replace").splitlines() if outcomes and there else []
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return []
+        raise
 
 
 def _status_checks(frame: pd.DataFrame) -> tuple[Check, ...]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from workprof.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
+from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.perfspect_tables import read_tables
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, header_of, numbers, read_table
@@ -63,16 +64,18 @@ def read_perfspect(path: Path, origin: str) -> Samples:
 
 
 def _of_json(path: Path, origin: str) -> Samples:
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    text, repeated = path.read_text(encoding="utf-8-sig", errors="replace"), RepeatedKeys()
     try:
-        whole = json.loads(text)
+        whole = json.loads(text, object_pairs_hook=repeated.hook)
     except ValueError:
         return _samples(_of_json_lines(text), origin)
     except RecursionError as error:
         raise TraceError(f"{origin} is nested beyond reason; give what perfspect telemetry wrote") from error
     if isinstance(whole, dict) and "Metrics" in whole:
         return _samples(_of_json_lines(text), origin)
-    return read_tables(whole, origin)
+    repeated.end_row()
+    found = read_tables(whole, origin)
+    return replace(found, checks=(*repeated.checks(DOCUMENTS), *found.checks))
 
 
 def _of_csv(path: Path, origin: str) -> Metrics:
@@ -91,22 +94,24 @@ def _of_csv(path: Path, origin: str) -> Metrics:
 
 
 def _of_json_lines(text: str) -> Metrics:
-    rows, values, rejected = [], [], []
+    rows, values, rejected, repeated = [], [], [], RepeatedKeys()
     for number, line in enumerate(io.StringIO(text), start=1):  # a text in JSON may hold other separators of lines
         if not line.strip():
             continue
         try:
-            frame = json.loads(line)
-            metrics = {str(one["Name"]): float(one["Value"]) for one in frame["Metrics"]}
+            frame = json.loads(line, object_pairs_hook=repeated.hook)
+            metrics = repeated.hook([(str(one["Name"]), float(one["Value"])) for one in frame["Metrics"]])
             rows.append({name: _text(frame.get(key)) for key, name in JSON_CONTEXT.items()})
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             rejected.append(RejectedLine(number, "", line.rstrip("\n")[:KEPT_CHARACTERS], "no frame of metrics"))
+            repeated.forget()
             continue
+        repeated.end_row()
         values.append(metrics)
     found = pd.DataFrame(values, dtype=np.float64)
     missing = int((found == NOT_A_NUMBER).to_numpy().sum())
     told = f"{missing:,} cells were -1, which PerfSpect writes for NaN and infinite; they are empty"
-    checks = (Check("minus_one", "info", missing, told),) if missing else ()
+    checks = (*repeated.checks("lines"), *((Check("minus_one", "info", missing, told),) if missing else ()))
     context = pd.DataFrame(rows, columns=list(JSON_CONTEXT.values()), dtype="str").assign(restarts=0)
     return Metrics(context, found.mask(found == NOT_A_NUMBER), tuple(rejected), 0, checks)
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from workprof.errors import TraceError
 from workprof.formats.measured import Check
+from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.json_text import parsed
 from workprof.formats.telemetry.plateaus import plateau_checks
 from workprof.formats.telemetry.rates import rated
@@ -43,14 +44,15 @@ def read_prometheus(path: Path, origin: str) -> Samples:
     Raises:
         TraceError: when the answer is an error, or of one moment.
     """
-    answer = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin)
+    repeated = RepeatedKeys()
+    answer = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin, repeated)
     matrix = _matrix(answer, origin)
     series = [one for one in map(_series, matrix) if one is not None]
     by_host: dict[str, list[Series]] = defaultdict(list)
     for one in series:
         by_host[one.host].append(one)
     stem = stem_of(origin)
-    parts, checks = [], _answer_checks(answer, len(matrix) - len(series), series)
+    parts, checks = [], (*repeated.checks(DOCUMENTS), *_answer_checks(answer, len(matrix) - len(series), series))
     for host, of_host in by_host.items():
         frame, found = _of_host(of_host, host if len(by_host) > 1 and host else stem)
         parts.append(frame)
