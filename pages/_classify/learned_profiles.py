@@ -6,7 +6,7 @@ import json
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from workprof.errors import SettingsError
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import Packed, to_json, unpack
@@ -26,11 +26,11 @@ def chosen(dataset: Dataset, mode: str) -> ProfileSettings:
     asked = _of_link() or _of_session(dataset)
     if asked is None or asked.mode != mode:
         asked = ProfileSettings(mode=mode)
-    _keep(_as_text(asked))
+    _keep(as_text(asked))
     return asked
 
 
-def words(settings: ProfileSettings, visit: _shell.Visit, dataset: Dataset) -> str:
+def words(settings: ProfileSettings, visit: Visit, dataset: Dataset) -> str:
     """Return which profiles these are, for people."""
     found = visit.workbench.profiles_answer(dataset.hash, settings).result
     size = f"min_cluster_size {settings.min_cluster_size:,}" if settings.min_cluster_size else "the default size"
@@ -61,7 +61,7 @@ def _keep(text: str) -> None:
         st.query_params[PARAMETER] = text
 
 
-def _as_text(settings: ProfileSettings) -> str:
+def as_text(settings: ProfileSettings) -> str:
     """Return what differs from the default of the mode as JSON; '' for the default."""
     if settings == ProfileSettings(mode=settings.mode):
         return ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._parts import running_work
 from pages._parts.controls import choice
 from workprof.charts.text import markdown_text
@@ -20,12 +20,12 @@ KEY = "durations_clustering"
 PROFILES_PAGE = "pages/profiles.py"
 
 
-def clustering(visit: _shell.Visit, dataset: Dataset) -> ProfileSettings:
-    """Show the kept clusterings of a dataset and return the chosen one's settings."""
+def clustering(visit: Visit, dataset: Dataset, key: str = KEY) -> ProfileSettings:
+    """Show the kept clusterings of a dataset and return the chosen one's settings; the key names the control."""
     kept = {DEFAULT: ProfileSettings()} | _kept(visit, dataset)
-    wanted = st.query_params.get(KEY, DEFAULT)
+    wanted = st.query_params.get(key, DEFAULT)
     chosen = choice(
-        "Profiles of", KEY, tuple(kept), "default: the Profiles page's first settings. The others were computed here."
+        "Profiles of", key, tuple(kept), "default: the Profiles page's first settings. The others were computed here."
     )
     if wanted not in kept:
         st.warning(
@@ -36,13 +36,19 @@ def clustering(visit: _shell.Visit, dataset: Dataset) -> ProfileSettings:
     return kept[chosen]
 
 
-def name_of(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings) -> str:
+def name_of(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
     """Return how the list calls a clustering that is kept, given as it was computed."""
     kept = (name for name, found in _kept(visit, dataset).items() if found == settings)
     return next(kept, DEFAULT)
 
 
-def missing(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, what: str) -> None:
+def name_of_key(visit: Visit, dataset: Dataset, key: str) -> str:
+    """Return how the list calls a clustering that is kept, given the key of its result."""
+    kept = (name for name, found in _kept(visit, dataset).items() if _key(visit, dataset, found) == key)
+    return next(kept, DEFAULT)
+
+
+def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str) -> None:
     """Show that a clustering has no result yet, and the button that finds it."""
     with guard():
         answer = visit.workbench.profiles_answer(dataset.hash, settings)
@@ -57,7 +63,11 @@ def missing(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, wh
             st.page_link(PROFILES_PAGE, label="Open Profiles", icon=":material/bubble_chart:")
 
 
-def _kept(visit: _shell.Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
+def _key(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
+    return visit.workbench.profiles_answer(dataset.hash, settings).key
+
+
+def _kept(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
     """Return 'hdbscan, power, euclidean, 45 rows, 3f2a91c0' -> settings of every kept clustering, newest first."""
     found = {}
     for about in visit.workbench.runs():

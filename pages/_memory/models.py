@@ -17,6 +17,7 @@ from workprof.charts.memory import (
     model_sentence,
     models_scenario,
     ranking_warning,
+    waterfall,
 )
 from workprof.charts.text import markdown_text
 from workprof.memory.predictor.results import PredictorResult
@@ -73,6 +74,8 @@ def _result(asked: Asked, found: PredictorResult) -> None:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
     model_views.table(asked, found)
     figures.show(estimated_and_replayed(found), key="memory_models")
+    st.header("From now to planned")
+    figures.show(waterfall(found), key="memory_waterfall")
     st.header("Bins told and true")
     st.caption("Outlined: told too small, so the first attempt fails.")
     model_views.matrices(found)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from pages._memory import other_names
 from pages._parts.controls import choice
 from workprof.charts.text import markdown_text
 from workprof.units import GB
@@ -32,7 +33,7 @@ def _as_label(wanted: str, labels: Mapping[str, str]) -> str:
     """Return what a link calls a task as the list calls it: links of other pages give the full name."""
     found = next((label for label, name in labels.items() if name == wanted and wanted not in labels), wanted)
     if found != wanted:
-        st.session_state[TASK] = found
+        other_names.take(TASK, found)
     return found
 
 

@@ -64,20 +64,29 @@ def _elsewhere(view: View, card: ProfileCard, found: Ways) -> tuple[Link, ...]:
     dataset = view.dataset.hash
     durations = {"durations_by": "profile", "durations_clustering": found.clustering}
     links = [Link("Durations", "durations", dataset, durations, "timer", "How long the jobs of each profile take.")]
-    task = next((top for top in card.top_metadata if top.field == TASK_FIELD), None)
-    if task is not None:
-        meaning = (
-            f"Sizes are planned by task: this opens {markdown_text(task.value)}, {format_share(task.share)} of the "
-            "rows."
-        )
-        parameters = {"memory_tab": "Bins", "memory_task": task.value}
-        links.append(Link("Memory of its main task", "memory", dataset, parameters, "memory", meaning))
+    links += _memory(view, card, found)
     if card.profile != OUTLIERS:
         advice = {"nodes_tab": "For a profile", "nodes_jobs": profile_advice.trace_name(view.dataset)}
         advice["nodes_profile"] = str(card.profile)
         meaning = found.no_advice or "Which node suits what these jobs use."
         links.append(Link("Nodes for it", "nodes", found.nodes, advice, "dns", meaning, bool(found.no_advice)))
     return tuple(links)
+
+
+def _memory(view: View, card: ProfileCard, found: Ways) -> tuple[Link, ...]:
+    """Return the way to the bins of a profile; of the outliers, which are none, to those of their main task."""
+    task = next((top for top in card.top_metadata if top.field == TASK_FIELD), None)
+    main = f"{markdown_text(task.value)}, {format_share(task.share)} of the rows" if task else "not known"
+    if card.profile != OUTLIERS:
+        meaning = f"Bins for the runs of this profile, whatever their tasks are. Its main task: {main}."
+        parameters = {"memory_tab": "Bins", "memory_profile": view.names[card.profile]}
+        parameters["memory_clustering"] = found.clustering
+        return (Link("Memory plan", "memory", view.dataset.hash, parameters, "memory", meaning),)
+    if task is None:
+        return ()
+    parameters = {"memory_tab": "Bins", "memory_task": task.value}
+    meaning = f"Outliers are no profile: this opens {main}."
+    return (Link("Memory of its main task", "memory", view.dataset.hash, parameters, "memory", meaning),)
 
 
 def _jobs(view: View, profile: int) -> None:

@@ -184,7 +184,7 @@ def test_kept_models_are_shown_with_estimate_replay_and_failures(page):
     assert problems(test) == []
     shown = {metric.label for metric in test.metric}
     assert {"Replayed", "Estimated", "Failed attempts", "u-score"} <= shown
-    assert len(test.get("plotly_chart")) == 3
+    assert len(test.get("plotly_chart")) == 4
     assert "Save scenario" in labels(test)
 
 

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
+from workprof.cli.memory_bins import show_bins, show_profile_bins
 from workprof.errors import SettingsError
-from workprof.memory.bins.bins import Bins
+from workprof.memory.bins.profile_bins import ProfileBinSettings
 from workprof.memory.bins.settings import BinSettings, faithful_bins
 from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
-from workprof.units import GB, format_share, parse_size
+from workprof.units import format_share, parse_size
 
 app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -40,7 +41,11 @@ def assess(dataset: Dataset, target: Target = "peak_rss", home: Home = None, as_
 @app.command()
 def bins(
     dataset: Dataset,
-    task: Task,
+    task: Annotated[str | None, typer.Option("--task", help="Name of the task.", show_default=False)] = None,
+    profile: Annotated[
+        int | None,
+        typer.Option("--profile", help="In place of a task: number in the default clustering.", show_default=False),
+    ] = None,
     k: Annotated[int | None, typer.Option("-k", help="Number of bins, 1 to 8; default 3.")] = None,
     edges: Annotated[str | None, typer.Option("--edges", help="Sizes A,B,... instead; bare numbers are GB.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="time, count or cost.")] = None,
@@ -53,21 +58,31 @@ def bins(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Find the bin edges of a task that save most, or tell what given edges would save."""
+    """Find the bin edges of a task or a profile that save most, or tell what given edges would save."""
     if k is not None and edges:
         raise SettingsError("give either -k or --edges")
-    base = faithful_bins(task) if is_faithful(mode) else BinSettings(task=task)
+    if (task is None) == (profile is None):
+        raise SettingsError("give either --task or --profile; `workprof memory assess` lists the tasks")
+    base = faithful_bins(task or "") if is_faithful(mode) else BinSettings(task=task or "")
     given: dict[str, Any] = {"k": k, "weight": weight, "top": top, "headroom": headroom, "search": search}
     settings = replace(base, target=target, **{name: value for name, value in given.items() if value is not None})
-    if edges:
-        settings = replace(settings, edges_bytes=tuple(float(parse_size(edge, bare="GB")) for edge in names(edges)))
-    if step:
-        settings = replace(settings, step_bytes=float(parse_size(step, bare="GB")))
+    settings = replace(settings, **_sizes(edges, step))
     with opened(home) as workbench:
-        found = workbench.bins(dataset, settings, progress_line())
-    for message in found.messages:
-        warn(f"note: {message}")
-    emit(bins_answer(found), as_json, lambda: _bins_text(found))
+        if profile is not None:
+            asked = ProfileBinSettings(profile, settings)
+            show_profile_bins(workbench.profile_bins(dataset, asked, None, progress_line()), as_json)
+            return
+        show_bins(workbench.bins(dataset, settings, progress_line()), as_json)
+
+
+def _sizes(edges: str | None, step: str | None) -> dict[str, Any]:
+    """Return the given sizes in bytes, under the names that the settings have for them."""
+    found: dict[str, Any] = {}
+    if edges:
+        found["edges_bytes"] = tuple(float(parse_size(edge, bare="GB")) for edge in names(edges))
+    if step:
+        found["step_bytes"] = float(parse_size(step, bare="GB"))
+    return found
 
 
 def assessment_answer(found: Assessment) -> dict[str, Any]:
@@ -88,28 +103,6 @@ def assessment_answer(found: Assessment) -> dict[str, Any]:
         "features": [asdict(one) for one in found.features.facts],
         "features_left_out": [asdict(one) for one in found.features.left_out],
         "left_out": found.left_out,
-        "seconds": found.seconds,
-    }
-
-
-def bins_answer(found: Bins) -> dict[str, Any]:
-    """Return the JSON document of bins."""
-    effect = found.effect
-    return {
-        "edges_gb": [edge / GB for edge in found.edges_bytes],
-        "optimal_improvement": found.optimal_improvement,
-        "time_based_optimal_improvement": found.time_based_optimal_improvement,
-        "search": found.search,
-        "static_gb": found.static_bytes / GB,
-        "saved_share": effect.saved_share,
-        "time_based_saved_share": effect.time_based_saved_share,
-        "saved_gb_h": effect.saved_gb_h,
-        "bin_runs": effect.bin_runs.tolist(),
-        "n_runs": effect.n_runs,
-        "n_above": effect.n_above,
-        "n_trials": found.n_trials,
-        "left_out": found.left_out,
-        "messages": list(found.messages),
         "seconds": found.seconds,
     }
 
@@ -142,12 +135,3 @@ def _assessment_text(found: Assessment) -> str:
     )
     rest = len(found.tasks) - len(rows)
     return f"{head}\n\n{table(rows)}" + (f"\n... and {rest} more tasks: --json has all" if rest else "")
-
-
-def _bins_text(found: Bins) -> str:
-    edges = ", ".join(f"{edge / GB:.2f}" for edge in found.edges_bytes)
-    saved, by_time = map(format_share, (found.optimal_improvement, found.time_based_optimal_improvement))
-    return (
-        f"edges {edges} GB ({found.search}); if every run came into its right bin: {saved} less than "
-        f"{found.static_bytes / GB:.1f} GB for all, {by_time} by time"
-    )

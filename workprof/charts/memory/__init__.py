@@ -25,6 +25,12 @@ from workprof.charts.memory.policies import (
     policy_name,
     policy_table,
 )
+from workprof.charts.memory.profile_bins import (
+    profile_bins_scenario,
+    profile_headlines,
+    profile_notes,
+    profile_sentence,
+)
 from workprof.charts.memory.published_tables import (
     best_models_table,
     binnings_sentence,
@@ -45,6 +51,7 @@ from workprof.charts.memory.task_boxes import task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import group_table, task_table
 from workprof.charts.memory.usage import bins_sentence, usage_ecdf
 from workprof.charts.memory.violations import violations_sentence, violations_table
+from workprof.charts.memory.waterfall import waterfall
 from workprof.charts.memory.words import task_labels
 
 __all__ = [
@@ -84,6 +91,10 @@ __all__ = [
     "policy_name",
     "policy_scenario",
     "policy_table",
+    "profile_bins_scenario",
+    "profile_headlines",
+    "profile_notes",
+    "profile_sentence",
     "ranking_warning",
     "rollup_bars",
     "rollup_headlines",
@@ -98,6 +109,7 @@ __all__ = [
     "usage_ecdf",
     "violations_sentence",
     "violations_table",
+    "waterfall",
     "why_costs",
     "why_headlines",
     "why_history",

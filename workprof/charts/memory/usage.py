@@ -25,8 +25,13 @@ CLOSEST = 0.06
 _WASTE = "rgba(201,96,31,0.18)"
 
 
-def usage_ecdf(found: Bins) -> Chart:
-    """Return the ECDF of a task's uses by the weight of the search, its edges, the request, and the unused memory."""
+def usage_ecdf(found: Bins, about: str = "") -> Chart:
+    """Return the ECDF of a task's uses by the weight of the search, its edges, the request, and the unused memory.
+
+    Args:
+        found: its bins.
+        about: whose bins they are, where these are no task's.
+    """
     by_count = found.settings.weight == COUNT
     usage = found.usage
     share = usage.share if by_count else usage.hours_share
@@ -53,7 +58,7 @@ def usage_ecdf(found: Bins) -> Chart:
         ],
         annotations=[*_edge_words(edges, top), _request_words(found, top)],
     )
-    takeaway = bins_sentence(found)
+    takeaway = bins_sentence(found, about)
     return Chart(
         name="memory-bins",
         figure=figure,
@@ -62,11 +67,11 @@ def usage_ecdf(found: Bins) -> Chart:
         data=pd.DataFrame(
             {"used_gb": usage.used_bytes / GB, "share_of_runs": usage.share, "share_of_hours": usage.hours_share}
         ),
-        note=_note(found),
+        note=_note(found, of_task=not about),
     )
 
 
-def bins_sentence(found: Bins) -> str:
+def bins_sentence(found: Bins, about: str = "") -> str:
     """Return saving and risk of the edges in one sentence."""
     effect = found.effect
     share = effect.saved_share if found.settings.weight == COUNT else effect.time_based_saved_share
@@ -75,7 +80,8 @@ def bins_sentence(found: Bins) -> str:
     risk = "no run of this history is above the top edge"
     if effect.n_above:
         risk = f"{counted(effect.n_above, 'run')} ({format_share(effect.above_share)}) are above the top edge"
-    task = f" for {shown(found.settings.task)}" if found.settings.task else ""
+    about = about or shown(found.settings.task)
+    task = f" for {about}" if about else ""
     bins = counted(len(found.edges_bytes), "bin")
     verb = "holds" if len(found.edges_bytes) == 1 else "hold"
     return f"{bins}{task} ({edges}) {verb} {saved(share)} {of} than requested, at best; {risk}."
@@ -170,9 +176,10 @@ def _request_words(found: Bins, top: float) -> dict[str, Any]:
     }
 
 
-def _note(found: Bins) -> str:
+def _note(found: Bins, *, of_task: bool) -> str:
     words = f"{counted(found.effect.n_runs, 'run')}; shaded: memory that stays unused in the bins. "
-    words += "At best = if every run comes into its right bin; the Models tab says how often that fails."
+    words += "At best = if every run comes into its right bin"
+    words += "; the Models tab says how often that fails." if of_task else "."
     if found.stride_bytes:
         words += f" Stride {gb(found.stride_bytes / GB)}; all choices would be {found.n_trials:,.0f} trials."
     out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]

@@ -20,6 +20,7 @@ from workprof.memory.predictor.results import CHEAPEST, LIKELIEST, ModelResult
 from workprof.memory.predictor.settings import CORRECTED, NONE, PredictorSettings
 from workprof.memory.predictor.split import folds_by_bin
 from workprof.memory.predictor.tuning import Recipe, scores_of, tuned_parameters
+from workprof.memory.predictor.waterfall import Started, waterfall_of
 from workprof.memory.retry import Demand, try_sizes
 from workprof.units import GB
 
@@ -163,9 +164,11 @@ def _result(data: PredictorData, settings: PredictorSettings, said: Ints) -> Mod
     """Return the scores and the replay of answers for the test runs, yet without a name."""
     scores = bin_scores(data.bins[data.test], said, len(data.edges_bytes), settings.penalty)
     runs, hours = data.task.runs.take(data.test), run_hours(data.task.runs)[data.test]
-    replay = try_sizes(Demand(runs.used_bytes, hours), ladder_of(data, settings).sizes(said), settings.retry)
+    demand = Demand(runs.used_bytes, hours)
+    replay = try_sizes(demand, ladder_of(data, settings).sizes(said), settings.retry)
     charged = float(replay.charged_gb_h.sum())
     requested = np.nan_to_num(runs.requested_bytes, nan=data.task.bins.request_bytes)
+    started = Started(demand, requested, data.bins[data.test], replay)
     return ModelResult(
         model="",
         sampling="",
@@ -183,6 +186,7 @@ def _result(data: PredictorData, settings: PredictorSettings, said: Ints) -> Mod
         n_never_finished=replay.n_never_fit + replay.n_given_up,
         charged_gb_h=charged,
         n_test=scores.n,
+        waterfall=waterfall_of(started, data.edges_bytes, data.task.bins, settings.retry),
         predicted=said,
         parameters={},
         gain_over_chance=float("nan"),

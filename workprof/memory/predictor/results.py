@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from workprof.arrays import Floats, Ints
 from workprof.memory.predictor.facts import InputFact
 from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.predictor.waterfall import Waterfall
 from workprof.memory.replay.intervals import Interval
 
 LIKELIEST, CHEAPEST = "likeliest", "cheapest"
@@ -34,6 +35,7 @@ class ModelResult:
             their attempts only, so that a saving with such runs is no saving.
         charged_gb_h: of the replay.
         n_test: test runs.
+        waterfall: what leads from the requests of the test runs to `charged_gb_h`.
         predicted: (n_test,) bins.
         parameters: tuned.
         gain_over_chance: by how much the u-score is lower than that of the same answers dealt out at random, in
@@ -58,6 +60,7 @@ class ModelResult:
     n_never_finished: int
     charged_gb_h: float
     n_test: int
+    waterfall: Waterfall
     predicted: Ints
     parameters: dict[str, float]
     gain_over_chance: float

@@ -1,0 +1,49 @@
+"""Bins of one profile: what its runs waste, the same figures as for a task, and what such a plan needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages._classify import learned_profiles
+from pages._frame.cross_link import Link, follow
+from pages._memory import bin_views
+from pages._memory.asking import Asked
+from pages._memory.profile_scope import ProfileScope
+from pages._parts import figures
+from workprof.charts.memory import profile_bins_scenario, profile_headlines, profile_notes, profile_sentence
+from workprof.charts.memory.profile_bins import BEFOREHAND
+from workprof.charts.text import markdown_text
+from workprof.memory.bins.profile_bins import ProfileBinSettings
+from workprof.memory.bins.settings import BinSettings
+
+
+def profile_bins(asked: Asked, scope: ProfileScope, searched: BinSettings, edges: tuple[float, ...]) -> None:
+    """Show the bins of a profile; edges of one's own take the place of the search."""
+    wanted = ProfileBinSettings(scope.profile, replace(searched, task=""))
+    given = replace(wanted, bins=replace(wanted.bins, edges_bytes=edges))
+    with st.spinner("Looking for the best bins…", show_time=True):
+        found = asked.workbench.profile_bins(asked.dataset.hash, given, scope.clustering)
+    st.markdown(f"**{markdown_text(profile_sentence(found, scope.name), 500)}**")
+    figures.headline_row(profile_headlines(found))
+    for note in profile_notes(found):
+        st.caption(f":material/info: {markdown_text(note, 300)}")
+    _beforehand(asked, scope)
+    whose = f"{scope.name} ({scope.clustering_name})"
+    bin_views.edges(
+        asked, found.bins, scope.name, lambda name: profile_bins_scenario(found, asked.dataset, name, whose)
+    )
+    curve = asked.workbench.profile_improvement(asked.dataset.hash, wanted, scope.clustering)
+    bin_views.improvement(curve, found.bins)
+
+
+def _beforehand(asked: Asked, scope: ProfileScope) -> None:
+    """Show what a plan by profile needs, and the way to it."""
+    text = learned_profiles.as_text(scope.clustering)
+    parameters = {learned_profiles.PARAMETER: text} if text else {}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f":material/online_prediction: {markdown_text(BEFOREHAND, 400)}")
+        meaning = "Tells the profile of a job before it runs, and how far to believe it."
+        link = Link("Predict the profile", "classify", asked.dataset.hash, parameters, "schedule", meaning)
+        follow(link, "memory_to_classify")
