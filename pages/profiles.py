@@ -8,9 +8,10 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import figures, running_work
+from pages._parts import figures, running_work, tabs
 from pages._profiles import cards, charts, clusterability, downloads, form, recut, selection, selection_link
 from workprof.charts.profiles import headlines, profile_names
+from workprof.charts.profiles.left_out import together
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.text import markdown_text
 from workprof.profiles.fit import ProfileFit
@@ -82,15 +83,11 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
     recut.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
     figures.headline_row(headlines(fit))
     if fit.notes:
-        st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in fit.notes), icon=":material/info:")
+        st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in together(fit.notes)), icon=":material/info:")
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
     view = charts.View(visit, dataset, settings, fit, names)
     selection_link.forget_other_map(view)
-    tabs = st.tabs(list(VIEWS), key="profiles_tab", on_change="rerun", bind="query-params")
-    for tab, show in zip(tabs, VIEWS.values(), strict=True):
-        if tab.open:
-            with tab:
-                show(view)
+    tabs.show_open("profiles_tab", VIEWS, view)
     st.caption(
         f"{fit.scores.n_rows:,} rows × {len(fit.features)} features, seed {fit.settings.seed}, "
         f"computed in {format_duration(fit.seconds)}; dataset {dataset.hash[:8]}."

@@ -100,6 +100,6 @@ def format_count(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else "no data"
 
 
-def format_share(value: float) -> str:
+def format_share(value: float, decimals: int = 1) -> str:
     """Return a share (0-1) as percent: '24.6 %'."""
-    return f"{value * 100:.1f} %" if math.isfinite(value) else "no data"
+    return f"{value * 100:.{decimals}f} %" if math.isfinite(value) else "no data"

@@ -15,6 +15,7 @@ from workprof.charts.fields import formatted, label
 from workprof.charts.text import markdown_text
 from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.forecaster import Forecasts
+from workprof.units import format_duration, format_share
 
 CLASS, TARGET = "classify_class", "classify_target"
 LIKELIEST = "likeliest"
@@ -38,7 +39,7 @@ def result(view: View, job: pd.DataFrame, row_id: int | None, past: pd.DataFrame
         _what_happened(view, row_id, past)
     _why(view, job)
     _nearest(view, job, said)
-    st.caption(f"Answered in {1000 * (time.perf_counter() - started):,.0f} ms on this server.")
+    st.caption(f"Answered in {format_duration(time.perf_counter() - started)} on this server.")
 
 
 def _what_happened(view: View, row_id: int, past: pd.DataFrame) -> None:
@@ -65,8 +66,8 @@ def _why(view: View, job: pd.DataFrame) -> None:
         st.warning(f"{additivity(found)} The figure is left out: it would be wrong.", icon=":material/warning:")
         return
     st.markdown(
-        f"Class **{markdown_text(view.naming.name(found.profile))}**, probability {found.probability:.1%}: score "
-        f"{found.output:.2f}, expected {found.base:.2f}."
+        f"Class **{markdown_text(view.naming.name(found.profile))}**, probability {format_share(found.probability)}: "
+        f"score {found.output:.2f}, expected {found.base:.2f}."
     )
     figures.show(waterfall(found, view.naming), key="classify_waterfall")
     st.markdown("\n".join(f"- {markdown_text(sentence, 200)}" for sentence in found.sentences))

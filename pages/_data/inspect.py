@@ -33,10 +33,12 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
         column_config=terms.columns(
             table.columns,
             {
-                "column": st.column_config.TextColumn(pinned=True),
-                "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+                "column": st.column_config.TextColumn(pinned=True, width=170),
+                "meaning": st.column_config.TextColumn(width=150),
+                "unit": st.column_config.TextColumn(width=85),
+                "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width=110),
                 "distinct": st.column_config.NumberColumn(format="localized"),
-                "histogram": st.column_config.BarChartColumn(y_min=0),
+                "histogram": st.column_config.BarChartColumn(y_min=0, width=100),
                 **{name: st.column_config.TextColumn(width=110) for name in ("min", "median", "p95", "max")},
             },
         ),

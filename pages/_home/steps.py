@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts import figures
 from workprof.charts.memory import rollup_headlines, rollup_sentence
 from workprof.charts.text import counted, markdown_text
@@ -32,10 +32,10 @@ class Step:
     link: str
 
 
-def checklist(visit: _shell.Visit, dataset: Dataset) -> None:
+def checklist(visit: Visit, dataset: Dataset) -> None:
     """Show the steps, and the plan's figures where there is one."""
     profiles = visit.workbench.profiles_answer(dataset.hash, ProfileSettings())
-    _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished job')} ready", "data", "Inspect the data"))
+    _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished row')} ready", "data", "Inspect the data"))
     if profiles.result is None:
         running = profiles.job is not None and profiles.job.active
         words = "Profiles: being computed now" if running else "Profiles: not computed yet"
@@ -47,11 +47,11 @@ def checklist(visit: _shell.Visit, dataset: Dataset) -> None:
     _plan(visit, dataset)
 
 
-def _classifier(visit: _shell.Visit, dataset: Dataset) -> Step:
+def _classifier(visit: Visit, dataset: Dataset) -> Step:
     answer = visit.workbench.forecaster_answer(dataset.hash, ForecasterSettings())
     if answer.result is not None:
         model = answer.result.classifier
-        words = f"Classifier: trained on {counted(model.n_rows, 'job')} with the default settings"
+        words = f"Classifier: trained on {counted(model.n_rows, 'row')} with the default settings"
         return Step(DONE, words, "classify", "Ask for a job")
     if answer.job is not None and answer.job.active:
         return Step(RUNNING, "Classifier: being trained now", "classify", "Look on")
@@ -59,7 +59,7 @@ def _classifier(visit: _shell.Visit, dataset: Dataset) -> Step:
     return Step(NEXT, words, "classify", "Train it")
 
 
-def _plan(visit: _shell.Visit, dataset: Dataset) -> None:
+def _plan(visit: Visit, dataset: Dataset) -> None:
     columns = {column.name for column in visit.workbench.columns(dataset.hash)}
     needed = {"requested_memory_bytes", "duration_s"}
     if not needed <= columns or not columns & set(USAGE_COLUMNS.values()):

@@ -86,7 +86,7 @@ def missing(asked: Asked) -> bool:
 def _ask(asked: Asked, wanted: DetectSettings, train: str) -> None:
     with st.container(border=True):
         earlier = earlier_result.runs(asked.visit, DETECT.name)
-        took = "About a minute for some hundred runs."
+        took = "About a minute for a few hundred runs."
         if earlier:
             took = f"The last one here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
         st.markdown(

@@ -31,7 +31,7 @@ def groups(asked: Asked) -> None:
     figures.headline_row(groups_headlines(found))
     st.markdown(f"**{markdown_text(groups_sentence(found), 600)}**")
     _table(asked, found)
-    if found.silhouettes:
+    if len(found.silhouettes) > 1:  # one bar compares nothing
         figures.show(silhouette_bars(found), key="nodes_silhouettes")
     for node, reason in found.not_grouped.items():
         st.warning(markdown_text(f"{node} is in no group: {reason}.", 300), icon=":material/block:")

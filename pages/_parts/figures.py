@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,10 @@ IMAGE_FORMATS = ("png", "svg")
 IMAGE_FORMAT = "image_format"
 MOST_TABLE_ROWS = 1000
 LONGEST_SENTENCE = 600
+MOST_IN_LINE = 6
+"""Figures side by side on a wide page; a box narrower than that cuts its words."""
+FEWEST_IN_LINE = 4
+"""Columns of a line of one to three figures, which would be too wide otherwise."""
 
 
 def show(chart: Chart, *, key: str, on_select: Callable[[], None] | None = None) -> None:
@@ -66,8 +71,9 @@ def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
 
 
 def headline_row(headlines: tuple[Headline, ...]) -> None:
-    """Show figures with their meaning as help."""
-    with st.grid(min_column_width=150, gap="xsmall"):
+    """Show figures with their meaning as help; where two lines are needed they are about equally long."""
+    lines = math.ceil(len(headlines) / MOST_IN_LINE) or 1
+    with st.grid(max(math.ceil(len(headlines) / lines), FEWEST_IN_LINE), min_column_width=150, gap="xsmall"):
         for item in headlines:
             st.metric(
                 label_text(item.label, LONGEST_SENTENCE),

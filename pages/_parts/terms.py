@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from workprof.charts.fields import column_words
 from workprof.charts.help import explained, meaning_of
 
 
@@ -16,10 +17,10 @@ def term(name: str) -> str:
 
 
 def columns(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the settings of a table's columns: those given, with the glossary's meaning in the help of every term.
+    """Return the settings of a table's columns: those given, each name in words, the glossary's meaning of every term.
 
     Args:
-        names: of the columns; a column that is no term and has no settings is left to Streamlit.
+        names: of the columns, as the CSV has them; one in plain words that is no term is left to Streamlit.
         given: column -> `st.column_config` of it.
     """
     found: dict[str, Any] = dict(given or {})
@@ -28,6 +29,7 @@ def columns(names: Iterable[object], given: Mapping[str, Any] | None = None) -> 
         if isinstance(own, str):
             own = st.column_config.Column(own)
         words = explained(name, (own or {}).get("help") or "")
-        if words:
-            found[name] = st.column_config.Column(help=words) if own is None else {**own, "help": words}
+        label = (own or {}).get("label") or column_words(name)
+        if words or label != ((own or {}).get("label") or name):
+            found[name] = {**(own or st.column_config.Column()), "label": label, "help": words or None}
     return found

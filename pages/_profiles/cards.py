@@ -18,6 +18,8 @@ from workprof.units import format_duration, format_share
 
 CARDS_A_PAGE = 12
 TYPICAL_FIELDS = 4
+TYPICAL_SHARE = 0.05
+"""A value of fewer rows of a profile says nothing of it, such as the name of one job among hundreds."""
 
 
 def cards(view: View) -> None:
@@ -65,9 +67,11 @@ def _facts(card: ProfileCard) -> str:
     first = {top.field: top for top in reversed(card.top_metadata)}
     typical = [
         f"{top.field} {shortened(top.value, 20)} ({format_share(top.share)})"
-        for top in list(first.values())[-TYPICAL_FIELDS:]
+        for top in reversed(first.values())
+        if top.share >= TYPICAL_SHARE
     ]
-    lines.append("Typical: " + markdown_text(", ".join(reversed(typical)), 300) if typical else "No metadata")
+    none = "Typical: no value, each is rare" if first else "No metadata"
+    lines.append("Typical: " + markdown_text(", ".join(typical[:TYPICAL_FIELDS]), 300) if typical else none)
     return "\n".join(f"- {line}" for line in lines)
 
 

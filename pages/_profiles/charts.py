@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import _shell
+from pages._frame.visit import Visit
 from pages._parts import figures
 from workprof.charts.profiles import condensed_tree, feature_boxes, metadata_heatmap, silhouette_boxes, size_bars
 from workprof.charts.profiles.heatmap import BY
@@ -20,7 +20,7 @@ from workprof.store.reports import Dataset
 class View:
     """One clustering on the page: where it comes from, its record and its profiles' names."""
 
-    visit: _shell.Visit
+    visit: Visit
     dataset: Dataset
     settings: ProfileSettings
     fit: ProfileFit
@@ -30,7 +30,14 @@ class View:
 def boxes(view: View) -> None:
     """Show one feature over all profiles."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        feature = st.selectbox("Feature", view.fit.features, key="profiles_box_feature", bind="query-params", width=300)
+        feature = st.selectbox(
+            "Feature",
+            view.fit.features,
+            key="profiles_box_feature",
+            bind="query-params",
+            width=300,
+            help="Of those that the profiles were found in.",
+        )
         order = st.segmented_control(
             "Order by",
             ORDERS,
@@ -66,12 +73,20 @@ def tree(view: View) -> None:
 
 def metadata(view: View) -> None:
     """Show profiles against the values of a metadata field."""
-    fields = [heatmap.field for heatmap in view.fit.heatmaps]
+    # A field with one value for all rows tells nothing of the profiles: it is there, but not what is shown first.
+    fields = [shown.field for shown in sorted(view.fit.heatmaps, key=lambda shown: len(shown.values) == 1)]
     if not fields:
         st.info("This dataset has no metadata columns (workload, task, user, group ...).", icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        field = st.selectbox("Field", fields, key="profiles_map_field", bind="query-params", width=300)
+        field = st.selectbox(
+            "Field",
+            fields,
+            key="profiles_map_field",
+            bind="query-params",
+            width=300,
+            help="A column of words: workload, task, user, group and the like.",
+        )
         by = st.segmented_control(
             "Shares of each",
             BY,

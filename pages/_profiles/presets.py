@@ -25,7 +25,13 @@ def presets(dataset: Dataset) -> None:
             key=SLIDER,
             on_change=_slid,
             width=360,
+            help="Writes the number below: groups of fewer rows are outliers or a part of a larger profile.",
         )
+
+
+def sizes_below(n_rows: int, shown: int) -> list[int]:
+    """Return the sizes that could part so many rows, and the one that is shown."""
+    return sorted({size for size in SIZES if 0 < 2 * size < n_rows} | {shown})
 
 
 def _apply(name: str, rows: int) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages import _shell
 from pages._frame.errors import guard
+from pages._frame.visit import Visit
 from pages._parts import terms
 from pages._profiles import form, presets
 from workprof.profiles.settings import METHODS, ProfileSettings
@@ -20,7 +20,7 @@ METHOD_WORDS = {"eom": "excess of mass", "leaf": "leaves"}
 
 
 @st.fragment
-def recut_controls(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings, n_rows: int) -> None:
+def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_rows: int) -> None:
     """Show controls that cut the kept tree again.
 
     Args:
@@ -38,10 +38,21 @@ def recut_controls(visit: _shell.Visit, dataset: Dataset, settings: ProfileSetti
     told: dict[str, Any] = {"on_change": _cut, "args": (visit, dataset, settings)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.select_slider(
-            "Re-cut: smallest profile, rows (logarithmic)", _sizes(settings, n_rows), key=SIZE, width=380, **told
+            "Re-cut: smallest profile, rows (logarithmic)",
+            presets.sizes_below(n_rows, settings.min_cluster_size),
+            key=SIZE,
+            width=380,
+            help="Groups of fewer rows are outliers or a part of a larger profile. Cuts the kept tree again, at once.",
+            **told,
         )
         st.segmented_control(
-            "Selection", METHODS, required=True, format_func=lambda name: METHOD_WORDS[name], key=METHOD, **told
+            "Selection",
+            METHODS,
+            required=True,
+            format_func=lambda name: METHOD_WORDS[name],
+            key=METHOD,
+            help="Excess of mass: the branches that persist longest. Leaves: the ends of the tree, more and smaller.",
+            **told,
         )
         st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, width=140, help=terms.term("epsilon"), **told)
         st.toggle(
@@ -65,11 +76,7 @@ def _follow(dataset: Dataset, settings: ProfileSettings) -> None:
         st.session_state.pop(NEEDS_FIT, None)
 
 
-def _sizes(settings: ProfileSettings, n_rows: int) -> list[int]:
-    return sorted({size for size in presets.SIZES if 0 < 2 * size < n_rows} | {settings.min_cluster_size})
-
-
-def _cut(visit: _shell.Visit, dataset: Dataset, settings: ProfileSettings) -> None:
+def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
     """Cut the tree at what the controls say; where there is no such tree, remember that a fit is needed."""
     size = st.session_state[SIZE]
     asked = replace(
@@ -94,7 +101,7 @@ def _show(asked: ProfileSettings) -> None:
     st.session_state[CHANGED] = True
 
 
-def _offer_fit(visit: _shell.Visit, dataset: Dataset) -> None:
+def _offer_fit(visit: Visit, dataset: Dataset) -> None:
     asked = st.session_state.get(NEEDS_FIT)
     if asked is None:
         return
@@ -106,7 +113,7 @@ def _offer_fit(visit: _shell.Visit, dataset: Dataset) -> None:
     st.button("Fit with these settings", key="recut_fit", on_click=_fit, args=(visit, dataset, asked))
 
 
-def _fit(visit: _shell.Visit, dataset: Dataset, asked: ProfileSettings) -> None:
+def _fit(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> None:
     with guard():
         visit.workbench.start_profiles(dataset.hash, asked)
         _show(asked)

@@ -18,9 +18,11 @@ PAGES = {
 PAGES |= {"feedback_model": "classify", "feedback_refit": "classify", "durations": "durations"}
 PAGES |= {"estimate_evaluation": "durations"}
 ROOMS = {"profiles": "profiles", "memory": "memory", "nodes": "nodes", "phases": "phases"}
+CHOOSE_CLUSTERING = ("durations", "memory")
+"""Pages whose address names a clustering."""
 TABS = {
     **{f"memory.{step}": "Tasks" for step in ("assess", "fact")},
-    **{f"memory.{step}": "Bins" for step in ("bins", "improvement")},
+    **{f"memory.{step}": "Bins" for step in ("bins", "improvement", "profile_bins", "profile_improvement")},
     **{f"memory.{step}": "Models" for step in ("train", "tables")},
     **{f"memory.{step}": "Policies" for step in ("replay", "why")},
     **{f"memory.{step}": "Roll-up" for step in ("plan", "rollup", "violations")},

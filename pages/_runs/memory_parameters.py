@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pages._runs.parameters import Parameters, number, plain
+from workprof.memory.bins.profile_bins import ProfileBinSettings
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings
 from workprof.memory.replay.settings import ReplaySettings
@@ -22,6 +23,10 @@ def _bins(asked: BinSettings) -> Parameters:
     if asked.price_column:
         found["memory_price_column"] = asked.price_column
     return found
+
+
+def _profile_bins(asked: ProfileBinSettings) -> Parameters:
+    return _bins(asked.bins) | {"memory_profile": f"P{asked.profile}"}
 
 
 def _models(asked: PredictorSettings) -> Parameters:
@@ -54,6 +59,7 @@ def _rollup(asked: RollupSettings) -> Parameters:
 
 MEMORY_MAKERS: dict[type, Callable[[Any], Parameters]] = {
     BinSettings: _bins,
+    ProfileBinSettings: _profile_bins,
     PredictorSettings: _models,
     ReplaySettings: _replay,
     RollupSettings: _rollup,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._durations import chosen_clustering
 from pages._frame import cross_link
 from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._runs import links
+from pages._runs.parameters import Parameters
 from workprof.charts.memory import task_labels
 from workprof.charts.runs import run_label, run_sentence, settings_table
 from workprof.charts.text import markdown_text
@@ -33,13 +35,21 @@ def _actions(visit: Visit, run: KeptRun, settings: object | None) -> None:
         if st.button(f"Open on {page.capitalize()}", icon=":material/open_in_new:", key="runs_open", type="primary"):
             label = _task_label(visit, run, settings)
             parameters = links.parameters_of(run.step, run.dataset_hash, settings, label)
-            cross_link.go(page, parameters)
+            cross_link.go(page, parameters | _clustering(visit, run, page))
         words, icon = ("Unpin", ":material/keep_off:") if run.pinned else ("Pin", ":material/keep:")
         help_words = visit.refusal or "A pinned run stays when space is needed and others go."
         if st.button(words, icon=icon, key="runs_pin", disabled=visit.readonly, help=help_words):
             visit.workbench.pin_run(run.run, not run.pinned)
             st.rerun()
         _removal(visit, run)
+
+
+def _clustering(visit: Visit, run: KeptRun, page: str) -> Parameters:
+    """Return the parameter of the clustering that a run rests on, for the pages that choose one."""
+    if not run.clustering or page not in links.CHOOSE_CLUSTERING:
+        return {}
+    dataset = visit.workbench.dataset(run.dataset_hash)
+    return {f"{page}_clustering": chosen_clustering.name_of_key(visit, dataset, run.clustering)}
 
 
 def _removal(visit: Visit, run: KeptRun) -> None:

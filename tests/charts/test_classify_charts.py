@@ -66,9 +66,9 @@ def test_published_definitions_are_flagged_on_every_figure_of_the_classifier(nam
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (0, "This job looks like P7, with probability 95%."),
+        (0, "This job looks like P7, with probability 95.0 %."),
         (1, "No answer: unsure"),
-        (2, "No answer: no profile: jobs like this one are most often outliers. The likeliest profile is P7 (6%)."),
+        (2, "No answer: no profile: jobs like this one are most often outliers. The likeliest profile is P7 (6 %)."),
     ],
 )
 def test_the_answer_or_why_there_is_none(row, words):
@@ -124,12 +124,18 @@ def test_the_leak_is_called_out_with_both_figures():
         ({"random": 0.9, "by_group": 0.9}, "No leak to speak of"),
         ({"random": 0.9, "by_job": 0.5}, "jobs never seen"),
         ({"by_time": 0.5}, "Split by time"),
+        ({"random": 0.9, "by_job": 0.9, "by_time": 0.5}, "Jobs that come later are harder to tell"),
     ],
 )
 def test_the_sentence_of_the_splits_that_could_be_made(rights, words):
     chart = charts.split_bars(evaluation(rights, {"by_group": "no column group"}), NAMING)
     assert words in chart.takeaway
     assert "no column group" in chart.note
+
+
+def test_later_jobs_are_spoken_of_only_where_they_are_harder():
+    even = charts.split_bars(evaluation({"random": 0.9, "by_job": 0.9, "by_time": 0.9}, {}), NAMING)
+    assert "later" not in even.takeaway
 
 
 def test_table_five_has_the_worst_on_top_and_every_row_of_support():
@@ -175,7 +181,7 @@ def test_importance_stacks_the_classes_and_states_its_sample():
         assert "60 of 5,000 jobs, seed 3" in chart.note
         assert "Additivity holds" in chart.note
     assert "FAILS" in charts.field_bars(global_explanation(additive=False), NAMING).note
-    assert charts.field_bars(found, NAMING).takeaway.startswith("The answers rest on user (80%)")
+    assert charts.field_bars(found, NAMING).takeaway.startswith("The answers rest on user (80 %)")
 
 
 def test_a_beeswarm_has_a_dot_per_job_and_field_in_its_own_band():

@@ -102,9 +102,10 @@ def test_offsets_of_a_trace_know_no_zone():
     assert chart.figure.layout.xaxis.title.text == "Start (days since the first start)"
 
 
-def test_dates_in_columns_are_written_as_dates():
+@pytest.mark.parametrize("name", ["start_time_s", "started_s"])
+def test_dates_in_columns_are_written_as_dates(name):
     dates = ColumnProfile(
-        Column("start_time_s", "DOUBLE", "s", "start", True),
+        Column(name, "DOUBLE", "s", "start", True),
         rows=4,
         missing_share=0.0,
         distinct=4,

@@ -77,7 +77,8 @@ def test_a_missing_column_is_named(missing, labels):
     found = told([name for name in COLUMNS if name != missing])
     lacking = [item for item in found.values() if item.value == "no data"]
     assert [item.label for item in lacking] == labels
-    assert {item.detail for item in lacking} == {missing}
+    assert {item.detail for item in lacking} == {"column missing"}
+    assert all(f"no values of {missing};" in item.meaning for item in lacking)
 
 
 def test_without_names_of_jobs_the_rows_are_counted():
@@ -94,6 +95,6 @@ def test_an_empty_column_counts_as_missing():
 def test_measured_datasets_have_figures_and_a_sentence():
     runs = benchmark_headlines(DATASET, tuple(column(name) for name in ("node", "benchmark", "started_s")))
     assert [item.label for item in runs] == ["Runs", "Nodes", "Benchmarks", "Period"]
-    assert measured_sentence(DATASET, runs) == "demo holds 1,000 runs, 42 nodes, 42 benchmarks."
+    assert measured_sentence(DATASET, runs) == "demo: 1,000 runs, 42 nodes and 42 benchmarks."
     samples = telemetry_headlines(DATASET, tuple(column(name) for name in ("t", "cpu.user%", "node")), 18, 6)
-    assert measured_sentence(DATASET, samples) == "demo holds 1,000 samples, 18 runs, 6 workloads, 1 counter."
+    assert measured_sentence(DATASET, samples) == "demo: 1,000 samples, 18 runs, 6 workloads and 1 counter."

@@ -204,7 +204,7 @@ def test_transfer_tells_ours_beside_no_scaling():
     assert sum(name.endswith("(ours)") for name in chart.data["method"]) == 1
     assert charts.interval_sentence(None) == ""
     told = charts.interval_sentence(Coverage(0.9, 0.88, 1.8, 424, 0, "workflow"))
-    assert told.startswith("Intervals of 90% held 88.0 % of 424 runtimes whose workflow")
+    assert told.startswith("Intervals of 90 % held 88.0 % of 424 runtimes whose workflow")
 
 
 def test_rows_of_long_names_stay_apart():

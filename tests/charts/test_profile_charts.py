@@ -7,7 +7,9 @@ import pytest
 
 from tests.charts import records_for_tests as made
 from workprof.charts import profiles as charts
+from workprof.charts.profiles.left_out import together
 from workprof.charts.profiles.points import MOST_SVG_POINTS, stratified
+from workprof.charts.profiles.tree import round_ones
 from workprof.charts.theme import OUTLIER_COLOUR
 
 NAMES = charts.profile_names(made.fit(), made.NOTES)
@@ -125,3 +127,24 @@ def test_headlines_name_both_silhouettes_and_show_the_truth_only_where_planted()
     assert details == ["proper, ± 0.010", "published"]
     assert "Truth (ARI)" not in labels
     assert all(item.meaning for item in charts.headlines(made.fit()))
+
+
+def test_features_left_out_for_the_same_reason_stand_in_one_sentence():
+    notes = ("gpu_usage_percent is left out: not in this table.", "read_bytes is left out: constant (0).")
+    notes += ("Other words.", "peak_memory_bytes is left out: not in this table.")
+    assert together(notes) == (
+        "Left out, not in this table: GPU usage (%) and peak memory (bytes).",
+        "Left out, constant (0): read (bytes).",
+        "Other words.",
+    )
+    assert together(()) == ()
+
+
+@pytest.mark.parametrize(("shortest", "longest"), [(0.05, 4.7), (0.002, 40), (1, 1), (1.1, 1.7)])
+def test_the_numbers_of_the_distance_axis_are_round(shortest, longest):
+    low, high = np.log10([shortest, longest])
+    ticks = 10 ** np.asarray(round_ones(low, high))
+    assert ((shortest * 0.999 <= ticks) & (ticks <= longest * 1.001)).all()
+    if longest / shortest > 5:
+        assert 2 <= len(ticks) <= 10
+        assert all(f"{tick:e}"[:8] in ("1.000000", "2.000000", "5.000000") for tick in ticks)

@@ -125,6 +125,7 @@ def test_the_best_is_told_with_its_target_and_lead():
     sentence = charts.best_sentence(RUNS, BEST, complete=False)
     assert sentence.startswith("Best so far by ACQUIRES at a target of 26 profiles: OPTICS, power, Manhattan, 100")
     assert "0.005 ahead of the next" in sentence
+    assert "level with the next" in charts.best_sentence([RUNS[BEST], RUNS[BEST]], 0, complete=True)
     assert "so far" not in charts.best_sentence(RUNS, BEST, complete=True)
     assert "No run has a score" in charts.best_sentence(RUNS, -1, complete=True)
 

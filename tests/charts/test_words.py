@@ -3,8 +3,8 @@
 import pytest
 
 from workprof.charts.contrast import ink_on
-from workprof.charts.fields import axis_unit, formatted, label, title
-from workprof.charts.text import markdown_text, plotly_text, shortened, spreadsheet_text
+from workprof.charts.fields import axis_unit, column_words, formatted, label, title
+from workprof.charts.text import listed, markdown_text, plotly_text, shortened, spreadsheet_text
 from workprof.charts.theme import COLOURS, DARK_BACKGROUND, LIGHT_BACKGROUND, OUTLIER_COLOUR, mark
 
 
@@ -69,3 +69,24 @@ def test_texts_of_files_are_made_harmless():
     assert spreadsheet_text("plain") == "plain"
     assert shortened("a\nb" * 100).count("\n") == 0
     assert len(shortened("x" * 1000)) == 48
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("duration_p95_s", "duration p95 (s)"),
+        ("peak_memory_bytes", "peak memory (bytes)"),
+        ("cpu_usage_percent", "CPU usage (%)"),
+        ("price_per_h", "price (per hour)"),
+        ("wasted_gb_h", "wasted (GB·h)"),
+        ("times_as_good", "times as good"),
+        ("row_id", "row ID"),
+        ("share", "share"),
+    ],
+)
+def test_columns_are_called_in_words_with_their_unit(column, words):
+    assert column_words(column) == words
+
+
+def test_lists_are_read_aloud():
+    assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]

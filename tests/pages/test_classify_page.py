@@ -8,6 +8,7 @@ import pytest
 from tests.pages.conftest import SAMPLE, problems
 from workprof.profiles.forecaster import ForecasterSettings
 from workprof.settings import from_environment
+from workprof.units import format_share
 from workprof.workbench import Workbench
 
 ROWS = 500
@@ -84,7 +85,7 @@ def test_a_past_job_has_its_profile_needs_reasons_and_neighbours(app, part, hous
     workbench = house().workbench
     loaded = workbench.loaded_forecaster(part, ForecasterSettings())
     said = loaded.forecast(workbench.past_jobs(part, [5]))
-    assert f"{said.profiles.top_probability[0, 0]:.0%}" in words(test)
+    assert format_share(said.profiles.top_probability[0, 0]) in words(test)
 
 
 def test_search_and_random_draw_give_a_row(app, part):

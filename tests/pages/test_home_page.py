@@ -17,7 +17,7 @@ def test_the_checklist_names_what_is_done_and_what_is_next(app, loaded):
     test = app("home")
     assert problems(test) == []
     data, profiles, classifier, plan = steps(test)
-    assert "done · Data: 15,000 finished jobs ready" in data
+    assert "done · Data: 15,000 finished rows ready" in data
     assert "done · Profiles:" in profiles
     assert "next · Classifier: not trained yet" in classifier
     assert "next · Plan: not made yet" in plan
@@ -64,8 +64,8 @@ def test_an_empty_home_has_two_buttons_and_the_way_to_the_tour(app, home):
 @pytest.mark.parametrize(
     ("kind", "sentence", "page"),
     [
-        ("benchmarks", "benchmarks holds 180 runs, 3 nodes, 6 benchmarks\\.", "Rank the nodes"),
-        ("telemetry", "telemetry holds 396 samples, 18 runs, 6 workloads, 76 counters\\.", "Look at the phases"),
+        ("benchmarks", "benchmarks\\: 180 runs, 3 nodes and 6 benchmarks\\.", "Rank the nodes"),
+        ("telemetry", "telemetry\\: 396 samples, 18 runs, 6 workloads and 76 counters\\.", "Look at the phases"),
     ],
 )
 def test_measured_data_has_a_home_with_the_next_step(app, house, kind, sentence, page):
@@ -84,7 +84,7 @@ def test_recent_runs_open_on_their_page(app, loaded):
     assert problems(test) == []
     lines = [item.value for item in test.markdown if str(item.value).endswith(" UTC")]
     assert 2 <= len(lines) <= 5
-    assert lines[0].replace("\\", "").startswith("Roll-up of a plan of ")
+    assert lines[0].replace("\\", "").startswith("Roll-up of a plan · ")
     test.button(key="home_run_0").click().run()
     assert problems(test) == []
     assert test.title[0].value == "Memory"

@@ -13,8 +13,8 @@ from workprof.charts.help.explained import _SPOKEN
 
 CHARTS = Path(__file__).parents[2] / "workprof" / "charts"
 PLAIN = {
-    "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Confidence", "Cores",
-    "Detector", "F1 of degraded", "F1 of normal", "Finished", "Finished jobs", "Groups", "In a profile both times",
+    "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
+    "Confidence", "Cores", "Detector", "F1 of degraded", "F1 of normal", "Finished", "Finished jobs", "Groups",
     "Its risk", "Jobs", "Looked at", "Mean error", "Mean size", "Median duration", "Memory", "Moved", "Needed less",
     "Needed more", "Odds of a retry", "Of requests", "Order holds", "Over the top", "Period", "Predicted saving",
     "Recorded", "Restoring error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks", "Thesis' optimum",
@@ -60,10 +60,13 @@ def test_other_names_of_a_term_mean_the_term(term):
 def test_columns_keep_their_settings_and_get_the_meaning():
     number = st.column_config.NumberColumn
     given = {"u_score": number("u-score", format="%.1f", help="Lower is better."), "plain": "plain words"}
-    found = terms.columns(["u_score", "purity", "plain", "something else"], given)
+    names = ["u_score", "purity", "plain", "something else", "duration_p95_s", "vm.pg_free/s"]
+    found = terms.columns(names, given)
     assert found["u_score"]["help"] == f"Lower is better. {meaning_of('u-score')}"
     assert found["u_score"]["type_config"]["format"] == "%.1f"
     assert found["purity"]["help"] == meaning_of("purity")
     assert found["plain"] == "plain words"
     assert "something else" not in found
+    assert "vm.pg_free/s" not in found
+    assert found["duration_p95_s"]["label"] == "duration p95 (s)"
     assert given["u_score"]["help"] == "Lower is better."

@@ -16,6 +16,9 @@ from workprof.charts.theme import COLOURS, laid_out
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage
 from workprof.units import DAY_S, HOUR_S, format_count, format_duration, format_share
 
+MOMENTS = ("_time_s", "started_s", "finished_s")
+"""Ends of the names of columns that hold moments: of jobs, and of benchmark runs."""
+
 SINCE_2001_S = 978_307_200
 """Starts before 2001 are offsets of the trace, not dates."""
 
@@ -81,7 +84,7 @@ def column_table(profiles: tuple[ColumnProfile, ...]) -> pd.DataFrame:
 def _column_line(profile: ColumnProfile) -> dict[str, object]:
     column = profile.column
     numbers = {"min": profile.minimum, "median": profile.median, "p95": profile.p95, "max": profile.maximum}
-    dates = column.name.endswith("_time_s") and profile.minimum > SINCE_2001_S
+    dates = column.name.endswith(MOMENTS) and profile.minimum > SINCE_2001_S
     written = _date if dates else formatted
     words = {name: written(column.name, value) if column.numeric else "" for name, value in numbers.items()}
     top = ", ".join(f"{value} ({count:,})" for value, count in profile.top[:3])

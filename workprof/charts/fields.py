@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from workprof.units import DAY_S, GIB, HOUR_S, MIB, MINUTE_S, format_bytes, format_count, format_duration
 
 _SUFFIXES = {"_bytes": "bytes", "_s": "s", "_percent": "percent", "_count": "operations"}
+_IN_BRACKETS = {"_bytes": "bytes", "_percent": "%", "_gb_h": "GB·h", "_gb": "GB", "_per_h": "per hour", "_s": "s"}
+_OF_WORDS = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 _WORDS = {"cpu": "CPU", "gpu": "GPU", "id": "ID"}
 _READABLE = {
     "bytes": ((GIB, "GiB"), (MIB, "MiB"), (1024, "KiB")),
@@ -43,6 +46,18 @@ def title(field: str, unit_name: str | None = None) -> str:
         name = "% of one GPU" if "gpu" in field else "% of one core"
     text = label(field)
     return f"{text[:1].upper()}{text[1:]}" + (f" ({name})" if name else "")
+
+
+def column_words(name: str) -> str:
+    """Return a column of a table as people read it: 'duration p95 (s)' for duration_p95_s; a counter's name stays."""
+    if not _OF_WORDS.fullmatch(name):
+        return name
+    stem, kind = name, ""
+    for suffix, words in _IN_BRACKETS.items():
+        if name.endswith(suffix) and name != suffix:
+            stem, kind = name.removesuffix(suffix), f" ({words})"
+            break
+    return " ".join(_WORDS.get(word, word) for word in stem.split("_") if word) + kind
 
 
 def axis_unit(field: str, largest: float) -> AxisUnit:

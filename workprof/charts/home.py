@@ -9,7 +9,7 @@ from workprof.charts.fields import formatted
 from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.words import number
 from workprof.charts.overview import Columns, column_of
-from workprof.charts.text import counted
+from workprof.charts.text import counted, listed
 from workprof.memory.replay.records import ReplayResult
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import Dataset
@@ -76,7 +76,7 @@ def measured_sentence(dataset: Dataset, figures: tuple[Headline, ...]) -> str:
         for item in figures
         if item.value.replace(",", "").isdigit()
     ]
-    return f"{dataset.name} holds {', '.join(told)}."
+    return f"{dataset.name}: {listed(told)}."
 
 
 def _jobs(dataset: Dataset, columns: Columns) -> Headline:
@@ -170,6 +170,5 @@ def _period(columns: Columns) -> Headline:
 
 
 def _without(words: str, column: str) -> Headline:
-    return Headline(
-        words, NO_DATA, f"The trace has no values of {column}; map a column to it on the Data page.", column
-    )
+    meaning = f"The trace has no values of {column}; map a column to it on the Data page."
+    return Headline(words, NO_DATA, meaning, "column missing")

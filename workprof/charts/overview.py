@@ -6,6 +6,7 @@ import math
 
 from workprof.charts.chart import Headline
 from workprof.charts.fields import formatted
+from workprof.charts.text import counted
 from workprof.store.reports import ColumnProfile, Dataset
 from workprof.units import format_count, format_duration, format_share
 
@@ -29,13 +30,12 @@ def dataset_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...
 def overview_sentence(dataset: Dataset, columns: Columns) -> str:
     """Return the dataset in one sentence."""
     duration, users = column_of(columns, "duration_s"), column_of(columns, "user")
-    by = f" by {users.distinct:,} users" if users else ""
+    by = f" by {counted(users.distinct, 'user')}" if users else ""
+    held = f"{dataset.name} holds {counted(dataset.rows, 'row')}{by}"
     if duration is None or not math.isfinite(duration.median):
-        return f"{dataset.name} holds {dataset.rows:,} rows{by}; it has no durations."
-    return (
-        f"{dataset.name} holds {dataset.rows:,} rows{by}; half of them end within {format_duration(duration.median)}, "
-        f"95 % within {format_duration(duration.p95)}."
-    )
+        return f"{held}; it has no durations."
+    median, p95 = format_duration(duration.median), format_duration(duration.p95)
+    return f"{held}; half of them end within {median}, 95 % within {p95}."
 
 
 _COUNTED = {"user": "Users", "node": "Nodes", "workload": "Workloads"}

@@ -133,9 +133,9 @@ def run_label(run: Run) -> str:
 
 
 def recent_line(run: Run) -> str:
-    """Return what was found last, of what and when, in half a sentence."""
+    """Return what was found last, in which dataset and when."""
     words = step_words(run.step)
-    return f"{words[:1].upper()}{words[1:]} of {run.dataset}, {when(run)} UTC"
+    return f"{words[:1].upper()}{words[1:]} · {run.dataset} · {when(run)} UTC"
 
 
 def run_table(runs: Sequence[Run]) -> pd.DataFrame:

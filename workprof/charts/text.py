@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 from workprof.spreadsheets import spreadsheet_text
 
-__all__ = ["counted", "label_text", "markdown_text", "plotly_text", "shortened", "spreadsheet_text"]
+__all__ = ["counted", "label_text", "listed", "markdown_text", "plotly_text", "shortened", "spreadsheet_text"]
 
 LONGEST = 48
 _MARKUP = re.compile(r"[\\`*\[\]<>$~|&#!]|(?<!\w)_|_(?!\w)|:[\w/-]+[:\[]|://|^([-+]|\d+[.)])(\s|$)|www\.|@")
@@ -33,6 +34,11 @@ def markdown_text(text: str, longest: int = LONGEST) -> str:
 def label_text(text: str, longest: int = LONGEST) -> str:
     """Return a text that a label shows as it is; unchanged where Markdown makes nothing of it, as of '24.6 %'."""
     return markdown_text(text, longest) if _MARKUP.search(text) else shortened(text, longest)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return 'a, b and c'."""
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
 def counted(count: int, noun: str) -> str:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 STANDING_OUT = 0.5
 """A feature is worth a word when its profile mean is this far from the mean of the other profiles, in scaled units."""
 
+LARGE = 1000
+"""From here on a number is written out, without decimals."""
+
 WORDS = {
     "cpu_usage_percent": "CPU use",
     "gpu_usage_percent": "GPU use",
@@ -97,4 +100,5 @@ def _format(name: str, value: float) -> str:
         return format_bytes(value)
     if name == "duration_s":
         return format_duration(value)
-    return f"{value:.3g}" + (" %" if name.endswith("_percent") else "")
+    number = f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}"
+    return number + (" %" if name.endswith("_percent") else "")

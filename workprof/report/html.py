@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from workprof.charts.chart import Chart, Headline
+from workprof.charts.fields import column_words
 from workprof.charts.theme import readable
 from workprof.records import to_json
 from workprof.report.parts import Section, Table
@@ -124,7 +125,7 @@ def _table(table: Table) -> str:
 
 
 def _rows(frame: pd.DataFrame) -> str:
-    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in frame.columns)
+    head = "".join(f'<th scope="col">{_text(column_words(str(name)))}</th>' for name in frame.columns)
     lines = [
         "<tr>" + "".join(f"<td>{_text(_cell(value))}</td>" for value in row) + "</tr>"
         for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)

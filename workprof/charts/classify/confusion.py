@@ -13,6 +13,7 @@ from workprof.charts.sweep.ink import ink
 from workprof.charts.theme import SCALE, laid_out, rows_height
 from workprof.profiles.classifier.classification_scores import Confusion
 from workprof.profiles.classifier.split_scores import SplitScores
+from workprof.units import format_share
 
 MOST_WRITTEN = 12
 """Classes up to which the cells hold their numbers; beyond that they are too small to read."""
@@ -84,7 +85,8 @@ def confusion_table(confusion: Confusion, naming: Naming, shown_as: str) -> pd.D
 def _hover(confusion: Confusion, shares: np.ndarray, answers: list[str], truths: list[str]) -> list[list[str]]:
     return [
         [
-            f"truth {truth}, answer {answer}: {confusion.counts[i, j]:,} rows, {shares[i, j]:.1%} of the truth's"
+            f"truth {truth}, answer {answer}: {confusion.counts[i, j]:,} rows, "
+            f"{format_share(shares[i, j])} of the truth's"
             for j, answer in enumerate(answers)
         ]
         for i, truth in enumerate(truths)
@@ -94,7 +96,7 @@ def _hover(confusion: Confusion, shares: np.ndarray, answers: list[str], truths:
 def _write(figure: go.Figure, confusion: Confusion, shares: np.ndarray, shown_as: str) -> None:
     for (i, j), rows in np.ndenumerate(confusion.counts):
         if rows:
-            text = f"{rows:,}" if shown_as == "rows" else f"{shares[i, j]:.0%}"
+            text = f"{rows:,}" if shown_as == "rows" else f"{shares[i, j]:.0%}"  # no room for a space
             figure.add_annotation(
                 x=j, y=i, text=text, showarrow=False, font={"size": 12, "color": ink(float(shares[i, j]))}
             )
@@ -108,5 +110,5 @@ def _takeaway(confusion: Confusion, shares: np.ndarray, answers: list[str], trut
     i, j = np.unravel_index(int(wrong.argmax()), wrong.shape)
     return (
         f"The most frequent mistake: truth {truths[i]}, answer {answers[j]}, {wrong[i, j]:,} rows "
-        f"({shares[i, j]:.0%} of that truth)."
+        f"({format_share(shares[i, j], 0)} of that truth)."
     )

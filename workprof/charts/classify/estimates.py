@@ -15,7 +15,7 @@ from workprof.charts.fields import formatted, label, title
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.profiles.estimation.estimates import Estimates
-from workprof.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S
+from workprof.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, format_share
 
 LINE_PX = 96
 AROUND_PX = 40
@@ -60,8 +60,9 @@ def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, namin
         takeaway=_takeaway(table),
         alt=f"One row per target with point and interval. {' '.join(_sentence(line) for _, line in table.iterrows())}",
         data=table,
-        note=f"Dot: best guess; thick line: middle half; thin line: interval meant to hold {nominal:.0%} of jobs, "
-        "calibrated on jobs kept apart. Logarithmic axes. The estimates do not depend on the mode.",
+        note="Dot: best guess; thick line: middle half; thin line: interval meant to hold "
+        f"{format_share(nominal, 0)} of jobs, calibrated on jobs kept apart. Logarithmic axes. The estimates do not "
+        "depend on the mode.",
     )
 
 

@@ -12,6 +12,7 @@ from workprof.charts.fields import label
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import laid_out, mark, rows_height
 from workprof.profiles.classifier.explain_all import GlobalExplanation
+from workprof.units import format_share
 
 AXIS = "Mean |SHAP|, all classes (log-odds)"
 
@@ -79,7 +80,7 @@ def _fields_takeaway(lines: list[str], totals: np.ndarray) -> str:
     if not len(totals) or not totals.sum():
         return "No field moves the score."
     share = totals / totals.sum()
-    first = ", ".join(f"{line} ({part:.0%})" for line, part in zip(lines[:3], share[:3], strict=True))
+    first = ", ".join(f"{line} ({format_share(part, 0)})" for line, part in zip(lines[:3], share[:3], strict=True))
     return f"The answers rest on {first} of all the movement."
 
 

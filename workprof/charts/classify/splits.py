@@ -87,9 +87,17 @@ def leak_sentence(found: ClassifierEvaluation) -> str:
     lost = leaky.accuracy - honest.accuracy
     kept = "job" if strict == "by_job" else "group"
     told = f"accuracy {leaky.accuracy:.2f} under a random split, {honest.accuracy:.2f} on {kept}s never seen"
+    later = _later(found, min(leaky.accuracy, honest.accuracy))
     if not math.isfinite(lost) or lost < SMALL_LEAK:
-        return f"No leak to speak of: {told}."
-    return f"A random split leaks: {told}. {_macro(leaky, honest)}"
+        return f"No leak to speak of: {told}.{later}"
+    return f"A random split leaks: {told}. {_macro(leaky, honest)}{later}"
+
+
+def _later(found: ClassifierEvaluation, told: float) -> str:
+    """Return that jobs of later are harder, where they are: a leak is not the only thing that flatters."""
+    if "by_time" not in found.splits or not told - found.splits["by_time"].accuracy >= SMALL_LEAK:
+        return ""
+    return f" Jobs that come later are harder to tell: {found.splits['by_time'].accuracy:.2f}."
 
 
 def _macro(leaky: SplitScores, honest: SplitScores) -> str:

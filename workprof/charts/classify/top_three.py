@@ -9,6 +9,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
 from workprof.charts.theme import OUTLIER_COLOUR, laid_out, mark
 from workprof.profiles.classifier.predictions import NO_PROFILE, Predictions
+from workprof.units import format_share
 
 LINE_PX = 44
 AROUND_PX = 90
@@ -25,6 +26,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     """
     classes, shares = said.top[row].tolist(), said.top_probability[row].tolist()
     names = [naming.shown(profile) for profile in classes]
+    words = [format_share(share) for share in shares]
     figure = go.Figure(
         go.Bar(
             x=shares,
@@ -34,7 +36,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
                 "color": [mark(profile).colour for profile in classes],
                 "pattern": {"shape": [mark(profile).pattern for profile in classes]},
             },
-            text=[f"{share:.1%}" for share in shares],
+            text=words,
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{y}: probability %{x:.3f}<extra></extra>",
@@ -50,7 +52,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
         name="top-profiles",
         figure=figure,
         takeaway=takeaway,
-        alt=f"Bars of probability: {'; '.join(f'{n} {s:.1%}' for n, s in zip(names, shares, strict=True))}. {takeaway}",
+        alt=f"Bars of probability: {'; '.join(map(' '.join, zip(names, words, strict=True)))}. {takeaway}",
         data=pd.DataFrame(
             {
                 "profile": classes,
@@ -67,11 +69,11 @@ def answer_sentence(said: Predictions, row: int, naming: Naming) -> str:
     """Return the answer for one job, or why there is none, in one sentence."""
     best = naming.name(int(said.best[row]))
     if not said.abstained[row]:
-        return f"This job looks like {best}, with probability {said.probability[row]:.0%}."
+        return f"This job looks like {best}, with probability {format_share(said.probability[row])}."
     reason = said.reason_text(row)
     if int(said.top[row][0]) == NO_PROFILE:
-        return f"No answer: {reason}. The likeliest profile is {best} ({said.probability[row]:.0%})."
-    return f"No answer: {reason}. The likeliest would be {best} ({said.probability[row]:.0%})."
+        return f"No answer: {reason}. The likeliest profile is {best} ({format_share(said.probability[row], 0)})."
+    return f"No answer: {reason}. The likeliest would be {best} ({format_share(said.probability[row], 0)})."
 
 
 def _note(threshold: float, naming: Naming) -> str:
@@ -79,5 +81,5 @@ def _note(threshold: float, naming: Naming) -> str:
         return "Probabilities are those of the trees, not calibrated."
     return (
         f"Probabilities are calibrated on jobs held out of training. The dotted line is the smallest probability of an "
-        f"answer, {threshold:.0%}."
+        f"answer, {format_share(threshold, 0)}."
     )

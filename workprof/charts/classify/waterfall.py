@@ -83,6 +83,8 @@ def _takeaway(found: JobExplanation, naming: Naming) -> str:
     if not found.sentences:
         return f"No field says much for or against {naming.name(found.profile)} here."
     first = found.sentences[0]
+    field = next((name for name in found.fields if first.startswith(f"{name} ")), "")
+    first = label(field) + first[len(field) :]
     return f"{first[:1].upper()}{first[1:]}, more than any other field."
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.chart import Chart
+from workprof.charts.profiles.left_out import together
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
 from workprof.profiles.clusterability.clusterability import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
 
@@ -44,7 +45,7 @@ def hopkins_line(found: Hopkins) -> Chart:
         data=pd.DataFrame({"draw": range(1, len(found.draws) + 1), PLAIN: found.draws, POWER: found.draws_power}),
         note=f"{found.resamples} draws of {found.n_sampled:,} of {found.n_rows:,} rows in {found.n_dims} scaled "
         f"columns, seed {found.seed}. For uniform rows 95 % of the draws of the power variant lie between "
-        f"{found.uniform_low:.2f} and {found.uniform_high:.2f}. " + " ".join(found.notes),
+        f"{found.uniform_low:.2f} and {found.uniform_high:.2f}. " + " ".join(together(found.notes)),
     )
 
 

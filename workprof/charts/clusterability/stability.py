@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.chart import Chart, Headline
+from workprof.charts.profiles.left_out import together
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
 from workprof.profiles.clusterability.jaccard import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM
@@ -44,7 +45,7 @@ def stability_bars(found: Stability, names: Mapping[int, str]) -> Chart:
         alt=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first. {_takeaway(found, table)}",
         data=table,
         note="Lines: Hennig's reading of the mean similarity, doubtful from 0.6, stable from 0.75, highly stable from "
-        "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. " + " ".join(found.notes),
+        "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. " + " ".join(together(found.notes)),
     )
 
 
@@ -58,7 +59,9 @@ def stability_headlines(found: Stability) -> tuple[Headline, ...]:
             "Stable profiles", f"{stable} of {len(found.per_profile)}", "Mean Jaccard similarity of 0.75 or more."
         ),
         Headline("Adjusted Rand", rand, "Agreement on the rows that are in a profile both times: 1 = the same groups."),
-        Headline("In a profile both times", format_share(found.shared_share), "Mean share of the resampled rows."),
+        Headline(
+            "Clustered twice", format_share(found.shared_share), "In a profile both times: mean share of the rows."
+        ),
         Headline("Profiles found", counts, "In the resamples.", f"{len(found.per_profile)} in the clustering"),
     )
 

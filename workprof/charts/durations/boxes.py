@@ -24,8 +24,8 @@ LEAST = 0.001
 """Left end of the logarithmic axis; smaller errors stand there."""
 
 MOST = 1e4
-ROOM_FOR_WORDS = 1.3
-"""Decades kept free at the right."""
+ROOM_FOR_WORDS = 1.9
+"""Decades kept free at the right, enough for the words on a phone."""
 
 QUANTILES = ("p5", "p25", "p50", "p75", "p95")
 

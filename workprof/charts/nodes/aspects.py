@@ -13,6 +13,7 @@ from workprof.charts.memory.figures import figure_of
 from workprof.charts.nodes.words import node_name, score_words
 from workprof.charts.theme import mark
 from workprof.nodes.ranking.records import RankedNode, Ranking
+from workprof.units import format_share
 
 MOST_NODES = 24
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 5, 10, 20, 50, 100)
@@ -43,7 +44,7 @@ def aspect_lines(found: Ranking) -> Chart:
         alt=f"Scores of {len(nodes)} nodes in {', '.join(aspects)}. {takeaway}",
         data=aspect_table(found),
         note=f"{shown}Logarithmic: equal distances are equal ratios. Bars: intervals of "
-        f"{found.settings.confidence:.0%}; nodes without one have fewer than 3 runs of a benchmark.",
+        f"{format_share(found.settings.confidence, 0)}; nodes without one have fewer than 3 runs of a benchmark.",
     )
 
 

@@ -53,10 +53,8 @@ def _takeaway(found: Detection) -> str:
     n = len({str(name) for name in found.runs.benchmark})
     if not np.isfinite(found.model.type_accuracy):
         return f"The network codes {counted(len(found.runs.row_id), 'run')} of {counted(n, 'benchmark')}."
-    return (
-        f"From the code alone the benchmark of {format_share(found.model.type_accuracy)} of "
-        f"{counted(found.model.n, 'unseen run')} is told."
-    )
+    share, runs = format_share(found.model.type_accuracy), counted(found.model.n, "unseen run")
+    return f"The code alone tells the benchmark of {share} of {runs}."
 
 
 def _points(found: Detection, name: str, look: tuple[str, str], shown: Bools) -> dict[str, Any]:

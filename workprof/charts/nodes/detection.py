@@ -84,7 +84,12 @@ def reconstruction_errors(found: Detection) -> Chart:
         name="node-reconstruction-errors",
         figure=figure_of(
             [_boxes(found, name) for name in names],
-            x={"title": "Restoring error of a run (inputs from 0 to 1, logarithmic)", "type": "log"},
+            x={
+                "title": "Restoring error of a run (log)",
+                "type": "log",
+                "dtick": 1,
+                "exponentformat": "none",
+            },
             y={"title": "", "type": "category", "categoryorder": "array", "categoryarray": names[::-1]},
             height=120 + 48 * max(len(names), 2),
         ),
@@ -93,7 +98,7 @@ def reconstruction_errors(found: Detection) -> Chart:
         data=pd.DataFrame(
             {"node": runs.node, "benchmark": runs.benchmark, "error": runs.reconstruction_error, "flagged": runs.flag}
         ),
-        note="On the metrics that a run has; those of other benchmarks are not counted.",
+        note="Mean square over the metrics that a run has, each from 0 to 1; those of other benchmarks do not count.",
     )
 
 
@@ -132,6 +137,7 @@ def detection_reliability(found: Detection) -> Chart | None:
         "hovertemplate": "stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs<extra></extra>",
     }
     ends = {"range": [-0.04, 1.06], "tickformat": ".0%"}
+    method = found.calibration.method if found.calibration else "none"
     return Chart(
         name="node-reliability",
         figure=figure_of(
@@ -143,7 +149,7 @@ def detection_reliability(found: Detection) -> Chart | None:
         takeaway=takeaway,
         alt=f"Stated probability against the share under stress in {counted(len(filled), 'bin')}. {takeaway}",
         data=pd.DataFrame({"stated": held.stated, "observed": held.observed, "runs": held.rows}),
-        note=f"Calibration: {found.calibration.method if found.calibration else 'none'}; larger dots have more runs.",
+        note=f"Calibration: {method.capitalize()}; larger dots have more runs.",
     )
 
 

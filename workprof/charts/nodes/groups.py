@@ -10,7 +10,7 @@ import pandas as pd
 from workprof.charts.chart import Chart, Headline
 from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.nodes.words import NO_DATA, nodes_words
-from workprof.charts.text import counted
+from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS
 from workprof.nodes.groups.records import Groups
 
@@ -41,7 +41,9 @@ def groups_headlines(found: Groups) -> tuple[Headline, ...]:
             "" if math.isnan(found.stability) else "stable" if found.stability >= STABLE_FROM else "doubtful",
         ),
         Headline(
-            "Looked at", counted(len(found.aspects), "aspect"), "In which nodes differ.", ", ".join(found.aspects)
+            "Looked at",
+            counted(len(found.aspects), "aspect"),
+            f"Those in which nodes differ by more than their runs do: {listed(found.aspects) or 'none'}.",
         ),
     )
 
@@ -64,8 +66,7 @@ def silhouette_bars(found: Groups) -> Chart:
     numbers = sorted(int(k) for k in found.silhouettes)
     values = [found.silhouettes[str(k)] for k in numbers]
     chosen = found.k if found.k > 1 else None
-    best = "No number of groups stands out" if chosen is None else f"{chosen} groups are chosen"
-    takeaway = f"{best} of {numbers[0]} to {numbers[-1]}." if numbers else "There are too few nodes to group."
+    takeaway = _chosen_words(numbers, chosen)
     return Chart(
         name="node-groups-silhouettes",
         figure=figure_of(
@@ -79,6 +80,16 @@ def silhouette_bars(found: Groups) -> Chart:
         data=pd.DataFrame({"k": numbers, "silhouette": values}),
         note="The largest mean silhouette wins, the smaller number on ties; at 0.25 or less there is one group.",
     )
+
+
+def _chosen_words(numbers: list[int], chosen: int | None) -> str:
+    if not numbers:
+        return "There are too few nodes to group."
+    if len(numbers) == 1:
+        stands = "does not stand out" if chosen is None else "stands out"
+        return f"Only {numbers[0]} groups could be tried with so few nodes; that {stands}."
+    best = "No number of groups stands out" if chosen is None else f"{chosen} groups are chosen"
+    return f"{best} of {numbers[0]} to {numbers[-1]}."
 
 
 def _bars(numbers: list[int], values: list[float], chosen: int | None) -> dict[str, Any]:

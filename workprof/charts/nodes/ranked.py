@@ -13,6 +13,7 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.nodes.words import faster_words, row_names, score_words
 from workprof.charts.theme import rows_height
 from workprof.nodes.ranking.records import PairRatio, RankedNode, Ranking
+from workprof.units import format_share
 
 OVERALL = "overall"
 RANKED, DEGRADED, UNRANKED = "#2c72c6", "#c8443f", "#626a75"
@@ -117,9 +118,10 @@ def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
             "thickness": 2,
         },
         "text": [_label(one) for one in nodes],
-        "textposition": "inside",
+        "textposition": "auto",  # beside a bar that is too short for its words
         "insidetextanchor": "start",
-        "textfont": {"color": "#ffffff"},
+        "insidetextfont": {"color": "#ffffff"},
+        "cliponaxis": False,
         "hovertext": [f"{row}: {score_words(one)}, {one.n_runs} runs" for row, one in zip(rows, nodes, strict=True)],
         "hoverinfo": "text",
     }
@@ -150,9 +152,8 @@ def _tie_word(first: int, last: int) -> dict[str, Any]:
 
 
 def _note(found: Ranking) -> str:
-    told = (
-        f"{found.n_runs:,} runs; intervals of {found.settings.confidence:.0%} from {found.settings.n_draws:,} resamples"
-    )
+    sure = format_share(found.settings.confidence, 0)
+    told = f"{found.n_runs:,} runs; intervals of {sure} from {found.settings.n_draws:,} resamples"
     left = sum(found.left_out.values())
     reasons = (
         f"; left out: {', '.join(f'{count:,} {reason}' for reason, count in found.left_out.items())}" if left else ""

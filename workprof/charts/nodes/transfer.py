@@ -70,7 +70,7 @@ def interval_sentence(told: Coverage | None) -> str:
     if told is None or not told.n or not math.isfinite(told.share):
         return ""
     return (
-        f"Intervals of {told.confidence:.0%} held {format_share(told.share)} of {told.n:,} runtimes whose "
+        f"Intervals of {format_share(told.confidence, 0)} held {format_share(told.share)} of {told.n:,} runtimes whose "
         f"{told.held_out} they had not seen; upper end / lower end {told.median_width:.2f}."
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ NAMES = {
     "both": "both distances",
 }
 FALSE_REJECTS_ALLOWED = 0.1
+LONGEST_ROW = 24
+"""Characters of a line before the bars: longer names leave them no room on a phone."""
 
 
 def evaluation_headlines(found: Evaluation) -> tuple[Headline, ...]:
@@ -85,14 +88,15 @@ def known_bars(found: Evaluation) -> Chart | None:
     figures |= {_name(name): value for name, value in sorted(known.learners.items(), key=lambda item: -item[1])}
     figures |= {_name(name): value for name, value in sorted(found.baselines.items(), key=lambda item: -item[1])}
     rows = list(figures)
+    drawn = ["<br>".join(textwrap.wrap(row, LONGEST_ROW)) for row in rows]
     spread = f" ± {known.accuracy_sd * 100:.1f} points over the splits" if math.isfinite(known.accuracy_sd) else ""
     return Chart(
         name="phases-recognised",
         figure=figure_of(
-            [_bars(list(figures.values()), rows, len(known.learners) + 1)],
-            x={"title": "Accuracy on known workloads", "range": [0, 1.12], "tickformat": ".0%"},
-            y={"title": "", **rows_axis(rows)},
-            height=rows_height(len(rows)),
+            [_bars(list(figures.values()), drawn, len(known.learners) + 1)],
+            x={"title": "Accuracy", "range": [0, 1.25], "tickformat": ".0%", "tickvals": [0, 0.5, 1]},
+            y={"title": "", **rows_axis(drawn)},
+            height=rows_height(sum(row.count("<br>") + 1 for row in drawn)),
         ),
         takeaway=evaluation_sentence(found),
         alt=f"Bars of the accuracy of {len(rows)} ways to recognise a workload. {evaluation_sentence(found)}",

@@ -76,8 +76,8 @@ def timeline_sentence(found: Timeline) -> str:
     best = _most_agreed(found.agreement)
     at = found.start_s + best * found.step_s
     return (
-        f"{head}: up to {phases} per counter; most counters change together about {seconds(at)} "
-        f"({format_share(float(found.agreement[best]))} of {usable})."
+        f"{head}: up to {phases} per counter; most counters change together at about {seconds(at)} "
+        f"({format_share(float(found.agreement[best]))} of {counted(usable, 'counter')})."
     )
 
 

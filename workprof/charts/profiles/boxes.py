@@ -17,6 +17,8 @@ from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import OUTLIERS, laid_out, mark, rows_height
 from workprof.profiles.fit import ProfileFit
 
+ROUNDING = 1e-9
+"""A standard deviation below this is that of equal values."""
 ROOM_FOR_WORDS = 0.45
 """Share of the data's width kept free at the right for the annotations."""
 
@@ -96,7 +98,12 @@ def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
 
 def _hover(row: Any, feature: str) -> str:
     median = formatted(feature, row.raw_median)
-    return f"{plotly_text(row.name)}: {row.size:,} rows, median {median}, σ {row.std:.3g}"
+    return f"{plotly_text(row.name)}: {row.size:,} rows, median {median}, σ {_sigma(row.std)}"
+
+
+def _sigma(value: float) -> str:
+    """Return a standard deviation in scaled units; what rounding left of equal values is 0."""
+    return "0" if abs(value) < ROUNDING else f"{value:.3g}"
 
 
 def _axis(feature: str) -> str:
@@ -112,9 +119,9 @@ def _extremes(table: pd.DataFrame) -> dict[int, str]:
     mean = float(np.nanmean(spread))
     words: dict[int, str] = {}
     for position, text in (
-        (int(np.nanargmin(np.abs(spread - mean))), f"nearest to the mean σ {mean:.3g}"),
-        (int(np.nanargmin(spread)), f"smallest σ {np.nanmin(spread):.3g}"),
-        (int(np.nanargmax(spread)), f"largest σ {np.nanmax(spread):.3g}"),
+        (int(np.nanargmin(np.abs(spread - mean))), f"nearest to the mean σ {_sigma(mean)}"),
+        (int(np.nanargmin(spread)), f"smallest σ {_sigma(np.nanmin(spread))}"),
+        (int(np.nanargmax(spread)), f"largest σ {_sigma(np.nanmax(spread))}"),
     ):
         words[position] = text
     return words

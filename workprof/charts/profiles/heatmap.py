@@ -17,6 +17,8 @@ from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import OUTLIERS, SCALE, laid_out, rows_height
 from workprof.profiles.fit import Heatmap, ProfileFit
 
+MOST_NAMED = 24
+"""Up to here every value has its name, also on a phone; of more, Plotly names as many as there is room for."""
 BY = ("profile", "value")
 _WORDS = {"profile": "of the profile's rows", "value": "of the value's rows"}
 
@@ -44,6 +46,8 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
     )
     laid_out(figure, x=label(field).capitalize(), y="", height=rows_height(len(lines)) + 60)
     figure.update_yaxes(autorange="reversed")
+    if len(values) <= MOST_NAMED:
+        figure.update_xaxes(dtick=1)
     return Chart(
         name=f"metadata-{field}",
         figure=figure,

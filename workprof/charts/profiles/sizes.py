@@ -36,7 +36,7 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         takeaway=_takeaway(table),
         alt=f"Bars of the rows of {len(table)} groups, largest first, outliers last.",
         data=table,
-        note=note(fit, f"{fit.scores.n_rows:,} clustered rows."),
+        note=note(fit, f"{fit.scores.n_rows:,} rows, outliers included."),
     )
 
 

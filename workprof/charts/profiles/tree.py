@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -19,6 +20,8 @@ Floats = NDArray[np.float64]
 TREE_PX = 520
 NAMED_SHARE = 0.025
 """Narrower icicles have no room for a name; hovering tells it."""
+MOST_DECADES = 3
+"""An axis over more powers of ten has a number at each of them only."""
 ROOT_ABOVE = 1.5
 """The root exists at any distance; it is drawn from this many times the largest split."""
 
@@ -126,7 +129,16 @@ def _place_names(figure: go.Figure, chosen: pd.DataFrame) -> None:
 
 def _distance_ticks(figure: go.Figure, table: pd.DataFrame) -> None:
     low, high = float(table["bottom"].min()), float(table["top"].max())
-    ticks = np.linspace(low, high, 7)
+    ticks = round_ones(low, high)
     figure.update_yaxes(
-        tickvals=ticks, ticktext=[f"{10**tick:.2g}" for tick in ticks], range=[low - 0.08 * (high - low or 1), high]
+        tickvals=ticks,
+        ticktext=[f"{10**tick:.2g}" for tick in ticks],
+        range=[low - 0.08 * (high - low or 1), high],
     )
+
+
+def round_ones(low: float, high: float) -> list[float]:
+    """Return the logarithms of the round numbers between two logarithms; both ends where there is none."""
+    parts = (1, 2, 5) if high - low <= MOST_DECADES else (1,)
+    every = [ten + math.log10(part) for ten in range(math.floor(low), math.ceil(high) + 1) for part in parts]
+    return [place for place in every if low <= place <= high] or [low, high]

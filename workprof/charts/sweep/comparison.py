@@ -74,7 +74,7 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart
             ygap=1,
         )
     )
-    laid_out(figure, x=f"Second run: {after}", y=f"First run: {before}", height=AROUND_PX + LINE_PX * len(lines))
+    laid_out(figure, x="Groups of the second run", y="First run", height=AROUND_PX + LINE_PX * len(lines))
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
     figure.update_xaxes(type="category", showgrid=False)
     return Chart(
@@ -84,8 +84,8 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart
         alt=f"Heat map of {len(lines)} groups of the first run against {len(columns)} of the second, as shares of the "
         "first run's groups.",
         data=pd.DataFrame(counts, index=lines, columns=columns).rename_axis("first run").reset_index(),
-        note="Each line adds up to 100 % of a group of the first run; the table holds the rows. The numbers of the "
-        "groups are each run's own: P3 here and P3 there need not be alike.",
+        note=f"First run: {before}; second run: {after}. Each line adds up to 100 % of a group of the first; the table "
+        "holds the rows. The numbers of the groups are each run's own: P3 here and P3 there need not be alike.",
     )
 
 

@@ -15,6 +15,8 @@ from workprof.units import format_share
 ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", "optics": "OPTICS"}
 SCALER_WORDS = {"none": "none", "standard": "standard", "minmax": "min–max", "robust": "robust", "power": "power"}
 METRIC_WORDS = {"euclidean": "Euclidean", "manhattan": "Manhattan"}
+SMALLEST_LEAD = 0.0005
+"""A smaller lead is written as 0.000: it is none."""
 ALWAYS = tuple(name for name in SCORES if name != "truth_adjusted_rand")
 
 
@@ -63,13 +65,20 @@ def best_sentence(runs: Sequence[SweepRun], best: int, complete: bool) -> str:
     target = run.settings.target_clusters
     others = [value(other, "acquires") for i, other in enumerate(runs) if i != best]
     second = max((number for number in others if math.isfinite(number)), default=math.nan)
-    ahead = f", {value(run, 'acquires') - second:.3f} ahead of the next" if math.isfinite(second) else ""
+    ahead = _lead(value(run, "acquires") - second)
     so_far = "" if complete else " so far"
     return (
         f"Best{so_far} by ACQUIRES at a target of {target} profiles: {run_name(run.settings, run.grid_size)} with "
         f"{written('acquires', value(run, 'acquires'))}{ahead}: {run.scores.n_clusters} profiles, "
         f"{format_share(value(run, 'outlier_share'))} outliers."
     )
+
+
+def _lead(ahead: float) -> str:
+    """Return how far ahead of the next, NaN = there is none."""
+    if not math.isfinite(ahead):
+        return ""
+    return f", {ahead:.3f} ahead of the next" if ahead >= SMALLEST_LEAD else ", level with the next"
 
 
 def _line(run: SweepRun, is_best: bool, shown: Sequence[str]) -> dict[str, object]:

@@ -148,7 +148,7 @@ def _unscored(scene: Scene, found: Found, judged: Bools) -> tuple[Unscored, ...]
 
 
 def _parts(scene: Scene, found: Found, judged: Bools, settings: DetectSettings) -> Parts:
-    share = f"the first {settings.train_share:.0%} of the runs of each node and benchmark"
+    share = f"the first {format_share(settings.train_share, 0)} of the runs of each node and benchmark"
     return Parts(
         n_train=int(found.in_training.sum()),
         n_test=int((~found.in_training).sum()),

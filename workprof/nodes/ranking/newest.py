@@ -7,6 +7,7 @@ import numpy as np
 from workprof.arrays import Floats
 from workprof.nodes.ranking.medians import OrientedRuns
 from workprof.nodes.ranking.records import Degraded
+from workprof.units import format_share
 
 LEAST_EARLIER = 3
 """Earlier runs; with fewer there is not enough history (perona.md 4.3)."""
@@ -53,7 +54,7 @@ def _told(benchmark: str, history: Floats, z: float, *, repeated: bool) -> Degra
     runs = "the newest two runs are" if repeated else "the newest run is"
     action = EXCLUDE if repeated else RERUN
     reason = (
-        f"{benchmark}: {runs} {share:.0%} below the median of {len(history) - 1 - repeated} earlier ones "
+        f"{benchmark}: {runs} {format_share(share, 0)} below the median of {len(history) - 1 - repeated} earlier ones "
         f"(robust z-score {z:.1f}, cut {CUT})"
     )
     return Degraded(benchmark, reason, action)

@@ -151,5 +151,5 @@ def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: C
         missed = [line.profile for line in found.classes if line.support and not line.recall and line.profile >= 0]
         if missed:
             named = ", ".join(str(profile) for profile in sorted(missed))
-            notes.append(f"Never found {split.replace('_', ' ')}: profile {named}.")
+            notes.append(f"Split {split.replace('_', ' ')}: profile {named} never found.")
     return tuple(notes)
