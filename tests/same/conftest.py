@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.testing.v1 import AppTest
 
+from pages._frame.open_home import SAMPLES
 from tests.charts import records_for_memory, records_for_nodes, records_for_phases
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import APP, SAMPLE, problems
@@ -74,29 +75,54 @@ class Home:
         assert missing == []
         return Printed(built.page.decode(), built.bundle)
 
-    def page(self, name, dataset, **parameters):
-        """Return what a page shows of a dataset, and what its buttons save."""
+    def page(self, name, dataset, *, act=None, unfolded=(), **parameters):
+        """Return what a page shows of a dataset, and what its buttons save.
+
+        Args:
+            name: of the page.
+            dataset: in the address.
+            act: what a visitor does there before anything is read; given Streamlit's test driver.
+            unfolded: keys of charts whose table is looked at, too.
+            parameters: further ones of the address.
+        """
         st.cache_resource.clear()
         files = {}
         with pytest.MonkeyPatch.context() as patch:
-            whole = MediaFileManager.add_deferred
-
-            def kept(self, data_callable, mimetype, coordinates, file_name=None, **more):
-                files[file_name] = data_callable
-                return whole(self, data_callable, mimetype, coordinates, file_name, **more)
-
-            patch.setattr(MediaFileManager, "add_deferred", kept)
-            test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
-            test.query_params["ds"] = self.hashes[dataset]
-            for parameter, value in parameters.items():
-                test.query_params[parameter] = value
-            test.run()
+            _keep_files(patch, files)
+            test = self._opened(dataset, parameters)
             files.clear()
-            if name != "home":
+            for key in unfolded:
+                test.session_state[f"{key}_shown"] = True
+            if name != "home" or unfolded:
                 test.switch_page(f"pages/{name}.py").run()
+            if act is not None:
+                act(test)
             assert problems(test) == []
             assert unexplained(test) == []
             return seen(test, files)
+
+    def _opened(self, dataset, parameters):
+        test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+        test.query_params["ds"] = self.hashes[dataset]
+        for parameter, value in parameters.items():
+            test.query_params[parameter] = value
+        return test.run()
+
+
+def _keep_files(patch, files):
+    """Make what every button saves known by its name: name -> function that makes the file."""
+    deferred, ready = MediaFileManager.add_deferred, MediaFileManager.add
+
+    def kept(self, data_callable, mimetype, coordinates, file_name=None, **more):
+        files[file_name] = data_callable
+        return deferred(self, data_callable, mimetype, coordinates, file_name, **more)
+
+    def kept_ready(self, path_or_data, mimetype, coordinates, file_name=None, **more):
+        files[file_name] = lambda: path_or_data
+        return ready(self, path_or_data, mimetype, coordinates, file_name, **more)
+
+    patch.setattr(MediaFileManager, "add_deferred", kept)
+    patch.setattr(MediaFileManager, "add", kept_ready)
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +179,12 @@ def phases(_empty):
     found = records_for_phases.evaluation()
     home.keep("counters", lambda bench, ds: bench.evaluate_phases_answer(ds, EvaluationSettings()), found)
     return home
+
+
+@pytest.fixture(scope="module")
+def samples(_empty):
+    """A home with the bundled samples by their kind, as the tour has them."""
+    return _loaded(_empty, **{kind: sample.path for kind, sample in SAMPLES.items()})
 
 
 def _loaded(home, **files):

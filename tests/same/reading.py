@@ -42,6 +42,7 @@ class Seen:
         tables: the data of every table.
         words: every sentence, one after the other.
         files: file name -> bytes of every download button.
+        code: every block of code.
     """
 
     figures: dict
@@ -49,14 +50,15 @@ class Seen:
     tables: list
     words: str
     files: dict
+    code: list
 
     def metric(self, label):
         """Return the values of all metrics of a label."""
         return [value for name, value, _ in self.metrics if name == label]
 
-    def csv(self, name):
+    def csv(self, name, **how):
         """Return a downloaded CSV file."""
-        return pd.read_csv(io.BytesIO(self.files[name]))
+        return pd.read_csv(io.BytesIO(self.files[name]), **how)
 
 
 def seen(test, files):
@@ -67,10 +69,17 @@ def seen(test, files):
         name = config.get("toImageButtonOptions", {}).get("filename", chart.key)
         figures[name] = decoded(json.loads(chart.proto.spec)["data"])
     metrics = [(one.label, one.value, one.delta) for one in test.metric]
-    told = (*test.markdown, *test.caption, *test.info, *test.warning)
+    told = (*test.title, *test.markdown, *test.caption, *test.info, *test.warning, *test.success)
     words = " ".join(str(item.value) for item in told).replace("\\", "")
     made = {name: _bytes(make()) for name, make in files.items()}
-    return Seen(figures, metrics, [one.value for one in test.dataframe], words, made)
+    return Seen(
+        figures,
+        metrics,
+        [one.value for one in (*test.dataframe, *test.table)],
+        words,
+        made,
+        [one.value for one in test.code],
+    )
 
 
 def unexplained(test):

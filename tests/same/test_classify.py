@@ -1,13 +1,21 @@
-"""Classify: page, library, command, CSV files and report say the same of a job and of the classifier."""
+"""Classify: page, library, command, CSV files and report say the same of jobs, old and new, and of the classifier."""
 
+import math
+
+import pandas as pd
 import pytest
 
 from pages._classify.job import SUBMIT_FIELDS, TIMES
+from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
+from workprof.charts.downloads import csv_bytes
+from workprof.charts.feedback import drift_table, quantile_table
 from workprof.cli.classify import evaluation_answer, forecast_answer
 from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.forecaster import ForecasterSettings
 from workprof.records import to_json
+from workprof.units import GB, format_share
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +26,8 @@ SHOWN = {
     "weighted F1": "weighted_f1",
     "abstained share": "abstained_share",
 }
-ROW = 3
+ROW, ROWS = 3, list(range(0, 240, 8))
+TARGETS = {"duration_s": ("duration_s", 1.0), "peak_memory_bytes": ("peak_memory_gb", GB)}
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +78,124 @@ def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
     assert (waterfall[0], waterfall[-1]) == (told["shap"]["base"], pytest.approx(told["shap"]["output"], abs=1e-9))
     shown = sorted(value for value in told["shap"]["fields"].values())
     assert set(waterfall[1:4]) <= set(shown)
+
+
+@pytest.fixture(scope="module")
+def file(jobs, evaluated):
+    """A CSV file of new jobs: of some past ones what was known at submission, and a column that nobody knows."""
+    exported = jobs.library(lambda bench: bench.past_jobs("jobs", ROWS))
+    fields = [name for name in exported.columns if name in (*SUBMIT_FIELDS, *TIMES)]
+    path = jobs.folder / "new.csv"
+    path.write_text(exported[fields].assign(shoe_size=42).to_csv(index=False))
+    return path
+
+
+def test_many_new_jobs(jobs, file):
+    told = jobs.command("classify", "predict", "jobs", "--jobs", file)
+    found = jobs.library(lambda bench: bench.forecast_file("jobs", file, ForecasterSettings()))
+    assert to_json([forecast_answer(one) for one in found.jobs]) == told
+
+    def act(test):
+        test.file_uploader(key="classify_upload").upload("new.csv", file.read_bytes(), "text/csv").run()
+        test.button(key="classify_start").click().run()
+
+    page = jobs.page("classify", "jobs", classify_tab="Batch", act=act)
+    table = page.csv("classified-jobs.csv")
+    shown = next(table for table in page.tables if "top1" in table.columns)
+    for lines in (table, shown):
+        assert lines["row"].tolist() == list(range(1, len(ROWS) + 1))
+        assert lines["profile"].tolist() == [one["profile"] for one in told]
+        assert lines["probability"].tolist() == [one["probability"] for one in told]
+        assert lines["abstained"].tolist() == [one["abstained"] for one in told]
+        assert [reason or None for reason in lines["reason"].fillna("")] == [one["reason"] for one in told]
+        for place in range(3):
+            top = [one["top"][place] for one in told]
+            assert lines[f"top{place + 1}"].tolist() == [one["profile"] for one in top]
+            assert lines[f"top{place + 1}_probability"].tolist() == [one["probability"] for one in top]
+        for target, (name, scale) in TARGETS.items():
+            for ending, key in (("", "point"), ("_low", "low"), ("_high", "high")):
+                needs = [one["estimates"][name][key] * scale for one in told]
+                assert lines[f"{target}{ending}"].tolist() == pytest.approx(needs, rel=1e-12)
+    answered = sum(not one["abstained"] for one in told)
+    assert (
+        f"{len(told)} jobs read from new.csv: {answered} with a profile, {len(told) - answered} without" in page.words
+    )
+    assert "1 column not used: shoe_size" in page.words
+
+
+@pytest.fixture(scope="module")
+def observed(jobs, evaluated):
+    """What the command tells of jobs that finished since: other rows of the sample, which took three times as long."""
+    rows = pd.read_parquet(SAMPLE).sample(frac=1, random_state=0).iloc[300:900].reset_index(drop=True)
+    longer = rows.assign(end_time=rows["start_time"] + 3 * (rows["end_time"] - rows["start_time"]))
+    longer.to_parquet(jobs.folder / "finished.parquet")
+    return jobs.command("estimate", "observe", "jobs", "--jobs", jobs.folder / "finished.parquet")
+
+
+@pytest.fixture(scope="module")
+def feedback(jobs, observed):
+    return jobs.library(lambda bench: bench.feedback("jobs", FeedbackSettings()))
+
+
+@pytest.fixture(scope="module")
+def finished(jobs, observed):
+    return jobs.page("classify", "jobs", classify_tab="Finished jobs")
+
+
+def test_finished_jobs_in_figures(finished, observed, feedback):
+    assert finished.metric("Finished jobs") == [f"{observed['observed']:,}"]
+    assert finished.metric("As predicted") == [format_share(observed["agreed_share"])]
+    assert finished.metric("In no profile") == [format_share(observed["outlier_share"])]
+    (at_fit,) = (detail for label, _, detail in finished.metrics if label == "In no profile")
+    assert at_fit == f"{format_share(observed['outlier_share_at_fit'])} at the fit"
+    tallies = [one.tally for one in feedback.state.profiles.values()]
+    known = sum(tally.known.sum() for tally in tallies)
+    for label, name in (("Needed more", "under"), ("Needed less", "over")):
+        counted = sum(getattr(tally, name).sum() for tally in tallies)
+        assert finished.metric(label) == [format_share(counted / known)]
+        assert _violations(observed, name) == counted
+    advice = "; ".join(observed["reasons"]) or "Nothing speaks for another clustering"
+    assert advice in finished.words
+
+
+def _violations(observed, name):
+    return sum(one[name] for one in observed["violations"].values())
+
+
+def test_the_score_over_time_is_the_commands(finished, observed):
+    marks = {trace["name"]: trace for trace in finished.figures["acquires-history"] if trace.get("name")}
+    shown = sorted(
+        (jobs, value) for trace in marks.values() for jobs, value in zip(trace["x"], trace["y"], strict=True)
+    )
+    history = observed["acquires_history"]
+    assert shown == [(one["jobs"], one["acquires"]) for one in history]
+    assert marks["fit"]["y"] == [pytest.approx(observed["acquires_at_fit"])]
+    assert history[-1]["acquires"] == observed["acquires"]
+
+
+def test_drift_and_needs_are_the_commands(finished, observed, feedback):
+    assert finished.files["drift.csv"] == csv_bytes(drift_table(feedback.assessment.drift))
+    table = finished.csv("drift.csv").set_index(["profile", "target"])
+    told = {(one["profile"], one["target"]): one for one in observed["drift"]}
+    assert set(table.index) == set(told)
+    for place, one in told.items():
+        assert table.loc[place, "jobs"] == one["jobs"]
+        assert table.loc[place, "errors"] == one["error"]["word"]
+        assert table.loc[place, "needs"] == one["distribution"]["word"]
+        assert _same(table.loc[place, "error factor"], one["error"]["factor"])
+    drawn = [x for trace in finished.figures["drift-duration_s"] for x in trace["x"]]
+    judged = [one["error"] for one in observed["drift"] if one["target"] == "duration_s"]
+    assert sorted(drawn) == sorted(one["factor"] for one in judged if one["factor"] is not None)
+    assert "drift" in {one["word"] for one in judged}
+    needs = finished.csv("needs-duration_s.csv").set_index("profile")
+    assert finished.files["needs-duration_s.csv"] == csv_bytes(quantile_table(feedback, "duration_s"))
+    for name, targets in observed["quantiles"].items():
+        own = targets["duration_s"]
+        line = needs.loc["Outliers" if name == "-1" else f"P{name}"]
+        for level, now, before in zip(own["levels"], own["now"], own["at_fit"], strict=True):
+            assert _same(line[f"p{level * 100:g} now"], now)
+            assert _same(line[f"p{level * 100:g} at the fit"], before)
+
+
+def _same(shown, told):
+    return shown == told or (math.isnan(shown) and told is None)

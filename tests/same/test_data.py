@@ -49,3 +49,34 @@ def test_exports_are_those_of_the_command(jobs):
 
 def _read(kind):
     return pd.read_csv if kind == "csv" else pd.read_parquet
+
+
+FAULTY = """job_name,duration_s,start_time_s,peak_memory_bytes,requested_memory_bytes
+good,10,100,5,10
+good,20,200,5,10
+greedy,30,300,50,10
+backwards,-5,400,5,10
+odd,many,500,5,10
+odd,60,600,lots,10
+"""
+
+
+def test_checks_and_rejects_are_those_of_the_command(jobs):
+    (jobs.folder / "faulty.csv").write_text(FAULTY)
+    told = jobs.command("ingest", jobs.folder / "faulty.csv")
+    jobs.hashes["faulty"] = told["hash"]
+    page = jobs.page("data", "faulty", data_tab="Checks and rejects")
+    checks = next(table for table in page.tables if "level" in table.columns)
+    assert len(told["checks"]) > 1
+    shown = zip(map(_plain, checks["level"]), checks["rows"], checks["finding"], strict=True)
+    assert sorted(shown) == sorted((one["level"], f"{one['count']:,}", one["message"]) for one in told["checks"])
+    rejects = page.csv("faulty-rejects.csv")
+    assert len(rejects) == told["rejected"] == 2
+    assert f"{told['rows_read']} rows read" in page.words
+    assert jobs.command("datasets")[0]["rows"] == told["rows"] == told["rows_read"] - told["rejected"]
+    catalogue = next(table for table in page.tables if "hash" in table.columns)
+    assert catalogue.set_index("name").loc["faulty", "rows"] == told["rows"]
+
+
+def _plain(level):
+    return level.split("\xa0")[1]

@@ -6,20 +6,25 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.cli.memory import assessment_answer, bins_answer
+from workprof.charts.memory.words import gb_h
+from workprof.cli.memory import assessment_answer
+from workprof.cli.memory_bins import bins_answer, profile_bins_answer
 from workprof.cli.memory_models import models_answer
 from workprof.cli.memory_plans import replay_answer, rollup_answer
+from workprof.memory.bins.profile_bins import ProfileBinSettings
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.predictor.settings import PredictorSettings
 from workprof.memory.replay.settings import ReplaySettings
 from workprof.memory.rollup.settings import RollupSettings
 from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
 from workprof.units import GB, format_share
 
 pytestmark = pytest.mark.slow
 
 MODELS = PredictorSettings(bins=BinSettings(task=given.HEAVY), models=("svm",), sampling=("none",), trials=0)
+STEPS = ("now", "bins", "margin", "model", "retries", "planned")
 MODEL_PARAMETERS = {"memory_model": ["svm"], "memory_sampling": ["none"], "memory_trials": "0"}
 
 
@@ -64,6 +69,26 @@ def test_bins(tasks):
     assert edges["runs"].tolist() == told["bin_runs"]
     (line,) = (trace for trace in page.figures["memory-improvement"] if trace.get("name") == "best edges")
     assert line["y"][2] == told["time_based_saved_share"]
+    curve = tasks.command("memory", "curve", "tasks", "--task", given.HEAVY)
+    assert line["y"] == [one["time_based_saved_share"] for one in curve["bins"]]
+
+
+def test_bins_of_a_profile(jobs):
+    fit = jobs.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
+    told = jobs.command("memory", "bins", "jobs", "--profile", 0)
+    asked = ProfileBinSettings(0, BinSettings(task=""))
+    found = jobs.library(lambda bench: bench.profile_bins("jobs", asked))
+    assert to_json(profile_bins_answer(found)) == told
+    page = jobs.page("memory", "jobs", memory_tab="Bins", memory_profile="P0")
+    rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids[fit.labels == 0].tolist()))
+    gb = rows[["requested_memory_bytes", "peak_memory_bytes"]].to_numpy() / GB
+    wasted = ((gb[:, 0] - gb[:, 1]).clip(min=0) * rows["duration_s"] / 3600).sum()
+    assert told["wasted_gb_h"] == pytest.approx(wasted, rel=1e-9)
+    assert page.metric("Wasted now") == [gb_h(told["wasted_gb_h"])]
+    assert page.metric("Saved at best")[0] == format_share(told["time_based_saved_share"])
+    (edges,) = (table for table in page.tables if "edge_gb" in table.columns)
+    assert edges["edge_gb"].tolist() == told["edges_gb"]
+    assert edges["runs"].tolist() == told["bin_runs"]
 
 
 def test_models(tasks):
@@ -77,6 +102,10 @@ def test_models(tasks):
     every = (*told["models"], *told["cheapest"], told["constant"], told["cheapest_constant"])
     trained = sorted([100 * one["accuracy"], 100 * one["replayed_improvement"]] for one in every)
     assert lines == [pytest.approx(one, rel=1e-12) for one in trained]
+    best = next(one for one in every if 100 * one["replayed_improvement"] == table["replayed"].max())
+    steps = [best["waterfall"][f"{name}_gb_h"] for name in STEPS]
+    assert page.figures["memory-waterfall"][0]["x"] == steps
+    assert steps[-1] == pytest.approx(sum(steps[:-1]), rel=1e-9)
 
 
 def test_policies(tasks, printed):

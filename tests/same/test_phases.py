@@ -22,6 +22,10 @@ def test_timeline(phases):
     found = phases.library(lambda bench: bench.run_phases("counters", DetectSettings(RUN)))
     told = phases.command("phases", "detect", "counters", "--run", RUN)
     assert to_json(phases_answer(found)) == told
+    shown = phases.command("phases", "show", "counters", "--run", RUN)
+    (line,) = (trace for trace in page.figures["phases-timeline"] if trace["name"] == "app.cpu%")
+    assert line["x"] == [shown["start_s"], *shown["times_s"]]  # a sample holds for the step before it
+    assert line["y"][1:] == shown["counters"]["app.cpu%"]["values"]
     table = page.csv("counters-phases.csv")
     for name, one in told["counters"].items():
         if one["phases"] and (table["counter"] == name).any():

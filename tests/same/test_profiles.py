@@ -1,7 +1,9 @@
 """Profiles and Home: page, library, command, CSV files and report say the same of one clustering."""
 
 import io
+import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,7 +13,7 @@ from workprof.cli.profiles import fit_answer
 from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
-from workprof.units import format_count, format_share
+from workprof.units import HOUR_S, format_count, format_duration, format_share
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +92,42 @@ def test_files_of_the_page_hold_the_record(jobs, fit, printed):
     assert list(labels["profile"]) == fit.labels.tolist()
     assert list(labels["probability"]) == fit.probabilities.tolist()
     assert list(labels["silhouette"].fillna(9)) == pd.Series(fit.silhouettes).fillna(9).tolist()
+
+
+def test_a_card_tells_its_profile_as_the_command_and_the_rows_do(jobs, fit, told):
+    rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist())).set_index("row_id")
+    page = jobs.page("profiles", "jobs", profiles_tab="Cards")
+    cards = dict(re.findall(r"## (P\d+|Outliers)(.*?)(?=## |$)", page.words, re.DOTALL))
+    assert set(cards) == {f"P{one['profile']}" for one in told["profiles"]} | {"Outliers"}
+    assert f"[{told['n_outliers']:,} rows · {format_share(told['n_outliers'] / told['n_rows'])}]" in cards["Outliers"]
+    for one in told["profiles"]:
+        card = cards[f"P{one['profile']}"]
+        assert f"[{one['size']:,} rows · {format_share(one['share'])}]" in card
+        assert f"Silhouette: **{one['silhouette']:.2f}**" in card
+        assert f"Purity: **{format_share(one['purity'])}** one workload and task" in card
+        assert f"{format_share(one['job_purity'])} one job" in card
+        assert all(f"[{label}]" in card for label in one["labels"])
+        assert one["takeaway"] in card
+        typical = re.search(r"Typical: (.*)", card)[1]
+        assert any(
+            f"{name} {top['value']} ({format_share(top['share'])})" in typical
+            for name, top in one["top_metadata"].items()
+        )
+        durations = rows.loc[fit.row_ids[fit.labels == one["profile"]], "duration_s"]
+        q25, q50, q75, q95 = (format_duration(value) for value in np.quantile(durations, (0.25, 0.5, 0.75, 0.95)))
+        assert f"median **{q50}**, middle half {q25} to {q75}, p95 {q95}" in card
+
+
+def test_the_starts_of_a_card_are_those_of_its_rows(jobs, fit):
+    """On the trace's own clock, which is eight hours ahead of UTC."""
+    rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist())).set_index("row_id")
+    page = jobs.page("profiles", "jobs", profiles_tab="Cards")
+    for card in fit.cards:
+        starts = rows.loc[fit.row_ids[fit.labels == card.profile], "start_time_s"]
+        local = pd.to_datetime(starts + 8 * HOUR_S, unit="s")
+        by_hour, by_weekday = page.figures[f"arrivals_{card.profile}"]
+        assert by_hour["y"] == np.bincount(local.dt.hour, minlength=24).tolist()
+        assert by_weekday["y"] == np.bincount(local.dt.day_of_week, minlength=7).tolist()
 
 
 def test_hopkins_and_stability_are_the_commands(jobs, fit):

@@ -1,9 +1,15 @@
 """Sweep: page, command, CSV files and report say the same of every run."""
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from tests.same.reading import bar, same_figures
+from workprof.charts.downloads import csv_bytes
+from workprof.charts.sweep import moved_jobs, run_names, runner_up
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS
+from workprof.profiles.sweep.settings import SweepSettings
 
 pytestmark = pytest.mark.slow
 
@@ -55,3 +61,50 @@ def test_the_summary_and_the_targets_are_the_commands(many_jobs, told, printed):
     assert page.files["jobs-sweep-summary.csv"] == printed.csv("sweep")["sweep-summary"]
     targets = bar(many_jobs.page("sweep", "jobs", sweep_tab="Target").figures["sweep-targets"])
     assert targets == {f"target {one['target_clusters']}": one["acquires"] for one in told["winners_by_target"]}
+
+
+def test_two_runs_differ_as_the_fits_of_their_settings_do(many_jobs, told):
+    """The labels are those of `profiles fit` with each run's settings, and what differs is counted here anew."""
+    state = many_jobs.library(lambda bench: bench.sweep_state("jobs", SweepSettings()))
+    chosen = (state.best, runner_up(state.runs, state.best))
+    ranked = sorted((one["acquires"] for one in told["runs"] if one["acquires"] is not None), reverse=True)
+    assert [state.runs[place].scores.acquires for place in chosen] == ranked[:2]
+    fits = [many_jobs.library(lambda bench, at=at: bench.profiles("jobs", state.runs[at].settings)) for at in chosen]
+    before, after = (pd.Series(fit.labels, index=fit.row_ids) for fit in fits)
+    rows = pd.crosstab(before, after)
+    page = many_jobs.page("sweep", "jobs", sweep_tab="Compare two", unfolded=[_overlap_of(state, chosen)])
+    inside = (before >= 0) & (after >= 0)
+    agreed = adjusted_rand_score(before[inside], after[inside]), adjusted_rand_score(before, after)
+    assert page.metric("Adjusted Rand") == [f"{value:.3f}" for value in agreed]
+    assert page.metric("Into the outliers") == [f"{((before >= 0) & (after < 0)).sum():,}"]
+    (back,) = (detail for label, _, detail in page.metrics if label == "Into the outliers")
+    assert back == f"{((before < 0) & (after >= 0)).sum():,} the other way"
+    drawn = page.figures["sweep-overlap"][0]
+    counts = pd.DataFrame(drawn["customdata"], index=drawn["y"], columns=drawn["x"])
+    assert counts.sort_index(axis=1).equals(_named(rows).loc[drawn["y"]].sort_index(axis=1))
+    assert np.array(drawn["z"]).sum(axis=1).tolist() == pytest.approx([1.0] * len(rows))
+    saved = page.csv("sweep-overlap.csv").set_index("first run")
+    assert saved.equals(counts.rename_axis("first run"))
+    moved = page.csv("moved-jobs.csv").set_index("row_id")
+    assert page.metric("Moved") == [f"{len(moved):,}"]
+    assert moved["first run"].tolist() == [_group(before[row]) for row in moved.index]
+    assert moved["second run"].tolist() == [_group(after[row]) for row in moved.index]
+    shown = next(table for table in page.tables if "second run" in table.columns)
+    assert shown["row_id"].tolist() == moved.index[: len(shown)].tolist()
+    found = many_jobs.library(lambda bench: bench.compare_sweep_runs("jobs", SweepSettings(), *chosen))
+    table = many_jobs.library(lambda bench: moved_jobs(bench.rows("jobs", found.row_ids.tolist()), found))
+    assert page.files["moved-jobs.csv"] == csv_bytes(table)
+
+
+def _overlap_of(state, chosen):
+    """Return the key of the picture of two runs."""
+    names = run_names(state.runs)
+    return f"sweep_overlap_{names[chosen[0]]}_{names[chosen[1]]}"
+
+
+def _named(rows):
+    return rows.rename(index=_group, columns=_group).rename_axis(index=None, columns=None)
+
+
+def _group(label):
+    return "Outliers" if label < 0 else f"P{label}"

@@ -1,0 +1,145 @@
+"""Memory, scenarios and the runs above their size: what is kept and listed are the commands' own numbers."""
+
+import json
+
+import pytest
+
+from tests.charts import records_for_memory as given
+from workprof.charts.downloads import csv_bytes
+from workprof.charts.memory import comparison_table
+from workprof.charts.memory.words import gb_h, number
+from workprof.memory.plans.plans import PlanSettings
+from workprof.memory.plans.violations import ViolationSettings
+from workprof.units import GB, format_share
+
+pytestmark = pytest.mark.slow
+
+KEPT = {"four bins": ("Bins", "bins"), "one size": ("Roll-up", "rollup"), "ours": ("Policies", "policy")}
+"""Scenario -> the view that it is kept on, and how its field begins."""
+
+TIGHT = {"memory_rule": "percentile", "memory_margin": "0"}
+TIGHT_WORDS = ("--rule", "percentile", "--headroom", "0")
+FIGURES = ("saved, failures charged", "failed attempts", "at best", "charged", "wasted", "runs")
+FIGURES += ("money saved (assumed price)",)
+
+
+def kept_as(name, field):
+    """Return what a visitor does who keeps a scenario under a name."""
+
+    def act(test):
+        test.text_input(key=f"memory_keep_{field}_name").set_value(name)
+        next(button for button in test.button if button.label == "Save scenario").click().run()
+
+    return act
+
+
+@pytest.fixture(scope="module")
+def told(tasks):
+    """The commands' documents of what the scenarios stand on."""
+    return {
+        "four bins": tasks.command("memory", "bins", "tasks", "--task", given.HEAVY),
+        "one size": tasks.command("memory", "rollup", "tasks"),
+        "ours": tasks.command("memory", "replay", "tasks"),
+    }
+
+
+@pytest.fixture(scope="module")
+def page(tasks, told):
+    for name, (view, field) in KEPT.items():
+        tasks.page("memory", "tasks", memory_tab=view, memory_task="HEAVY", act=kept_as(name, field))
+    return tasks.page("memory", "tasks", memory_tab="Scenarios", memory_compared=list(KEPT))
+
+
+def column(page, name):
+    """Return line -> text of a scenario in the comparison."""
+    table = next(table for table in page.tables if "four bins" in table.columns)
+    return dict(zip(table[""], table[name], strict=True))
+
+
+def test_bins_that_were_kept_are_the_commands(page, told):
+    shown, bins = column(page, "four bins"), told["four bins"]
+    assert shown["at best"] == format_share(bins["time_based_saved_share"])
+    assert shown["differs: edges_gb"] == ", ".join(f"{edge:.4g}" for edge in bins["edges_gb"])
+    assert shown["runs"] == f"{sum(bins['bin_runs']):,}"
+    assert shown["saved, failures charged"] == shown["failed attempts"] == "not replayed"
+
+
+def test_a_roll_up_that_was_kept_is_the_commands(page, told):
+    shown, total = column(page, "one size"), told["one size"]["total"]
+    hours, n_runs = total["memory_gb_h"], total["n_runs"]
+    assert shown["saved, failures charged"].startswith(format_share(1 - hours["after"] / hours["before"]))
+    assert shown["failed attempts"].startswith(f"{total['n_failures']:,} of {n_runs:,} runs")
+    assert shown["charged"] == gb_h(hours["after"])
+    money = total["money"]
+    assert shown["money saved (assumed price)"] == f"{number(money['saved'])} {money['price']['currency']}"
+
+
+def test_a_policy_that_was_kept_is_the_commands(page, told):
+    shown, replay = column(page, "ours"), told["ours"]
+    choices = [one for name, one in replay["policies"].items() if not name.startswith("oracle")]
+    cheapest = min((*choices, *replay["frontier"]), key=lambda one: one["wasted_gb_h"])
+    assert shown["wasted"] == gb_h(cheapest["wasted_gb_h"])
+    assert shown["failed attempts"].startswith(f"{round(cheapest['failures']):,} of {replay['n_test']:,} runs")
+    used = {round(one["charged_gb_h"] - one["wasted_gb_h"], 6) for one in choices}
+    assert len(used) == 1  # every policy holds what the runs use, and wastes the rest
+    assert shown["charged"] == gb_h(used.pop() + cheapest["wasted_gb_h"])
+
+
+def test_the_best_of_a_comparison_are_named(page, told):
+    shown = {name: column(page, name) for name in KEPT}
+    assert [name for name in KEPT if "most" in shown[name]["saved, failures charged"]] == [_most_saved(told)]
+    fewest = {"one size": told["one size"]["total"]["n_failures"], "ours": _failures(shown["ours"])}
+    assert [name for name in KEPT if "fewest" in shown[name]["failed attempts"]] == [min(fewest, key=fewest.get)]
+    assert set(FIGURES) <= set(shown["ours"])
+
+
+def _most_saved(told):
+    hours, now = told["one size"]["total"]["memory_gb_h"], told["ours"]["policies"]["preset"]
+    choices = [one for name, one in told["ours"]["policies"].items() if not name.startswith("oracle")]
+    cheapest = min((*choices, *told["ours"]["frontier"]), key=lambda one: one["wasted_gb_h"])
+    used = now["charged_gb_h"] - now["wasted_gb_h"]
+    saved = {
+        "one size": 1 - hours["after"] / hours["before"],
+        "ours": 1 - (used + cheapest["wasted_gb_h"]) / now["charged_gb_h"],
+    }
+    return max(saved, key=saved.get)
+
+
+def _failures(shown):
+    return int(shown["failed attempts"].partition(" of ")[0].replace(",", ""))
+
+
+def test_the_comparison_is_the_librarys_and_its_file(tasks, page):
+    found = tasks.library(lambda bench: bench.compare_scenarios("tasks", list(KEPT)))
+    table = next(table for table in page.tables if "four bins" in table.columns)
+    assert table.astype(str).equals(comparison_table(found).astype(str))
+    assert page.files["tasks-scenarios.csv"] == csv_bytes(comparison_table(found))
+    kept = page.tables[0].set_index("scenario")["saved"].to_dict()
+    shares = {one.name: one.saved_share for one in found.scenarios if one.saved_share == one.saved_share}
+    assert kept == dict.fromkeys(KEPT, "not replayed") | {name: format_share(share) for name, share in shares.items()}
+
+
+def test_runs_above_their_size_are_those_of_the_plan_and_the_rows(tasks):
+    """The sizes are the exported plan's, the uses the table's: whoever has both finds the same runs."""
+    tasks.command("memory", "export", "tasks", "--to", "json", "-o", tasks.folder / "tight.json", *TIGHT_WORDS)
+    plan = json.loads((tasks.folder / "tight.json").read_text())
+    sizes = {one["task"]: one["size_bytes"] for one in plan["tasks"]}
+    jobs = given.jobs()
+    short = (jobs["peak_memory_bytes"] - jobs["task_name"].map(sizes)) / GB
+    page = tasks.page("memory", "tasks", memory_tab="Roll-up", **TIGHT)
+    table = page.csv("tasks-above-their-size.csv")
+    worst = short[short > 0].sort_values(ascending=False).head(len(table))
+    assert len(table) == min((short > 0).sum(), ViolationSettings().most)
+    assert table["row_id"].tolist() == worst.index.tolist()
+    assert table["short_gb"].tolist() == pytest.approx(worst.tolist(), rel=1e-9)
+    assert f"{(short > 0).sum():,} of {len(jobs)} runs" in page.words
+    shown = next(table for table in page.tables if "short_gb" in table.columns)
+    asked = ViolationSettings(PlanSettings(rule="percentile", headroom=0.0))
+    found = tasks.library(lambda bench: bench.violations("tasks", asked))
+    assert shown["short_gb"].tolist() == (found.short_bytes / GB).tolist() == table["short_gb"].tolist()
+    told = tasks.command("memory", "violations", "tasks", *TIGHT_WORDS)
+    assert table["row_id"].tolist() == [one["row_id"] for one in told["runs"]]
+    assert table["short_gb"].tolist() == [one["short_gb"] for one in told["runs"]]
+    assert told["n_above"] == (short > 0).sum()
+    failed = tasks.command("memory", "rollup", "tasks", *TIGHT_WORDS)["total"]["n_failures"]
+    assert page.metric("Failed attempts") == [f"{failed:,}"]
