@@ -13,7 +13,9 @@ from workprof.cli.main import app
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.memory.bins.settings import BinSettings, faithful_bins
 from workprof.memory.plans.plans import PlanSettings
+from workprof.memory.plans.violations import ViolationSettings
 from workprof.memory.plans.why import WhySettings
+from workprof.memory.policies.sizing_settings import SizingSettings
 from workprof.memory.predictor.settings import PredictorSettings, faithful_predictor
 from workprof.memory.predictor.tables import TableSettings
 from workprof.memory.replay.settings import ReplaySettings
@@ -46,6 +48,8 @@ from workprof.workbench.run_records import RUN_DIGITS, numbers_of, seed_of
 CONTRACT = {"run", "step", "dataset", "settings", "seed", "versions", "seconds", "created", "pinned"}
 BINS = BinSettings(task=given.HEAVY, k=2)
 SVM = PredictorSettings(bins=BINS, models=("svm",), sampling=("none",), trials=0)
+DOUBLED = RetrySettings(rule="double", cap_bytes=128.0 * GB)
+LEAN = PlanSettings(rule="percentile", headroom=0.0, percentile=0.5, sizes_bytes={given.HEAVY: 1.5e9})
 ROUGH = ProfileSettings(min_cluster_size=60, sample_rows=600, seed=3)
 
 QUICK = {
@@ -53,21 +57,27 @@ QUICK = {
     "memory.bins": lambda bench, ds: bench.bins(ds, BINS),
     "memory.bins as published": lambda bench, ds: bench.bins(ds, faithful_bins(given.HEAVY, 2)),
     "memory.bins given": lambda bench, ds: bench.bins(ds, BinSettings(given.HEAVY, edges_bytes=(5.0 * GB, 64.0 * GB))),
-    "memory.replay": lambda bench, ds: bench.replay(
-        ds, ReplaySettings(policies=("workprof", "p95"), retry=RetrySettings(rule="double", cap_bytes=128.0 * GB))
-    ),
+    "memory.replay": lambda bench, ds: bench.replay(ds, ReplaySettings(policies=("workprof", "p95"), retry=DOUBLED)),
     "memory.plan": lambda bench, ds: bench.plan(ds, PlanSettings(rule="least_waste", headroom=0.2)),
     "profiles.fit": lambda bench, ds: bench.profiles(ds, ROUGH),
 }
 MEMORY = {
     "memory.fact": lambda bench, ds: bench.fact_points(ds, FactPointsSettings("group")),
-    "memory.improvement": lambda bench, ds: bench.improvement(ds, BINS),
+    "memory.fact of a task": lambda bench, ds: bench.fact_points(
+        ds, FactPointsSettings("duration_s", given.HEAVY, seed=3)
+    ),
+    "memory.improvement": lambda bench, ds: bench.improvement(ds, replace(BINS, price_column="duration_s")),
     "memory.train": lambda bench, ds: bench.bin_models(ds, SVM),
     "memory.train as published": lambda bench, ds: bench.bin_models(
         ds, replace(faithful_predictor(given.HEAVY, 2), models=("svm",), sampling=("none",), trials=0)
     ),
     "memory.tables": lambda bench, ds: bench.bin_tables(ds, TableSettings(SVM)),
     "memory.why": lambda bench, ds: bench.why_size(ds, WhySettings(given.HEAVY)),
+    "memory.why at another price": lambda bench, ds: bench.why_size(
+        ds,
+        WhySettings(given.HEAVY, sizing=SizingSettings(price_runs=2.0, quorum=0.6), retry=DOUBLED),
+    ),
+    "memory.violations": lambda bench, ds: bench.violations(ds, ViolationSettings(LEAN)),
     "memory.rollup": lambda bench, ds: bench.rollup(ds, RollupSettings(plan=PlanSettings(headroom=0.3))),
 }
 PROFILES = {
@@ -90,11 +100,6 @@ FORECASTS = {
     "profiles.explain_all": lambda bench, ds: bench.global_explanation(ds, ExplanationSettings(n_sampled=50)),
     "profiles.feedback_model": lambda bench, ds: bench.wait(bench.start_feedback_model(ds, FeedbackSettings()).key),
 }
-WITHOUT_COMMAND = {
-    *("memory.fact", "memory.improvement", "memory.why", "profiles.durations", "profiles.baseline beside profiles"),
-    *("profiles.stability of a sample", "profiles.explain_all", "profiles.feedback_model"),
-}
-"""No command asks this; the clustering of the last stability draws rows, which its command has no option for."""
 
 
 @pytest.fixture(scope="module")
@@ -154,12 +159,12 @@ def shell(command):
     app(args=words[1:], standalone_mode=False)
 
 
-def asked_again(bench, run, without_command=False):
-    """Forget a run, ask for it in Python, forget it again, ask for it from a shell."""
+def asked_again(bench, run, why_no_command=""):
+    """Forget a run, ask for it in Python, forget it again, ask for it from a shell (or be told why not)."""
     with bench() as opened:
         code = opened.run_in_python(run.run)
-        if without_command:
-            with pytest.raises(NotEnoughData, match="no command"):
+        if why_no_command:
+            with pytest.raises(NotEnoughData, match=why_no_command):
                 opened.run_in_shell(run.run)
         else:
             command = opened.run_in_shell(run.run)
@@ -167,7 +172,7 @@ def asked_again(bench, run, without_command=False):
     forgotten(bench, run.key)
     exec(compile(code, "snippet", "exec"), {})
     assert record(bench, run) == before
-    if not without_command:
+    if not why_no_command:
         forgotten(bench, run.key)
         shell(command)
         assert record(bench, run) == before
@@ -198,7 +203,7 @@ def test_so_is_every_other_kind_of_run(kept, bench, question):
     dataset = kept[1]["memory.bins" if question in MEMORY else "profiles.fit"].dataset_hash
     with bench() as opened:
         run = made(opened, question, (MEMORY | PROFILES)[question], dataset)
-    asked_again(bench, run, question in WITHOUT_COMMAND)
+    asked_again(bench, run)
 
 
 @pytest.mark.slow
@@ -207,25 +212,31 @@ def test_what_rests_on_a_forecaster_is_found_again(kept, bench):
     with bench() as opened:
         runs = {question: made(opened, question, ask, dataset) for question, ask in FORECASTS.items()}
         codes = [opened.run_in_python(run.run) for run in runs.values()]
-        command = opened.run_in_shell(runs["profiles.forecaster"].run)
+        commands = [opened.run_in_shell(runs[name].run) for name in ("profiles.forecaster", "profiles.explain_all")]
+        with pytest.raises(NotEnoughData, match="`workprof estimate observe` makes it"):
+            opened.run_in_shell(runs["profiles.feedback_model"].run)
     before = keys(bench)
+    explained = record(bench, runs["profiles.explain_all"])
     for code in codes:
         exec(compile(code, "snippet", "exec"), {})
-    shell(command)
+    forgotten(bench, runs["profiles.explain_all"].key)
+    for command in commands:
+        shell(command)
     assert keys(bench) == before
+    assert record(bench, runs["profiles.explain_all"]) == explained
 
 
 @pytest.mark.parametrize(
     ("settings", "command"),
     [
         (RankSettings(nodes=("a", "b c")), "workprof nodes rank ab12 --nodes 'a,b c'"),
-        (RankSettings(nodes=("a,b",)), ""),
+        (RankSettings(nodes=("a,b",)), """workprof nodes rank ab12 --with 'nodes=["a,b"]'"""),
         (RankSettings(prices_per_h={"a": 0.5, "b": 1.0}), "workprof nodes rank ab12 --prices a=0.5,b=1.0"),
-        (RankSettings(prices_per_h={"a=b": 0.5}), ""),
-        (RankSettings(n_draws=500), ""),
+        (RankSettings(prices_per_h={"a=b": 0.5}), """workprof nodes rank ab12 --with 'prices_per_h={"a=b": 0.5}'"""),
+        (RankSettings(seed=2, n_draws=500), "workprof nodes rank ab12 --seed 2 --with n_draws=500"),
     ],
 )
-def test_names_that_an_option_cannot_say_have_no_command(settings, command):
+def test_what_an_option_cannot_say_is_told_by_its_name(settings, command):
     assert command_of("nodes.rank", "ab12", settings, lambda asked: asked) == command
 
 

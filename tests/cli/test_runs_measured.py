@@ -17,11 +17,13 @@ from workprof.nodes.detection.asked import DetectionAsked
 from workprof.nodes.detection.settings import DetectSettings as DegradationSettings
 from workprof.nodes.groups.records import GroupSettings
 from workprof.nodes.ranking.settings import RankSettings
+from workprof.phases.changepoints.settings import ChangePointSettings
 from workprof.phases.live.library import LiveSettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings, RunLabel
 from workprof.phases.settings import (
     DetectSettings,
     EvaluationSettings,
+    FingerprintSettings,
     LibrarySettings,
     MatchRunSettings,
     faithful_library,
@@ -34,10 +36,12 @@ from workprof.workbench import Workbench
 from workprof.workbench.nodes import DETECT
 from workprof.workbench.run_commands import command_of
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
+from workprof.workbench.run_commands_views import VIEW_COMMANDS
 from workprof.workbench.run_recipes import RECIPES
 
 RUN = "two steps/1"
 FAITHFUL = faithful_library()
+ROUGH = FingerprintSettings(log=False, change_points=ChangePointSettings(phases="joint", max_phases=3))
 EDITS = LibraryEdits((RunLabel("one step", "2", "two steps"),))
 RANKED = RankSettings(weights={"cpu": 2.0, "disk": 1.0}, seed=1, since_s=1e9, prices_per_h={"calm": 0.5, "twin": 1.0})
 
@@ -63,10 +67,24 @@ PHASES = {
     "phases.live_library": lambda bench, ds: bench.wait(bench.start_live_library(ds, LiveSettings(FAITHFUL)).key),
     "phases.align": lambda bench, ds: bench.aligned_runs(ds, AlignmentSettings("one step/1", RUN)),
 }
-WITHOUT_COMMAND = {
-    *("phases.runs", "phases.learn", "phases.timeline", "phases.known_match", "phases.library"),
-    *("phases.live_library", "phases.align"),
+FURTHER = {
+    "nodes.groups of a weighted ranking": lambda bench, ds: bench.node_groups(ds, GroupSettings(RANKED)),
+    "nodes.advice of a score": lambda bench, ds: bench.node_advice(ds, "jobs", 0, RankSettings(score="perona", seed=3)),
+    "phases.detect in a way of its own": lambda bench, ds: bench.run_phases(
+        ds, DetectSettings(RUN, replace(LibrarySettings(counters=("app.cpu%",)), fingerprints=ROUGH))
+    ),
+    "phases.timeline of a stretch": lambda bench, ds: bench.timeline(
+        ds, TimelineSettings(RUN, 4.0, 20.0, (), FAITHFUL)
+    ),
+    "phases.known_match of an unedited library": lambda bench, ds: bench.known_match(
+        ds, KnownMatchSettings(RUN, library=FAITHFUL)
+    ),
+    "phases.known_match elsewhere": lambda bench, ds: bench.known_match(
+        ds, KnownMatchSettings(RUN, train_hash=bench.dataset(ds).hash, library=FAITHFUL)
+    ),
 }
+WITHOUT_COMMAND = {"phases.live_library": "what the page follows a recording with"}
+"""Question -> what Runs tells instead of a command."""
 
 
 def _with_c(library, c):
@@ -104,17 +122,17 @@ def bench(kept, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("question", [*NODES, *PHASES])
+@pytest.mark.parametrize("question", [*NODES, *PHASES, *FURTHER])
 def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question):
     with bench() as opened:
-        run = made(opened, question, (NODES | PHASES)[question], kept[1][question.partition(".")[0]])
-    asked_again(bench, run, question in WITHOUT_COMMAND)
+        run = made(opened, question, (NODES | PHASES | FURTHER)[question], kept[1][question.partition(".")[0]])
+    asked_again(bench, run, WITHOUT_COMMAND.get(question, ""))
 
 
 @pytest.mark.slow
 def test_a_detection_is_found_again_by_its_python_and_its_command(kept, bench):
     """Training takes long, so its result is made by hand: the key is what must be the same."""
-    asked = DegradationSettings(epochs=1, false_alarm_share=0.1)
+    asked = DegradationSettings(epochs=1, false_alarm_share=0.1, train_share=0.5)
     with bench() as opened:
         key = opened.degradation_answer(kept[1]["nodes"], asked).key
         about = DETECT.about(key, "runs", DetectionAsked(asked), 12.0)
@@ -136,15 +154,23 @@ def test_every_step_of_the_product_has_a_recipe():
 
 
 def test_every_step_with_a_command_is_tried():
-    tried = {question.partition(" ")[0] for question in (*NODES, *PHASES, DETECT.name)} - WITHOUT_COMMAND
-    assert tried == set(MEASURED_COMMANDS)
+    tried = {question.partition(" ")[0] for question in (*NODES, *PHASES, DETECT.name)} - set(WITHOUT_COMMAND)
+    assert tried == set(MEASURED_COMMANDS) | {step for step in VIEW_COMMANDS if step.startswith("phases.")}
 
 
-def test_settings_that_no_option_says_have_no_command():
-    chosen = DetectSettings(RUN, LibrarySettings(counters=("app.cpu%",)))
-    assert command_of("phases.detect", "ab12", chosen, lambda asked: asked) == ""
+def test_what_no_option_says_is_told_by_its_name():
+    chosen = DetectSettings(RUN, LibrarySettings(counters=("app.cpu%", "a,b")))
+    said = command_of("phases.detect", "ab12", chosen, lambda asked: asked)
+    assert said == f"""workprof phases detect ab12 --run '{RUN}' --with 'library.counters=["app.cpu%", "a,b"]'"""
     unset = MatchRunSettings(RUN, _with_c(FAITHFUL, None))
-    assert command_of("phases.match", "ab12", unset, lambda asked: asked) == ""
+    said = command_of("phases.match", "ab12", unset, lambda asked: asked)
+    assert said == f"workprof phases match ab12 --unknown '{RUN}' --mode faithful --with library.match.c=null"
     elsewhere = EvaluationSettings(splits=3, trained_elsewhere=True, train_hash="cd34")
     said = command_of("phases.evaluate", "ab12", elsewhere, lambda asked: asked)
     assert said == "workprof phases evaluate ab12 --train cd34 --splits 3"
+
+
+def test_labels_given_by_hand_are_part_of_the_command():
+    said = command_of("phases.known_match", "ab12", KnownMatchSettings(RUN, EDITS, "cd34"), lambda asked: asked)
+    labels = 'edits.labels=[{"workload": "one step", "run": "2", "label": "two steps"}]'
+    assert said == f"workprof phases match ab12 --unknown '{RUN}' --train cd34 --edited --with '{labels}'"

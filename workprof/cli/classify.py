@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.further_settings import With, further
 from workprof.errors import SettingsError
 from workprof.profiles.classifier.evaluation import ClassifierEvaluation
 from workprof.profiles.classifier.settings import ClassifierSettings
@@ -33,11 +34,17 @@ def classify() -> None:
 
 @app.command()
 def evaluate(
-    dataset: Dataset, mode: Mode = "corrected", fields: Fields = None, home: Home = None, as_json: Json = False
+    dataset: Dataset,
+    mode: Mode = "corrected",
+    fields: Fields = None,
+    given: With = None,
+    home: Home = None,
+    as_json: Json = False,
 ) -> None:
     """Score the classifier under random, by-job, by-group and by-time splits."""
     with opened(home) as workbench:
-        found = workbench.classifier_evaluation(dataset, _settings(mode, fields), progress_line())
+        settings = further(classifier_settings(mode, fields), given)
+        found = workbench.classifier_evaluation(dataset, settings, progress_line())
     for note in found.notes:
         warn(f"note: {note}")
     emit(evaluation_answer(found), as_json, lambda: _as_text(found))
@@ -50,13 +57,14 @@ def predict(
     jobs: Annotated[Path | None, typer.Option("--jobs", help="CSV of new jobs.", show_default=False)] = None,
     mode: Mode = "corrected",
     fields: Fields = None,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Say the profile of new jobs, what they will need, and why."""
     if (jobs is None) == (not values):
         raise SettingsError("give either --set field=value (once or more) or --jobs FILE.csv")
-    settings = ForecasterSettings(_settings(mode, fields))
+    settings = further(ForecasterSettings(classifier_settings(mode, fields)), given)
     with opened(home) as workbench:
         if jobs is not None:
             read = workbench.forecast_file(dataset, jobs, settings, progress_line())
@@ -67,7 +75,8 @@ def predict(
     emit([forecast_answer(one) for one in found], as_json, lambda: _forecasts_as_text(found))
 
 
-def _settings(mode: str, fields: str | None) -> ClassifierSettings:
+def classifier_settings(mode: str, fields: str | None) -> ClassifierSettings:
+    """Return the settings of a classifier that the common options ask for."""
     return ClassifierSettings(profiles=ProfileSettings(mode=mode), fields=names(fields) if fields else (), mode=mode)
 
 

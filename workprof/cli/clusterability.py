@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
-from workprof.profiles.clusterability.baseline import BaselineSettings
+from workprof.cli.further_settings import Fit, With, clustering, further
+from workprof.profiles.clusterability.baseline import Baseline, BaselineSettings
 from workprof.profiles.clusterability.clusterability import HopkinsSettings
+from workprof.profiles.clusterability.label_silhouettes import LabelSilhouette
 from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.settings import ProfileSettings
 
@@ -33,6 +35,8 @@ def baseline(
     mode: Mode = "corrected",
     silhouette: Annotated[str, typer.Option("--silhouette", help="exact or sampled.")] = "",
     seed: Seed = 0,
+    fit: Fit = None,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -46,11 +50,20 @@ def baseline(
         seed=seed,
     )
     with opened(home) as workbench:
-        found = workbench.baseline(dataset, settings, None, progress_line())
+        beside = clustering(fit)
+        if beside is not None:
+            workbench.profiles(dataset, beside, progress_line())
+        found = workbench.baseline(dataset, further(settings, given), beside, progress_line())
     rows = [vars(label) for label in found.labels]
+    own = {name: vars(one) if one else None for name, one in _profiles_of(found).items()}
     keys = ("by", "euclidean", "cosine", "manhattan", "method", "n_values", "n_missing", "reason")
-    answer = {"labels": rows, "n_rows": found.n_rows, "notes": found.notes, "seconds": found.seconds}
-    emit(answer, as_json, lambda: table([{key: _short(row[key]) for key in keys} for row in rows]))
+    answer = {"labels": rows, **own, "n_rows": found.n_rows, "notes": found.notes, "seconds": found.seconds}
+    shown = [*rows, *(one for one in own.values() if one)]
+    emit(answer, as_json, lambda: table([{key: _short(row[key]) for key in keys} for row in shown]))
+
+
+def _profiles_of(found: Baseline) -> dict[str, LabelSilhouette | None]:
+    return {"profiles": found.profiles, "profiles_published": found.profiles_published}
 
 
 def hopkins(
@@ -59,13 +72,14 @@ def hopkins(
     scaler: Scaler = "power",
     mode: Mode = "corrected",
     seed: Seed = 0,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """The Hopkins statistic in the paper's convention: near 0 = clusterable, 0.5 = uniform."""
     settings = HopkinsSettings(features=names(features), scaler=scaler, mode=mode, seed=seed)
     with opened(home) as workbench:
-        found = workbench.hopkins(dataset, settings, progress_line())
+        found = workbench.hopkins(dataset, further(settings, given), progress_line())
     text = (
         f"Hopkins {found.hopkins:.4f} (sd {found.hopkins_sd:.4f} over {found.resamples} draws of {found.n_sampled:,})"
     )
@@ -81,6 +95,7 @@ def stability(
     min_cluster_size: Annotated[int, typer.Option("--min-cluster-size", help="0 = 0.3 % of the rows.")] = 0,
     mode: Mode = "corrected",
     seed: Seed = 0,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -88,7 +103,7 @@ def stability(
     fit = ProfileSettings(features=names(features), scaler=scaler, min_cluster_size=min_cluster_size, mode=mode)
     settings = StabilitySettings(fit=fit, resamples=resamples, sample_rows=sample_rows, seed=seed)
     with opened(home) as workbench:
-        found = workbench.stability(dataset, settings, progress_line())
+        found = workbench.stability(dataset, further(settings, given), progress_line())
     rows = [vars(profile) for profile in found.per_profile]
     keys = ("profile", "size", "jaccard", "jaccard_min", "reading")
     head = f"adjusted Rand {found.adjusted_rand:.3f} over {found.settings.resamples} resamples"

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.further_settings import With, further
 from workprof.profiles.estimation.error_measures import PredictorErrors
 from workprof.profiles.estimation.evaluation import EstimateEvaluation
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
@@ -32,6 +33,7 @@ def evaluate(
     fields: Annotated[str | None, typer.Option("--fields", help="Submit-time fields A,B,...")] = None,
     mode: Annotated[str, typer.Option("--mode", help="corrected or faithful (as published).")] = "corrected",
     seed: Annotated[int, typer.Option("--seed", help="Of every draw.")] = 0,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +43,7 @@ def evaluate(
         settings = EstimateEvaluationSettings(asked, tested=test or "")
         if mode == "faithful":
             settings = replace(settings, profiles=replace(settings.profiles, mode=mode))
-        found = workbench.estimate_evaluation(train, settings, progress_line())
+        found = workbench.estimate_evaluation(train, further(settings, given), progress_line())
     for note in found.notes:
         warn(f"note: {note}")
     emit(evaluation_answer(found), as_json, lambda: _as_text(found))

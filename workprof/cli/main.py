@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 import workprof
 from workprof.cli import (
     classify,
+    classify_explain,
     datasets,
+    durations,
     estimate,
     estimates_observe,
     memory,
     memory_models,
     memory_plans,
+    memory_views,
     nodes,
     nodes_detect,
     nodes_rank,
     nodes_suite,
     phases,
+    phases_views,
     profiles,
     record,
     report,
@@ -47,6 +52,7 @@ app = typer.Typer(
 )
 datasets.register(app)
 serve.register(app)
+durations.register(app)
 report.register(app)
 record.register(app)
 synth_telemetry.register(synth.app)
@@ -56,14 +62,21 @@ app.add_typer(profiles.app, name="profiles")
 estimates_observe.register(estimate.app)
 memory_models.register(memory.app)
 memory_plans.register(memory.app)
+memory_views.register(memory.app)
 app.add_typer(memory.app, name="memory")
+classify_explain.register(classify.app)
 app.add_typer(classify.app, name="classify")
 app.add_typer(estimate.app, name="estimate")
 for part in (nodes_suite, nodes_rank, nodes_detect):
     part.register(nodes.app)
 app.add_typer(nodes.app, name="nodes")
+phases_views.register(phases.app)
 app.add_typer(phases.app, name="phases")
 app.add_typer(runs.app, name="runs")
+
+
+LONGEST_NAME = 80
+"""Characters of a name that are shown."""
 
 
 @app.callback(invoke_without_command=True)
@@ -93,7 +106,17 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(CALLERS_MISTAKE)
     except BrokenPipeError:
         sys.exit(DONE)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            _ours()
+        name = Path(str(error.filename)).name[:LONGEST_NAME]
+        warn(f"workprof: {name}... is longer than a name may be; give a shorter one")
+        sys.exit(CALLERS_MISTAKE)
     except Exception:  # noqa: BLE001  the last line of defence: say that it is ours, with the trace
-        traceback.print_exc()
-        warn("workprof: this is a fault of ours, not of your input; please report the lines above")
-        sys.exit(OURS)
+        _ours()
+
+
+def _ours() -> NoReturn:
+    traceback.print_exc()
+    warn("workprof: this is a fault of ours, not of your input; please report the lines above")
+    sys.exit(OURS)

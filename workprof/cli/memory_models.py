@@ -86,7 +86,8 @@ def models_answer(found: PredictorResult) -> dict[str, Any]:
 def _model(one: ModelResult) -> dict[str, Any]:
     told = {name: value for name, value in vars(one).items() if name not in ("predicted", "u_rate_interval")}
     interval = [one.u_rate_interval.low, one.u_rate_interval.high]
-    return told | {"confusion": one.confusion.tolist(), "u_rate_interval": interval}
+    waterfall = asdict(one.waterfall)
+    return told | {"confusion": one.confusion.tolist(), "u_rate_interval": interval, "waterfall": waterfall}
 
 
 def _show_tables(found: PredictorTables, as_json: bool) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
+from workprof.cli.further_settings import With, further
+from workprof.nodes.detection.asked import DetectionAsked
 from workprof.nodes.detection.records import Detection, ScoredRuns
 from workprof.nodes.detection.settings import CHOSEN, CORRECTED, DETECTORS, MODES, DetectSettings
 from workprof.units import format_share
@@ -36,6 +38,7 @@ def detect(
     epochs: Annotated[int, typer.Option("--epochs", help="Passes of the training; 0 = the recipe's.")] = 0,
     mode: Annotated[str, typer.Option("--mode", help=f"One of {', '.join(MODES)}.")] = CORRECTED,
     seed: Annotated[int, typer.Option("--seed", help="Of every draw.")] = 0,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +47,8 @@ def detect(
         mode=mode, detector=detector, false_alarm_share=false_alarms, trials=trials, epochs=epochs, seed=seed
     )
     with opened(home) as workbench:
-        found: Detection = workbench.degradation(dataset, settings, train, progress=progress_line())
+        asked = further(DetectionAsked(settings, train or ""), given)
+        found: Detection = workbench.degradation(dataset, asked.detect, asked.train or None, progress=progress_line())
     for message in found.messages:
         warn(f"note: {message}")
     emit(detection_answer(found), as_json, lambda: _text(found))

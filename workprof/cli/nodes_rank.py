@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
+from workprof.cli.further_settings import With, further
 from workprof.cli.nodes_rank_text import advice_text, groups_text, ranking_text
 from workprof.errors import SettingsError
-from workprof.nodes.advice.advice import Advice
+from workprof.nodes.advice.advice import Advice, AdviceSettings
 from workprof.nodes.groups.records import CORRECTED, FAITHFUL, Groups, GroupSettings
 from workprof.nodes.ranking.records import AspectScore, RankedNode, Ranking
 from workprof.nodes.ranking.settings import EXCLUSIONS, PERONA, SCORES, RankSettings
@@ -51,6 +52,7 @@ def rank(
     confidence: Annotated[float, typer.Option("--confidence", help="Of intervals, 0.5 to 0.99.")] = DEFAULT.confidence,
     seed: Seed = DEFAULT.seed,
     mode: Mode = CORRECTED,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -67,7 +69,7 @@ def rank(
         seed=seed,
     )
     with opened(home) as workbench:
-        found = workbench.node_ranking(dataset, settings, progress_line())
+        found = workbench.node_ranking(dataset, further(settings, given), progress_line())
     _tell(found.notes)
     emit(ranking_answer(found), as_json, lambda: ranking_text(found))
 
@@ -81,6 +83,7 @@ def groups(
     ] = None,
     seed: Seed = DEFAULT.seed,
     mode: Mode = CORRECTED,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -89,7 +92,7 @@ def groups(
     ranking = RankSettings(exclude=exclude, nodes=names(nodes) if nodes else (), seed=seed)
     settings = GroupSettings(ranking, mode, reference=texts_by_name("--reference", reference))
     with opened(home) as workbench:
-        found = workbench.node_groups(dataset, settings, progress_line())
+        found = workbench.node_groups(dataset, further(settings, given), progress_line())
     _tell(found.notes)
     emit(groups_answer(found), as_json, lambda: groups_text(found))
 
@@ -102,6 +105,7 @@ def advise(
     exclude: Exclude = DEFAULT.exclude,
     prices: Prices = None,
     seed: Seed = DEFAULT.seed,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -113,8 +117,9 @@ def advise(
         prices_per_h=numbers_by_name("--prices", prices),
         seed=seed,
     )
+    asked = further(AdviceSettings(jobs, profile, ranking=settings), given)
     with opened(home) as workbench:
-        found = workbench.node_advice(dataset, jobs, profile, settings, progress_line())
+        found = workbench.node_advice(dataset, asked.jobs, asked.profile, asked.ranking, progress_line())
     _tell(found.notes)
     emit(advice_answer(found), as_json, lambda: advice_text(found))
 

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
+from workprof.cli.console import Home, Json, emit, names, opened, progress_line
+from workprof.cli.further_settings import With, further
+from workprof.cli.phases_library import Counters, Dataset, Mode, Seed, library_settings, tell_notes, with_c
 from workprof.cli.phases_text import evaluation_text, match_text, phases_text
-from workprof.errors import SettingsError
-from workprof.phases.changepoints.settings import METHODS, MODES, READOUTS
+from workprof.phases.changepoints.settings import METHODS, READOUTS
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits
 from workprof.phases.matching.matching import Match
 from workprof.phases.settings import (
     DetectSettings,
     EvaluationSettings,
     LibrarySettings,
     MatchRunSettings,
-    faithful_library,
 )
 
 HELP = "Phases of a run, fingerprints, and which known workload a run is like."
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
-Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
-Counters = Annotated[
-    str, typer.Option("--counters", help="system72 (as far as there are), all (but proc.*), or a FILE with names.")
-]
-Mode = Annotated[str, typer.Option("--mode", help="corrected or faithful (as published).")]
 C = Annotated[
     float | None,
     typer.Option("--c", help="Accept up to mean + c sd; default: chosen on the known runs.", show_default=False),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of splits and models.")]
-SHOWN_NOTES = 10
 
 
 @app.callback()
@@ -54,18 +47,20 @@ def detect(
     penalty: Annotated[float | None, typer.Option("--penalty", help="Of the other methods, per change.")] = None,
     counters: Counters = "system72",
     mode: Mode = "corrected",
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Find the phases of one run, counter by counter."""
     with opened(home) as workbench:
-        library = _library(workbench, dataset, counters, mode, 0)
+        library = library_settings(workbench, dataset, counters, mode, 0)
         search = library.fingerprints.change_points
-        given: dict[str, Any] = {"method": method, "readout": readout, "hazard_samples": hazard, "penalty": penalty}
-        search = replace(search, **{name: value for name, value in given.items() if value is not None})
+        asked: dict[str, Any] = {"method": method, "readout": readout, "hazard_samples": hazard, "penalty": penalty}
+        search = replace(search, **{name: value for name, value in asked.items() if value is not None})
         library = replace(library, fingerprints=replace(library.fingerprints, change_points=search))
-        found = workbench.run_phases(dataset, DetectSettings(run, library), progress_line())
-    _warn(found.notes)
+        settings = further(DetectSettings(run, library), given)
+        found = workbench.run_phases(dataset, settings, progress_line())
+    tell_notes(found.notes)
     emit(phases_answer(found), as_json, lambda: phases_text(found))
 
 
@@ -86,16 +81,17 @@ def evaluate(
     c: C = None,
     mode: Mode = "corrected",
     seed: Seed = 0,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Measure how well known workloads are recognised and unknown ones rejected."""
     with opened(home) as workbench:
-        library = _with_c(_library(workbench, train or dataset, counters, mode, seed), c)
+        library = with_c(library_settings(workbench, train or dataset, counters, mode, seed), c)
         out = names(leave_out) if leave_out else ()
         settings = EvaluationSettings(library, splits=splits, open_splits=min(open_splits, splits), left_out=out)
-        found = workbench.evaluate_phases(dataset, settings, train, progress_line())
-    _warn(found.notes)
+        found = workbench.evaluate_phases(dataset, further(settings, given), train, progress_line())
+    tell_notes(found.notes)
     emit(evaluation_answer(found), as_json, lambda: evaluation_text(found))
 
 
@@ -107,15 +103,43 @@ def match(
     c: C = None,
     mode: Mode = "corrected",
     seed: Seed = 0,
+    train: Annotated[str | None, typer.Option("--train", help="Dataset of the known runs; default: this one.")] = None,
+    edited: Annotated[bool, typer.Option("--edited", help="With the labels given by hand on the Phases page.")] = False,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Compare one run with all others and tell which workload it is, or that it is unknown."""
     with opened(home) as workbench:
-        library = _with_c(_library(workbench, dataset, counters, mode, seed), c)
-        found = workbench.match_run(dataset, MatchRunSettings(unknown, library), progress_line())
-    _warn(found.notes)
+        library = with_c(library_settings(workbench, train or dataset, counters, mode, seed), c)
+        found = _matched(workbench, dataset, _Match(unknown, train or "", edited, library, given))
+    tell_notes(found.notes)
     emit(match_answer(found), as_json, lambda: match_text(found))
+
+
+@dataclass(frozen=True)
+class _Match:
+    """What `match` was asked."""
+
+    unknown: str
+    train: str
+    edited: bool
+    library: LibrarySettings
+    given: list[str] | None
+
+
+def _matched(workbench: Any, dataset: str, asked: _Match) -> Match:
+    """Return the match: with all other runs of the dataset, or with a library that is changed or another one's."""
+    found: Match
+    if not (asked.train or asked.edited):
+        whole = further(MatchRunSettings(asked.unknown, asked.library), asked.given)
+        found = workbench.match_run(dataset, whole, progress_line())
+        return found
+    edits = workbench.library_edits(asked.train or dataset) if asked.edited else LibraryEdits()
+    other = workbench.dataset(asked.train).hash if asked.train else ""
+    known = further(KnownMatchSettings(asked.unknown, edits, other, asked.library), asked.given)
+    found = workbench.known_match(dataset, known, progress_line())
+    return found
 
 
 def phases_answer(found: Phases) -> dict[str, Any]:
@@ -179,40 +203,3 @@ def evaluation_answer(found: Evaluation) -> dict[str, Any]:
         "notes": list(found.notes),
         "seconds": found.seconds,
     }
-
-
-def _library(workbench: Any, dataset: str, counters: str, mode: str, seed: int) -> LibrarySettings:
-    chosen = _counters(workbench, dataset, counters)
-    if mode not in MODES:
-        raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
-    return faithful_library(chosen, seed) if mode == "faithful" else LibrarySettings(counters=chosen, seed=seed)
-
-
-def _counters(workbench: Any, dataset: str, counters: str) -> tuple[str, ...]:
-    """Return the counters that are asked for; () = the default."""
-    if counters == "system72":
-        return ()
-    if counters == "all":
-        found: tuple[str, ...] = workbench.system_counters(dataset)
-        return found
-    path = Path(counters)
-    if not path.is_file():
-        raise SettingsError(f"counters is {counters!r}; give system72, all, or a file with one name per line")
-    try:
-        given = tuple(line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{counters} is no text in UTF-8; give one counter per line") from error
-    if not given:
-        raise SettingsError(f"{counters} names no counter; give one per line")
-    return tuple(dict.fromkeys(given))
-
-
-def _with_c(library: LibrarySettings, c: float | None) -> LibrarySettings:
-    return library if c is None else replace(library, match=replace(library.match, c=c))
-
-
-def _warn(notes: tuple[str, ...]) -> None:
-    for note in notes[:SHOWN_NOTES]:
-        warn(f"note: {note}")
-    if len(notes) > SHOWN_NOTES:
-        warn(f"note: {len(notes) - SHOWN_NOTES} more; see --json")

@@ -32,7 +32,7 @@ LABELS = ("workload", "run", "t", "status")
 
 
 class PhaseViewQuestions(DatasetQuestions):
-    """The questions of the Phases page that no command asks."""
+    """The questions of the Phases page about single runs and the library; `workprof phases` asks them too."""
 
     def phase_runs(self, dataset: str, progress: Progress = silent) -> RunList:
         """Return the runs of a dataset of telemetry."""
@@ -65,6 +65,13 @@ class PhaseViewQuestions(DatasetQuestions):
         entry = self.dataset(dataset)
         refuse_other_kind(entry, TELEMETRY)
         self._store.save_scenario(entry.hash, EDITS, datetime.now(UTC).isoformat(timespec="seconds"), edits)
+
+    def library_view(
+        self, dataset: str, settings: LibraryViewSettings | None = None, progress: Progress = silent
+    ) -> LibraryView:
+        """Return the library of a dataset's runs: kept, or looked at here and now."""
+        entry, asked = self.dataset(dataset), settings or LibraryViewSettings()
+        return self._blocking(self._request(LIBRARY, entry, asked), LibraryView, self._samples_of(entry), progress)
 
     def library_answer(self, dataset: str, settings: LibraryViewSettings) -> Answer[LibraryView]:
         """Return the kept look at a library, and the job that makes it, without computing anything."""

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workprof.errors import SettingsError
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import COUPLED
+from workprof.workbench.run_setting_paths import differences
 
 Resolve = Callable[[ProfileSettings], ProfileSettings]
 """Names the features and sizes of a clustering, as the workbench does for one dataset."""
 
 Words = tuple[str, ...]
-SIZES = ("edges_bytes", "step_bytes", "retry.cap_bytes")
-"""Fields that a command takes as sizes with a unit."""
+SIZES = ("edges_bytes", "step_bytes", "cap_bytes")
+"""Last names of the fields that a command takes as sizes with a unit."""
 
 
 @dataclass(frozen=True)
@@ -27,26 +29,51 @@ class CommandLine:
         base: the settings that it asks with no option but `after`.
         options: flag -> field of the settings that it fills ('plan.rule' = of the record within).
         after: words after the dataset that are always there.
+        begins: the same as `base` before anything left open is decided, where the command takes `--with`; else None.
     """
 
     words: Words
     base: Any
     options: dict[str, str]
     after: Words = ()
+    begins: Any = None
 
 
 def written(line: CommandLine, dataset: str, asked: Any) -> str:
     """Return the command that asks exactly this of a dataset, '' where its options cannot say it."""
-    words, changes = [*line.words, dataset, *line.after], {}
-    for flag, field in line.options.items():
+    told, made = _told(line.options, line.base, asked)
+    if made != asked:
+        if line.begins is None:
+            return ""
+        told, made = _told(line.options, line.begins, asked)
+        further = differences(made, asked)
+        if further is None:
+            return ""
+        told += [word for text in further for word in ("--with", text)]
+    return shlex.join(["workprof", *line.words, dataset, *line.after, *told])
+
+
+def fit_words(clustering: ProfileSettings, resolve: Resolve) -> Words:
+    """Return the words that name a clustering whose labels are part of a question."""
+    plain = ProfileSettings(mode=clustering.mode)
+    told = () if resolve(plain) == clustering else differences(plain, clustering) or ()
+    return tuple(word for text in (f"mode={clustering.mode}", *told) for word in ("--fit", text))
+
+
+def _told(options: dict[str, str], base: Any, asked: Any) -> tuple[list[str], Any]:
+    """Return the options that can say what differs, and the settings that they make."""
+    words: list[str] = []
+    changes: dict[str, Any] = {}
+    for flag, field in options.items():
         value = _value(asked, field)
-        if value != _value(line.base, field):
-            said = said_as(flag, field, value)
-            if not said:
-                return ""
+        said = said_as(flag, field, value) if value != _value(base, field) else ()
+        if said:
             words += said
             changes[field] = value
-    return shlex.join(["workprof", *words]) if _with(line.base, changes) == asked else ""
+    try:
+        return words, _with(base, changes)
+    except SettingsError:  # some of them are valid with the others only, which no option says
+        return [], base
 
 
 def flags(*fields: str, within: str = "") -> dict[str, str]:
@@ -90,7 +117,7 @@ def said_as(flag: str, field: str, value: Any) -> Words:
             return ()
         value = tuple(f"{name}={_text(item)}" for name, item in value.items())
     items = value if isinstance(value, tuple) else (value,)
-    texts = [_size(item) if field in SIZES else _text(item) for item in items]
+    texts = [_size(item) if field.rpartition(".")[2] in SIZES else _text(item) for item in items]
     if not all(texts) or (isinstance(value, tuple) and any("," in text or text != text.strip() for text in texts)):
         return ()
     return (flag, ",".join(texts))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from workprof.memory.bins.profile_bins import ProfileBinSettings
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.plans.plans import PlanSettings
 from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings, faithful_predictor
@@ -20,11 +23,20 @@ from workprof.profiles.estimation.settings import EstimateEvaluationSettings, Es
 from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import SweepSettings
-from workprof.workbench.run_command_line import CommandLine, Resolve, flags, mode_words, said_as, written
+from workprof.workbench.explanations import ExplanationSettings
+from workprof.workbench.run_command_line import CommandLine, Resolve, fit_words, flags, mode_words, said_as, written
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
+from workprof.workbench.run_commands_views import VIEW_COMMANDS
 
 JOB = ("--set", "task_name=any")
 """To train a forecaster from a shell, it has to be asked for a job; any will do."""
+
+
+OF_PROFILES = ("memory.profile_bins",)
+"""Steps that rest on a clustering and whose command takes the default one; no command takes another."""
+
+OF_ANY_CLUSTERING = ("profiles.durations", "profiles.baseline")
+"""Steps that rest on a clustering and whose command takes any, by `--fit`."""
 
 
 def command_of(step: str, dataset: str, asked: Any, resolve: Resolve) -> str:
@@ -40,6 +52,13 @@ def command_of(step: str, dataset: str, asked: Any, resolve: Resolve) -> str:
     return written(make(asked, resolve), dataset, asked) if make else ""
 
 
+def with_clustering(command: str, step: str, clustering: ProfileSettings, resolve: Resolve) -> str:
+    """Return a command with the clustering that its question rests on, '' where it takes no such."""
+    if step in OF_ANY_CLUSTERING:
+        return f"{command} {shlex.join(fit_words(clustering, resolve))}"
+    return command if step in OF_PROFILES and clustering == resolve(ProfileSettings()) else ""
+
+
 def _fit(_: ProfileSettings, __: Resolve) -> CommandLine:
     words = ("features", "scaler", "metric", "algorithm", "method", "epsilon", "mode", "silhouette")
     numbers = ("min_cluster_size", "min_samples", "target_clusters", "sample_rows", "seed")
@@ -47,12 +66,13 @@ def _fit(_: ProfileSettings, __: Resolve) -> CommandLine:
 
 
 def _hopkins(_: HopkinsSettings, __: Resolve) -> CommandLine:
-    return CommandLine(("profiles", "hopkins"), HopkinsSettings(), flags("features", "scaler", "mode", "seed"))
+    base = HopkinsSettings()
+    return CommandLine(("profiles", "hopkins"), base, flags("features", "scaler", "mode", "seed"), begins=base)
 
 
 def _baseline(_: BaselineSettings, __: Resolve) -> CommandLine:
     options = flags("by", "features", "scaler", "mode", "silhouette", "seed")
-    return CommandLine(("profiles", "baseline"), BaselineSettings(), options)
+    return CommandLine(("profiles", "baseline"), BaselineSettings(), options, begins=BaselineSettings())
 
 
 def _stability(asked: StabilitySettings, resolve: Resolve) -> CommandLine:
@@ -60,7 +80,8 @@ def _stability(asked: StabilitySettings, resolve: Resolve) -> CommandLine:
     fit = ProfileSettings(**{name: getattr(asked.fit, name) for name in chosen})
     after = [word for flag, name in flags(*chosen).items() for word in said_as(flag, name, getattr(fit, name))]
     base = StabilitySettings(fit=resolve(fit))
-    return CommandLine(("profiles", "stability"), base, flags("resamples", "sample_rows", "seed"), tuple(after))
+    options, begins = flags("resamples", "sample_rows", "seed"), StabilitySettings(fit=fit)
+    return CommandLine(("profiles", "stability"), base, options, tuple(after), begins)
 
 
 def _sweep(_: SweepSettings, __: Resolve) -> CommandLine:
@@ -69,21 +90,32 @@ def _sweep(_: SweepSettings, __: Resolve) -> CommandLine:
 
 
 def _classify(asked: ClassifierSettings, resolve: Resolve) -> CommandLine:
-    base = ClassifierSettings(profiles=resolve(ProfileSettings(mode=asked.mode)), mode=asked.mode)
-    return CommandLine(("classify", "evaluate"), base, flags("fields"), mode_words(asked.mode))
+    begins = ClassifierSettings(profiles=ProfileSettings(mode=asked.mode), mode=asked.mode)
+    base = replace(begins, profiles=resolve(begins.profiles))
+    return CommandLine(("classify", "evaluate"), base, flags("fields"), mode_words(asked.mode), begins)
 
 
 def _forecaster(asked: ForecasterSettings, resolve: Resolve) -> CommandLine:
     line = _classify(asked.classifier, resolve)
-    base = ForecasterSettings(line.base)
-    return CommandLine(("classify", "predict"), base, flags("fields", within="classifier."), (*JOB, *line.after))
+    base, begins = ForecasterSettings(line.base), ForecasterSettings(line.begins)
+    options = flags("fields", within="classifier.")
+    return CommandLine(("classify", "predict"), base, options, (*JOB, *line.after), begins)
+
+
+def _explanation(asked: ExplanationSettings, resolve: Resolve) -> CommandLine:
+    line = _forecaster(asked.forecaster, resolve)
+    options = flags("fields", within="forecaster.classifier.") | {"--rows": "n_sampled"}
+    base, begins = ExplanationSettings(line.base), ExplanationSettings(line.begins)
+    after = mode_words(asked.forecaster.classifier.mode)
+    return CommandLine(("classify", "explain"), base, options, after, begins)
 
 
 def _estimates(asked: EstimateEvaluationSettings, resolve: Resolve) -> CommandLine:
     mode = asked.estimates.mode
-    base = EstimateEvaluationSettings(EstimateSettings(mode=mode), resolve(ProfileSettings(mode=mode)))
+    begins = EstimateEvaluationSettings(EstimateSettings(mode=mode), ProfileSettings(mode=mode))
+    base = replace(begins, profiles=resolve(begins.profiles))
     options = {"--test": "tested"} | flags("target", "fields", "split", "seed", within="estimates.")
-    return CommandLine(("estimate", "evaluate", "--train"), base, options, mode_words(mode))
+    return CommandLine(("estimate", "evaluate", "--train"), base, options, mode_words(mode), begins)
 
 
 def _assess(_: AssessmentSettings, __: Resolve) -> CommandLine:
@@ -94,6 +126,12 @@ def _bins(asked: BinSettings, _: Resolve) -> CommandLine:
     number = {"--edges": "edges_bytes"} if asked.edges_bytes else {"-k": "k"}
     options = number | flags("weight", "top", "headroom", "search", "target") | {"--step": "step_bytes"}
     return CommandLine(("memory", "bins"), BinSettings(task=asked.task), options, ("--task", asked.task))
+
+
+def _profile_bins(asked: ProfileBinSettings, resolve: Resolve) -> CommandLine:
+    line = _bins(asked.bins, resolve)
+    options = {flag: f"bins.{field}" for flag, field in line.options.items()}
+    return CommandLine(line.words, ProfileBinSettings(asked.profile), options, ("--profile", str(asked.profile)))
 
 
 def _train(asked: PredictorSettings, _: Resolve) -> CommandLine:
@@ -138,14 +176,17 @@ _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
     "profiles.stability": _stability,
     "profiles.sweep_group": _sweep,
     "profiles.forecaster": _forecaster,
+    "profiles.explain_all": _explanation,
     "profiles.classifier_evaluation": _classify,
     "profiles.estimate_evaluation": _estimates,
     "memory.assess": _assess,
     "memory.bins": _bins,
+    "memory.profile_bins": _profile_bins,
     "memory.train": _train,
     "memory.tables": _tables,
     "memory.replay": _replay,
     "memory.plan": _plan,
     "memory.rollup": _rollup,
+    **VIEW_COMMANDS,
     **MEASURED_COMMANDS,
 }

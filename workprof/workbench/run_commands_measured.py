@@ -24,25 +24,26 @@ SEARCH = "library.fingerprints.change_points."
 def _rank(_: RankSettings, __: Resolve) -> CommandLine:
     options = flags("weights", "score", "exclude", "nodes", "confidence", "seed")
     options |= {"--prices": "prices_per_h", "--since": "since_s", "--until": "until_s"}
-    return CommandLine(("nodes", "rank"), RankSettings(), options)
+    return CommandLine(("nodes", "rank"), RankSettings(), options, begins=RankSettings())
 
 
 def _groups(_: GroupSettings, __: Resolve) -> CommandLine:
     options = flags("exclude", "nodes", "seed", within="ranking.") | flags("mode", "reference")
-    return CommandLine(("nodes", "groups"), GroupSettings(), options)
+    return CommandLine(("nodes", "groups"), GroupSettings(), options, begins=GroupSettings())
 
 
 def _degraded(asked: DetectionAsked, _: Resolve) -> CommandLine:
     options = flags("detector", "trials", "epochs", "mode", "seed", within="detect.")
     options |= {"--false-alarms": "detect.false_alarm_share"}
-    return CommandLine(("nodes", "detect"), DetectionAsked(train=asked.train), options, _train(asked.train))
+    base = DetectionAsked(train=asked.train)
+    return CommandLine(("nodes", "detect"), base, options, _train(asked.train), base)
 
 
 def _advice(asked: AdviceSettings, _: Resolve) -> CommandLine:
     options = flags("weights", "exclude", "seed", within="ranking.") | {"--prices": "ranking.prices_per_h"}
     base = AdviceSettings(asked.jobs, asked.profile, asked.clustering)
     after = ("--jobs", asked.jobs, "--profile", str(asked.profile))
-    return CommandLine(("nodes", "advise"), base, options, after)
+    return CommandLine(("nodes", "advise"), base, options, after, base)
 
 
 def _phases(asked: DetectSettings, _: Resolve) -> CommandLine:
@@ -50,13 +51,13 @@ def _phases(asked: DetectSettings, _: Resolve) -> CommandLine:
         "method", "readout", "penalty", within=SEARCH
     )
     base = DetectSettings(library=_library(asked.library))
-    return CommandLine(("phases", "detect"), base, options, mode_words(asked.library.mode))
+    return CommandLine(("phases", "detect"), base, options, mode_words(asked.library.mode), base)
 
 
 def _match(asked: MatchRunSettings, _: Resolve) -> CommandLine:
     base = MatchRunSettings(asked.unknown, _library(asked.library))
     after = ("--unknown", asked.unknown, *mode_words(asked.library.mode))
-    return CommandLine(("phases", "match"), base, _known(), after)
+    return CommandLine(("phases", "match"), base, _known(), after, base)
 
 
 def _evaluation(asked: EvaluationSettings, _: Resolve) -> CommandLine:
@@ -65,7 +66,7 @@ def _evaluation(asked: EvaluationSettings, _: Resolve) -> CommandLine:
     )
     options = flags("splits", "open_splits") | {"--leave-out": "left_out"} | _known()
     after = (*_train(asked.train_hash), *mode_words(asked.library.mode))
-    return CommandLine(("phases", "evaluate"), base, options, after)
+    return CommandLine(("phases", "evaluate"), base, options, after, base)
 
 
 def _library(asked: LibrarySettings) -> LibrarySettings:

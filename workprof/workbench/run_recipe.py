@@ -28,6 +28,7 @@ class Recipe:
         clustering: name of the method's argument for a clustering, where the step's name carries one.
         plain: the method takes no settings.
         why_not: why there is no method.
+        why_no_command: why a shell has no use for it; '' = there is a command, for the settings that it can say.
     """
 
     step: Step
@@ -41,6 +42,7 @@ class Recipe:
     clustering: str = ""
     plain: bool = False
     why_not: str = ""
+    why_no_command: str = ""
 
     def asked(self, kept: object) -> object:
         """Return the settings that the method takes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workprof.errors import NotEnoughData
 from workprof.memory.bins.bins import Bins
 from workprof.memory.bins.improvement import ImprovementCurve
+from workprof.memory.bins.profile_bins import ProfileBins, ProfileBinSettings
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.plans.plans import Plan, PlanSettings
 from workprof.memory.plans.violations import Violations, ViolationSettings
@@ -38,6 +39,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import GroupSettings, SweepSettings
 from workprof.profiles.sweep.sweep import SweepGroup
 from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts, memory, profiles
+from workprof.workbench import memory_profiles as profile_room
 from workprof.workbench import sweeps as sweep_room
 from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_recipe import Recipe
@@ -68,6 +70,10 @@ def _followed(forecaster: ForecasterSettings) -> FeedbackSettings:
 
 _FOLLOWED = "workbench.forecaster(dataset, settings.forecaster)"
 _REFIT = "it rests on the finished jobs that were observed by then: observe them, then ask for a refit"
+_OBSERVED = "it is what finished jobs are compared with, and `workprof estimate observe` makes it when it is given some"
+_REFITTED = (
+    "it rests on the finished jobs that were observed by then: `workprof estimate observe` with --refit makes one"
+)
 
 _ALL = (
     Recipe(profiles.FIT, "profiles", ProfileSettings, ProfileFit),
@@ -89,12 +95,17 @@ _ALL = (
         adapt=_followed,
         before=(_FOLLOWED,),
         after=("workbench.wait(found.key)",),
+        why_no_command=_OBSERVED,
     ),
-    Recipe(feedback_loops.REFIT, "", RefitSettings, Refit, why_not=_REFIT),
+    Recipe(feedback_loops.REFIT, "", RefitSettings, Refit, why_not=_REFIT, why_no_command=_REFITTED),
     Recipe(memory.ASSESS, "assessment", AssessmentSettings, Assessment),
     Recipe(memory.FACT, "fact_points", FactPointsSettings, FactPoints),
     Recipe(memory.BINS, "bins", BinSettings, Bins),
     Recipe(memory.CURVE, "improvement", BinSettings, ImprovementCurve),
+    Recipe(profile_room.PROFILE_BINS, "profile_bins", ProfileBinSettings, ProfileBins, clustering="profiles"),
+    Recipe(
+        profile_room.PROFILE_CURVE, "profile_improvement", ProfileBinSettings, ImprovementCurve, clustering="profiles"
+    ),
     Recipe(memory.TRAIN, "bin_models", PredictorSettings, PredictorResult),
     Recipe(memory.TABLES, "bin_tables", TableSettings, PredictorTables),
     Recipe(memory.REPLAY, "replay", ReplaySettings, ReplayResult),

@@ -41,7 +41,7 @@ def _without_train(asked: EvaluationSettings) -> EvaluationSettings:
     return replace(asked, trained_elsewhere=False, train_hash="")
 
 
-_WAITED = ("workbench.wait(found.key)",)
+_FOLLOWED = "it is what the page follows a recording with, and says nothing by itself; `workprof phases library` does"
 
 MEASURED = (
     Recipe(nodes.RANK, "node_ranking", RankSettings, Ranking),
@@ -57,7 +57,14 @@ MEASURED = (
     Recipe(phase_views.TIMELINE, "timeline", TimelineSettings, Timeline),
     Recipe(phase_views.MATCH, "known_match", KnownMatchSettings, Match),
     Recipe(phase_views.RUN_LIST, "phase_runs", RunListSettings, RunList, plain=True),
-    Recipe(phase_views.LIBRARY, "start_library", LibraryViewSettings, LibraryView, after=_WAITED),
-    Recipe(phase_views.LIVE, "start_live_library", LiveSettings, LiveLibrary, after=_WAITED),
+    Recipe(phase_views.LIBRARY, "library_view", LibraryViewSettings, LibraryView),
+    Recipe(
+        phase_views.LIVE,
+        "start_live_library",
+        LiveSettings,
+        LiveLibrary,
+        after=("workbench.wait(found.key)",),
+        why_no_command=_FOLLOWED,
+    ),
     Recipe(phase_views.ALIGN, "aligned_runs", AlignmentSettings, AlignedRuns),
 )

@@ -189,3 +189,13 @@ def number_changes(before: dict[str, float], after: dict[str, float]) -> tuple[t
     pairs = [NumberChange(name, before.get(name, nan), after.get(name, nan)) for name in names]
     differ = tuple(pair for pair in pairs if not np.array_equal(pair.before, pair.after, equal_nan=True))
     return differ, len(pairs) - len(differ)
+
+
+def limits(first: KeptRun, second: KeptRun, read: bool) -> tuple[str, ...]:
+    """Return what limits a comparison."""
+    told = {
+        "their numbers cannot be set side by side: a result is of an older version, or cannot be read": not read,
+        "the runs are about different datasets": first.dataset_hash != second.dataset_hash,
+        "the runs rest on different clusterings": first.clustering != second.clustering,
+    }
+    return tuple(words for words, holds in told.items() if holds)

@@ -12,7 +12,7 @@ from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.jobs import JobView
 from workprof.records import Packed, digest, unpack
 from workprof.workbench.forecasts import ForecastQuestions
-from workprof.workbench.run_commands import command_of
+from workprof.workbench.run_commands import command_of, with_clustering
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_python import Question, python_of
 from workprof.workbench.run_recipe import Recipe
@@ -26,6 +26,7 @@ from workprof.workbench.run_records import (
     changes,
     default_settings,
     flat_settings,
+    limits,
     number_changes,
     numbers_of,
     seed_of,
@@ -97,7 +98,7 @@ class RunQuestions(ForecastQuestions):
         read = one is not None and other is not None
         differ, n_equal = number_changes(one or {}, other or {}) if read else ((), 0)
         settings = changes(flat_settings(first.settings), flat_settings(second.settings))
-        return RunComparison(first, second, settings, differ, n_equal, _limits(first, second, read))
+        return RunComparison(first, second, settings, differ, n_equal, limits(first, second, read))
 
     def run_in_python(self, run: str) -> str:
         """Return Python that asks for a run's result again.
@@ -133,9 +134,12 @@ class RunQuestions(ForecastQuestions):
         asked = _settings(recipe, kept)
         asked = asked if kept.step in MEASURED_COMMANDS else recipe.asked(asked)
         resolve = partial(self._resolved, self.dataset(kept.dataset_hash))
-        found = "" if kept.clustering else command_of(kept.step, kept.dataset_hash, asked, resolve)
+        found = "" if recipe.why_no_command else command_of(kept.step, kept.dataset_hash, asked, resolve)
+        if found and kept.clustering:
+            found = with_clustering(found, kept.step, self._clustering_settings(kept), resolve)
         if not found:
-            raise NotEnoughData(f"no command has the options that say these settings of {kept.step}; Python has")
+            usual = f"no command has the options that say these settings of {kept.step}; Python has"
+            raise NotEnoughData(recipe.why_no_command or usual)
         return found
 
     def run_settings(self, run: str) -> object:
@@ -161,7 +165,7 @@ class RunQuestions(ForecastQuestions):
         result: object = self._cache.get(kept.key, recipe.result)
         return None if result is None else numbers_of(result)
 
-    def _clustering_settings(self, kept: KeptRun) -> object:
+    def _clustering_settings(self, kept: KeptRun) -> Any:
         """Return the settings of the clustering that a run rests on.
 
         Raises:
@@ -216,16 +220,6 @@ def _changed(settings: dict[str, Any], recipe: Recipe | None) -> dict[str, str]:
 def _open_job(view: JobView, names: dict[str, str]) -> OpenJob:
     dataset = names.get(_hash(view.key), "removed")
     return OpenJob(view.step.partition("[")[0], dataset, view.state, view.message, view.started, view.elapsed_s)
-
-
-def _limits(first: KeptRun, second: KeptRun, read: bool) -> tuple[str, ...]:
-    """Return what limits a comparison."""
-    told = {
-        "their numbers cannot be set side by side: a result is of an older version, or cannot be read": not read,
-        "the runs are about different datasets": first.dataset_hash != second.dataset_hash,
-        "the runs rest on different clusterings": first.clustering != second.clustering,
-    }
-    return tuple(words for words, holds in told.items() if holds)
 
 
 def _name(key: str) -> str:

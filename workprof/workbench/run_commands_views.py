@@ -1,0 +1,110 @@
+"""Commands of the single looks that pages take: curves, facts, reasons, violations, one run's timeline, a library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workprof.memory.bins.settings import BinSettings
+from workprof.memory.plans.violations import ViolationSettings
+from workprof.memory.plans.why import WhySettings
+from workprof.memory.tasks.fact_points import FactPointsSettings
+from workprof.phases.matching.known_records import KnownMatchSettings, LibraryViewSettings
+from workprof.phases.run_list import RunListSettings
+from workprof.phases.settings import LibrarySettings, faithful_library
+from workprof.phases.timeline.aligned_runs import AlignmentSettings
+from workprof.phases.timeline.records import TimelineSettings
+from workprof.profiles.durations.durations import DurationSettings
+from workprof.workbench.run_command_line import CommandLine, Resolve, flags, mode_words
+from workprof.workbench.run_setting_paths import told
+
+LIFTING = {"--retry": "retry.rule", "--time-to-failure": "retry.time_to_failure", "--cap": "retry.cap_bytes"}
+C = {"--c": "library.match.c"}
+
+
+def _durations(_: DurationSettings, __: Resolve) -> CommandLine:
+    base = DurationSettings()
+    return CommandLine(("durations",), base, flags("by", "target", "confidence"), begins=base)
+
+
+def _fact(asked: FactPointsSettings, _: Resolve) -> CommandLine:
+    base = FactPointsSettings(asked.column)
+    return CommandLine(
+        ("memory", "fact"), base, flags("task", "target", "seed"), ("--column", asked.column), begins=base
+    )
+
+
+def _why(asked: WhySettings, _: Resolve) -> CommandLine:
+    base = WhySettings(asked.task)
+    options = {"--input": "input_column", "--value": "input_value", "--price": "sizing.price_runs"} | flags("target")
+    return CommandLine(("memory", "why"), base, options | LIFTING, ("--task", asked.task), begins=base)
+
+
+def _curve(asked: BinSettings, _: Resolve) -> CommandLine:
+    base = BinSettings(asked.task)
+    options = flags("weight", "top", "headroom", "search", "target") | {"-k": "k", "--step": "step_bytes"}
+    return CommandLine(("memory", "curve"), base, options, ("--task", asked.task), begins=base)
+
+
+def _violations(_: ViolationSettings, __: Resolve) -> CommandLine:
+    base = ViolationSettings()
+    options = flags("rule", "headroom", within="plan.") | flags("most")
+    return CommandLine(("memory", "violations"), base, options, begins=base)
+
+
+def _runs(_: RunListSettings, __: Resolve) -> CommandLine:
+    return CommandLine(("phases", "runs"), RunListSettings(), {})
+
+
+def _timeline(asked: TimelineSettings, _: Resolve) -> CommandLine:
+    base = TimelineSettings(library=_library(asked.library))
+    options = {"--run": "run", "--from": "from_s", "--to": "to_s"}
+    return CommandLine(("phases", "show"), base, options, mode_words(asked.library.mode), begins=base)
+
+
+def _fingerprints(asked: LibrarySettings, _: Resolve) -> CommandLine:
+    base = _library(asked)
+    return CommandLine(
+        ("phases", "fingerprints"), base, {"--c": "match.c"} | flags("seed"), mode_words(asked.mode), begins=base
+    )
+
+
+def _view(asked: LibraryViewSettings, _: Resolve) -> CommandLine:
+    base = LibraryViewSettings(library=_library(asked.library))
+    options = C | flags("seed", within="library.")
+    return CommandLine(("phases", "library"), base, options, mode_words(asked.library.mode), begins=base)
+
+
+def _known(asked: KnownMatchSettings, _: Resolve) -> CommandLine:
+    base = KnownMatchSettings(asked.unknown, asked.edits, asked.train_hash, _library(asked.library))
+    train = ("--train", asked.train_hash) if asked.train_hash else ()
+    edits = ("--edited", "--with", told(asked, "edits.labels")) if asked.edits.labels or not train else ()
+    after = ("--unknown", asked.unknown, *mode_words(asked.library.mode), *train, *edits)
+    return CommandLine(("phases", "match"), base, C | flags("seed", within="library."), after, begins=base)
+
+
+def _aligned(asked: AlignmentSettings, _: Resolve) -> CommandLine:
+    base = AlignmentSettings(asked.first, asked.second, asked.train_hash, _library(asked.library))
+    train = ("--train", asked.train_hash) if asked.train_hash else ()
+    after = ("--first", asked.first, "--second", asked.second, *train, *mode_words(asked.library.mode))
+    return CommandLine(("phases", "align"), base, {}, after, begins=base)
+
+
+def _library(asked: LibrarySettings) -> LibrarySettings:
+    """Return the library that a command asks for with no option but its mode."""
+    return faithful_library() if asked.mode == "faithful" else LibrarySettings()
+
+
+VIEW_COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
+    "profiles.durations": _durations,
+    "memory.fact": _fact,
+    "memory.why": _why,
+    "memory.improvement": _curve,
+    "memory.violations": _violations,
+    "phases.runs": _runs,
+    "phases.timeline": _timeline,
+    "phases.learn": _fingerprints,
+    "phases.library": _view,
+    "phases.known_match": _known,
+    "phases.align": _aligned,
+}
