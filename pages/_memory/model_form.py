@@ -8,8 +8,7 @@ import streamlit as st
 
 from pages._memory import bin_form, edge_form
 from pages._memory.asking import Asked
-from pages._parts.controls import choice, count
-from workprof.charts.help import explained
+from pages._parts.controls import choice, count, number
 from workprof.memory.bins.settings import BinSettings, faithful_bins
 from workprof.memory.predictor.bin_scores import PENALTY
 from workprof.memory.predictor.settings import (
@@ -45,9 +44,9 @@ def settings(asked: Asked) -> PredictorSettings:
             help="none: as they are. random: rows drawn again. smote: rows in between. weighted: class weights.",
         )
         mode = choice("Mode", "memory_model_mode", MODES, "corrected: ours. faithful: the thesis' bins and edges.")
-        penalty = _number("Penalty of under-estimates", "memory_penalty", PENALTY, (1.0, MOST_PENALTY))
+        penalty = number("Penalty of under-estimates", "memory_penalty", PENALTY, (1.0, MOST_PENALTY))
         trials = count("Trials per model", "memory_trials", QUICK_TRIALS, "Of the search; 0 = default parameters.")
-        failure = _number("Price of a failure (GB·h)", "memory_failure_price", 0.0, (0.0, 1e9))
+        failure = number("Price of a failure (GB·h)", "memory_failure_price", 0.0, (0.0, 1e9))
         seed = count("Seed", "memory_seed", 0, "Of every random draw.")
         before, after = _facts(asked)
     return PredictorSettings(
@@ -91,18 +90,3 @@ def _facts(asked: Asked) -> tuple[tuple[str, ...], tuple[str, ...]]:
         help="Such as rchar. The result is labelled: no such model can be used beforehand.",
     )
     return tuple(before), tuple(after)
-
-
-def _number(words: str, key: str, value: float, bounds: tuple[float, float]) -> float:
-    return float(
-        st.number_input(
-            words,
-            min_value=bounds[0],
-            max_value=bounds[1],
-            value=value,
-            format="%g",
-            key=key,
-            bind="query-params",
-            help=explained(words) or None,
-        )
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._memory.asking import Asked
-from pages._parts.controls import choice, count
+from pages._parts.controls import choice, count, number
 from workprof.memory.policies.catalogue import OURS, PEERS, POLICIES
 from workprof.memory.policies.sizing_settings import DEFAULT, SizingSettings
 from workprof.memory.replay.protocols import SIZEY, SUBMIT_TIME
@@ -59,7 +59,7 @@ def settings(asked: Asked) -> ReplaySettings:
 
 
 def _sizing() -> SizingSettings:
-    price = _number(
+    price = number(
         "Failure in our policy (mean runs)",
         PRICE_RUNS,
         DEFAULT.price_runs,
@@ -77,10 +77,10 @@ def _retry() -> RetrySettings:
         "published: as each policy's source says. next_edge, double, max_seen, more (+ 20 % or 100 MiB), "
         "request_x_attempt.",
     )
-    tau = _number(
+    tau = number(
         "Fails after (% of its time)", "memory_tau", 100.0, (0.0, 100.0), "When a too small attempt dies; 100 = late."
     )
-    cap = _number("Largest size (GB, 0 = any)", "memory_cap", 0.0, (0.0, 1e6), "Of a node.")
+    cap = number("Largest size (GB, 0 = any)", "memory_cap", 0.0, (0.0, 1e6), "Of a node.")
     retries = count("Retries at most", "memory_retries", RetrySettings.max_retries, "Then a run is given up.")
     return RetrySettings(
         rule=rule,
@@ -96,18 +96,3 @@ def _inputs(asked: Asked) -> tuple[str, ...]:
     columns = asked.workbench.columns(asked.dataset.hash)
     names = [column.name for column in columns if column.numeric and not column.truth and column.name not in hidden]
     return (NO_INPUT, *sorted(names, key=lambda name: (known_when(name) == AFTER, name)))
-
-
-def _number(words: str, key: str, value: float, bounds: tuple[float, float], meaning: str) -> float:
-    return float(
-        st.number_input(
-            words,
-            min_value=bounds[0],
-            max_value=bounds[1],
-            value=value,
-            format="%g",
-            key=key,
-            bind="query-params",
-            help=meaning,
-        )
-    )

@@ -60,6 +60,22 @@ def count(words: str, key: str, value: int, meaning: str, *, least: int = 0) -> 
     )
 
 
+def number(words: str, key: str, value: float, bounds: tuple[float, float], meaning: str = "") -> float:
+    """Show a field for a number within bounds and return it."""
+    return float(
+        st.number_input(
+            words,
+            min_value=bounds[0],
+            max_value=bounds[1],
+            value=value,
+            format="%g",
+            key=key,
+            bind="query-params",
+            help=explained(words, meaning) or None,
+        )
+    )
+
+
 def own_features(visit: Visit, dataset: Dataset, key: str) -> list[str]:
     """Show the numeric columns and return the chosen ones; planted truths are not offered."""
     numeric = [column.name for column in visit.workbench.columns(dataset.hash) if column.numeric and not column.truth]

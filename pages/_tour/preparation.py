@@ -22,6 +22,8 @@ Samples = dict[str, Dataset]
 def ready(house: House) -> Samples | None:
     """Return kind -> sample once every stop can answer at once; until then show what is being done, and None."""
     samples = loaded(house)
+    if not house.settings.readonly and set(samples) < _installed():
+        samples = _load(house)
     lacking = missing(house.workbench, samples[JOBS].hash) if JOBS in samples else ("the bundled sample",)
     if not lacking:
         return samples
@@ -29,10 +31,12 @@ def ready(house: House) -> Samples | None:
     if house.settings.readonly:
         _refuse(lacking)
         return None
-    if set(samples) < set(SAMPLES):
-        samples = _load(house)
     working(house, samples)
     return None
+
+
+def _installed() -> set[str]:
+    return {kind for kind, sample in SAMPLES.items() if sample.path.is_file()}
 
 
 def loaded(house: House) -> Samples:
@@ -80,9 +84,8 @@ def _begin(house: House, samples: Samples) -> TaskView[BuiltReport]:
 
 def _load(house: House) -> Samples:
     with st.spinner("Loading the samples…", show_time=True):
-        for sample in SAMPLES.values():
-            if sample.path.is_file():
-                house.workbench.ingest([sample.path])
+        for kind in sorted(_installed()):
+            house.workbench.ingest([SAMPLES[kind].path])
     return loaded(house)
 
 

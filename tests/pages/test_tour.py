@@ -181,6 +181,15 @@ def test_a_fresh_home_prepares_the_tour_with_progress_cancel_and_a_way_on(app, h
 
 
 @pytest.mark.slow
+def test_a_sample_that_is_gone_is_loaded_again_and_has_its_stop(app, house, toured):
+    house().workbench.remove(toured["benchmarks"])
+    test = app("home", demo="1")
+    assert problems(test) == []
+    assert place(test) == f"1 of {len(STOPS)} · Home"
+    assert set(samples_of(house().workbench, FILES)) == set(SAMPLES)
+
+
+@pytest.mark.slow
 def test_a_renamed_sample_is_still_the_sample(app, house, toured):
     house().workbench.rename(toured[JOBS], "another name")
     assert samples_of(house().workbench, FILES)[JOBS].name == "another name"

@@ -27,8 +27,8 @@ def test_a_job_trace_in_figures(jobs):
         assert int(shown.replace(",", "")) == pytest.approx(rows[column].nunique(), rel=0.05)  # counted approximately
     assert page.metric("Median duration") == [format_duration(rows["duration_s"].median())]
     assert details["Median duration"] == f"p95 {format_duration(rows['duration_s'].quantile(0.95))}"
-    assert page.metric("Memory used") == [format_bytes(rows["peak_memory_bytes"].median())]
-    assert details["Memory used"] == f"of {format_bytes(rows['requested_memory_bytes'].median())} asked"
+    assert page.metric("Median peak memory") == [format_bytes(rows["peak_memory_bytes"].median())]
+    assert details["Median peak memory"] == f"of {format_bytes(rows['requested_memory_bytes'].median())} asked"
     assert set(page.metric("Clustered")) == {format_share(1 - told["n_outliers"] / told["n_rows"])}
     assert page.metric("Profiles") == [format_count(told["n_clusters"])]
     assert f"{told['n_clusters']} profiles found with the default settings" in page.words
@@ -47,7 +47,7 @@ def test_requests_and_their_plan_in_figures(tasks):
     rows = records_for_memory.jobs()
     page = tasks.page("home", "tasks")
     assert page.metric("Median duration") == [format_duration(rows["duration_s"].median())]
-    assert page.metric("Memory used") == [format_bytes(rows["peak_memory_bytes"].median())]
+    assert page.metric("Median peak memory") == [format_bytes(rows["peak_memory_bytes"].median())]
     saved = {name: total[key] for name, key in (("Memory", "memory_gb"), ("GB·h", "memory_gb_h"))}
     for label, one in saved.items():
         assert page.metric(label) == [f"{format_share(1 - one['after'] / one['before'])} less"]

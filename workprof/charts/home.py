@@ -109,10 +109,10 @@ def _memory(columns: Columns) -> Headline:
     """Return what is used beside what is asked for."""
     used, asked = (column_of(columns, name) for name in (USED, REQUESTED))
     if used is None or not math.isfinite(used.median):
-        return _without("Memory used", USED)
+        return _without("Median peak memory", USED)
     told = f"of {formatted(REQUESTED, asked.median)} asked" if asked else "no requests"
     return Headline(
-        "Memory used",
+        "Median peak memory",
         formatted(USED, used.median),
         "Median of the largest use of a row, beside the median request (GiB = 1024³ bytes).",
         told,
