@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import PATIENCE_MS, Visitor, running_server
 from tests.pages import whole_home
 
-SPEED = re.compile(r"(Answered|computed) in [^;.]*")
+SPEED = re.compile(r"(Answered|computed) in .*?(?=[;.](\s|$))", re.MULTILINE)
 SIZE = str(whole_home.OTHER_SIZE)
 PAGES = {
     "profiles": {"profiles_min_cluster_size": SIZE, "profiles_min_samples": SIZE, "profiles_tab": "Metadata"},
@@ -119,7 +119,9 @@ def test_a_link_between_pages_carries_the_dataset_and_what_it_says(whole, cold, 
     assert f"ds={jobs}" in visitor.page.url
     assert visitor.page.get_by_role("heading", name="Durations").count()
     visitor.open(f"/profiles?ds={jobs}&profiles_tab=Cards")
-    visitor.button("Memory of its main task").click()
+    visitor.button("Memory plan").click()
     visitor.page.wait_for_url("**/memory?**memory_tab=Bins**")
+    visitor.settle()
+    assert "memory_profile=" in visitor.page.url
     visitor.page.get_by_text("How many bins").wait_for()
     assert f"ds={jobs}" in visitor.page.url

@@ -115,6 +115,7 @@ def test_a_deep_link_is_the_first_thing_a_cold_server_is_asked(visitors, tmp_pat
         assert visitor.page.locator("h1").all_inner_texts() == [title]
         assert visitor.page.get_by_text("Page not found").count() == 0
         assert visitor.button("Load sample").is_visible()
+        visitor.page.close()  # before its server ends, or it tells that it lost it
 
 
 def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitors):

@@ -36,11 +36,20 @@ def told(columns=COLUMNS, profiles=None, replay=None):
 def test_a_whole_trace_has_every_figure():
     found = told(profiles=fit(), replay=replayed())
     assert list(found) == [
-        *("Jobs", "Users", "Nodes", "Median duration", "Median peak memory", "Clustered", "Predicted saving", "Its risk")
+        *(
+            "Jobs",
+            "Users",
+            "Nodes",
+            "Median duration",
+            "Median peak memory",
+            "Clustered",
+            "Predicted saving",
+            "Its risk",
+        )
     ]
     assert (found["Jobs"].value, found["Jobs"].detail) == ("42", "1,000 rows")
     assert "900 of 1,000 rows have finished" in found["Jobs"].meaning
-    assert (found["Median peak memory"].value, found["Memory used"].detail) == ("2 GiB", "of 2 GiB asked")
+    assert (found["Median peak memory"].value, found["Median peak memory"].detail) == ("2 GiB", "of 2 GiB asked")
     assert (found["Clustered"].value, found["Clustered"].detail) == ("82.6 %", "3 profiles")
     assert all(item.meaning.endswith(".") for item in found.values())
 

@@ -30,7 +30,7 @@ def run_workprof():
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
-            timeout=300,
+            timeout=1200,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import workprof.store
@@ -56,6 +57,7 @@ ASKED = {
     "set_profile_note": lambda bench, it: bench.set_profile_note(it.hash, ProfileSettings(min_cluster_size=20), NOTE),
     "save_scenario": lambda bench, it: bench.save_scenario(it.hash, it.scenario),
     "remove_scenario": lambda bench, it: bench.remove_scenario(it.hash, "kept"),
+    "remove_unreadable": lambda bench, it: bench.remove_unreadable(it.hash),
     "save_node_scenario": lambda bench, it: bench.save_node_scenario(it.nodes, it.node_scenario),
     "remove_node_scenario": lambda bench, it: bench.remove_node_scenario(it.nodes, "kept"),
     "observe": lambda bench, it: bench.observe(it.hash, it.path, FeedbackSettings()),
@@ -94,6 +96,8 @@ def made(tmp_path_factory):
         it.nodes = bench.ingest([BENCHMARKS]).hash
         it.node_scenario = NodeScenario("kept", it.nodes, RankSettings())
         bench.save_node_scenario(it.nodes, it.node_scenario)
+    with duckdb.connect(str(settings.home / DATABASE)) as connection:
+        connection.execute("INSERT INTO scenarios VALUES (?, 'broken', '2026-01-01', '{')", [it.hash])
     it.options = IngestOptions(name="new")
     return replace(settings, readonly=True), it
 
