@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from axe_playwright_python.base import AXE_SCRIPT
 
 IMPACTS = ("serious", "critical")
+MOST_LOOKS = 30
 PATIENCE_MS = 1000
 MARKS = (".scatterlayer", ".barlayer", ".boxlayer", ".heatmaplayer", ".iciclelayer", ".imagelayer", ".waterfalllayer")
 """Marks of figures have no words; their text is `alt` and the table under "Show data". Axe takes seconds over them."""
@@ -62,8 +63,12 @@ def violations(page, *, dark):
 
 
 def excused(page, entry):
-    """Return whether a page still shows what an entry of the list excuses."""
-    return any(_excuses(page, entry, one) for one in _found(page))
+    """Return whether a page still shows what an entry of the list excuses, once it is drawn."""
+    for _ in range(MOST_LOOKS):
+        if any(_excuses(page, entry, one) for one in _found(page)):
+            return True
+        page.wait_for_timeout(PATIENCE_MS)
+    return False
 
 
 def _unexcused(page, chrome):

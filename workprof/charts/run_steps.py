@@ -20,6 +20,8 @@ STEPS = {
     "memory.fact": "a fact beside memory",
     "memory.bins": "bins of a task",
     "memory.improvement": "saving by number of bins",
+    "memory.profile_bins": "bins of a profile",
+    "memory.profile_improvement": "saving of a profile by number of bins",
     "memory.train": "models of a run's bin",
     "memory.tables": "published tables of the models",
     "memory.replay": "replay of the policies",
