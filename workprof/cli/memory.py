@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
+from workprof.cli.further_settings import Fit, With, clustering, further
 from workprof.cli.memory_bins import show_bins, show_profile_bins
 from workprof.errors import SettingsError
 from workprof.memory.bins.profile_bins import ProfileBinSettings
@@ -31,10 +32,12 @@ def memory() -> None:
 
 
 @app.command()
-def assess(dataset: Dataset, target: Target = "peak_rss", home: Home = None, as_json: Json = False) -> None:
+def assess(
+    dataset: Dataset, target: Target = "peak_rss", given: With = None, home: Home = None, as_json: Json = False
+) -> None:
     """Show what tasks ask for and use, the ones that waste most first."""
     with opened(home) as workbench:
-        found = workbench.assessment(dataset, AssessmentSettings(target=target), progress_line())
+        found = workbench.assessment(dataset, further(AssessmentSettings(target=target), given), progress_line())
     emit(assessment_answer(found), as_json, lambda: _assessment_text(found))
 
 
@@ -44,7 +47,7 @@ def bins(
     task: Annotated[str | None, typer.Option("--task", help="Name of the task.", show_default=False)] = None,
     profile: Annotated[
         int | None,
-        typer.Option("--profile", help="In place of a task: number in the default clustering.", show_default=False),
+        typer.Option("--profile", help="In place of a task: number in the clustering of --fit.", show_default=False),
     ] = None,
     k: Annotated[int | None, typer.Option("-k", help="Number of bins, 1 to 8; default 3.")] = None,
     edges: Annotated[str | None, typer.Option("--edges", help="Sizes A,B,... instead; bare numbers are GB.")] = None,
@@ -55,6 +58,8 @@ def bins(
     search: Annotated[str | None, typer.Option("--search", help="exact or stride (as published).")] = None,
     target: Target = "peak_rss",
     mode: Mode = "corrected",
+    fit: Fit = None,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -64,15 +69,15 @@ def bins(
     if (task is None) == (profile is None):
         raise SettingsError("give either --task or --profile; `workprof memory assess` lists the tasks")
     base = faithful_bins(task or "") if is_faithful(mode) else BinSettings(task=task or "")
-    given: dict[str, Any] = {"k": k, "weight": weight, "top": top, "headroom": headroom, "search": search}
-    settings = replace(base, target=target, **{name: value for name, value in given.items() if value is not None})
+    told: dict[str, Any] = {"k": k, "weight": weight, "top": top, "headroom": headroom, "search": search}
+    settings = replace(base, target=target, **{name: value for name, value in told.items() if value is not None})
     settings = replace(settings, **_sizes(edges, step))
     with opened(home) as workbench:
         if profile is not None:
-            asked = ProfileBinSettings(profile, settings)
-            show_profile_bins(workbench.profile_bins(dataset, asked, None, progress_line()), as_json)
+            asked = further(ProfileBinSettings(profile, settings), given)
+            show_profile_bins(workbench.profile_bins(dataset, asked, clustering(fit), progress_line()), as_json)
             return
-        show_bins(workbench.bins(dataset, settings, progress_line()), as_json)
+        show_bins(workbench.bins(dataset, further(settings, given), progress_line()), as_json)
 
 
 def _sizes(edges: str | None, step: str | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.further_settings import With, further
 from workprof.cli.memory import Dataset, Mode, Task, is_faithful
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.predictor.results import ModelResult, PredictorResult
@@ -38,6 +39,7 @@ def train(
     seed: Annotated[int, typer.Option("--seed", help="Of every draw.")] = 0,
     tables: Annotated[bool, typer.Option("--tables", help="The thesis' Tables 7 to 11: 2, 3 and 4 bins.")] = False,
     mode: Mode = "corrected",
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -55,9 +57,11 @@ def train(
     )
     with opened(home) as workbench:
         if tables:
-            _show_tables(workbench.bin_tables(dataset, TableSettings(settings), progress_line()), as_json)
+            _show_tables(
+                workbench.bin_tables(dataset, further(TableSettings(settings), given), progress_line()), as_json
+            )
             return
-        found = workbench.bin_models(dataset, settings, progress_line())
+        found = workbench.bin_models(dataset, further(settings, given), progress_line())
     for note in found.notes:
         warn(f"note: {note}")
     emit(models_answer(found), as_json, lambda: _models_text(found))

@@ -11,6 +11,7 @@ import typer
 
 import workprof
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.further_settings import With, further
 from workprof.errors import SettingsError
 from workprof.memory.exports.about import Origin
 from workprof.memory.exports.kubernetes import plan_kubernetes
@@ -54,6 +55,7 @@ def replay(
         float, typer.Option("--time-to-failure", help="Share of its time after which a too small attempt dies, 0-1.")
     ] = DEFAULT.retry.time_to_failure,
     cap: Annotated[str | None, typer.Option("--cap", help="Largest size there is, such as 128GB.")] = None,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -70,7 +72,7 @@ def replay(
     if price is not None:
         settings = replace(settings, sizing=replace(settings.sizing, price_runs=price))
     with opened(home) as workbench:
-        found = workbench.replay(dataset, settings, progress_line())
+        found = workbench.replay(dataset, further(settings, given), progress_line())
     for note in found.notes:
         warn(f"note: {note}")
     emit(replay_answer(found), as_json, lambda: _replay_text(found))
@@ -84,6 +86,7 @@ def rollup(
     headroom: Headroom = PLAN.headroom,
     price: Annotated[float, typer.Option("--price", help="Per GB·h; an assumption of yours.")] = Price().per_gb_h,
     currency: Annotated[str, typer.Option("--currency", help="Of the price.")] = Price().currency,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -92,7 +95,7 @@ def rollup(
         by=by, measure=measure, plan=PlanSettings(rule=rule, headroom=headroom), price=Price(price, currency)
     )
     with opened(home) as workbench:
-        found = workbench.rollup(dataset, settings, progress_line())
+        found = workbench.rollup(dataset, further(settings, given), progress_line())
     for note in found.notes:
         warn(f"note: {note}")
     emit(rollup_answer(found), as_json, lambda: _rollup_text(found))
@@ -104,6 +107,7 @@ def export(
     output: Annotated[Path, typer.Option("-o", "--output", help="File to write.", show_default=False)],
     rule: Rule = PLAN.rule,
     headroom: Headroom = PLAN.headroom,
+    given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -114,7 +118,7 @@ def export(
         raise SettingsError(f"there is no folder {output.parent}; make it first, or choose another for -o")
     started = time.perf_counter()
     with opened(home) as workbench:
-        plan = workbench.plan(dataset, PlanSettings(rule=rule, headroom=headroom), progress_line())
+        plan = workbench.plan(dataset, further(PlanSettings(rule=rule, headroom=headroom), given), progress_line())
         entry = workbench.dataset(dataset)
     text = TEXTS[to](plan, Origin(entry.name, entry.hash, workprof.__version__))
     output.write_text(text, encoding="utf-8")

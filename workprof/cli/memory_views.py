@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line
-from workprof.cli.further_settings import With, further
+from workprof.cli.further_settings import Fit, With, clustering, further
 from workprof.cli.memory_views_text import curve_text, fact_text, violations_text, why_text
+from workprof.errors import SettingsError
 from workprof.memory.bins.improvement import ImprovementCurve
+from workprof.memory.bins.profile_bins import ProfileBinSettings
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.plans.plans import PlanSettings
 from workprof.memory.plans.violations import Violations, ViolationSettings
@@ -78,7 +80,13 @@ def why(
 
 def curve(
     dataset: Dataset,
-    task: Annotated[str, typer.Option("--task", help="Name of the task; '' = all runs as one.", show_default=False)],
+    task: Annotated[
+        str | None, typer.Option("--task", help="Name of the task; '' = all runs as one.", show_default=False)
+    ] = None,
+    profile: Annotated[
+        int | None,
+        typer.Option("--profile", help="In place of a task: number in the clustering of --fit.", show_default=False),
+    ] = None,
     k: Annotated[int, typer.Option("-k", help="Changes nothing: every number from 1 to 8 is told.")] = BINS.k,
     weight: Annotated[str, typer.Option("--weight", help="time, count or cost.")] = BINS.weight,
     top: Annotated[str, typer.Option("--top", help="Largest bin: free or pinned (the request).")] = BINS.top,
@@ -86,17 +94,24 @@ def curve(
     headroom: Annotated[float, typer.Option("--headroom", help="Share kept free above each use.")] = BINS.headroom,
     search: Annotated[str, typer.Option("--search", help="exact or stride (as published).")] = BINS.search,
     target: Target = BINS.target,
+    fit: Fit = None,
     given: With = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Tell what one to eight bins would save, and what no number of bins can beat."""
+    if (task is None) == (profile is None):
+        raise SettingsError("give either --task or --profile; `workprof memory assess` lists the tasks")
     size = float(parse_size(step, bare="GB"))
     settings = BinSettings(
-        task, k, weight=weight, top=top, step_bytes=size, headroom=headroom, search=search, target=target
+        task or "", k, weight=weight, top=top, step_bytes=size, headroom=headroom, search=search, target=target
     )
     with opened(home) as workbench:
-        found = workbench.improvement(dataset, further(settings, given), progress_line())
+        if profile is None:
+            found = workbench.improvement(dataset, further(settings, given), progress_line())
+        else:
+            asked = further(ProfileBinSettings(profile, settings), given)
+            found = workbench.profile_improvement(dataset, asked, clustering(fit), progress_line())
     emit(curve_answer(found), as_json, lambda: curve_text(found))
 
 

@@ -32,10 +32,7 @@ JOB = ("--set", "task_name=any")
 """To train a forecaster from a shell, it has to be asked for a job; any will do."""
 
 
-OF_PROFILES = ("memory.profile_bins",)
-"""Steps that rest on a clustering and whose command takes the default one; no command takes another."""
-
-OF_ANY_CLUSTERING = ("profiles.durations", "profiles.baseline")
+OF_ANY_CLUSTERING = ("profiles.durations", "profiles.baseline", "memory.profile_bins", "memory.profile_improvement")
 """Steps that rest on a clustering and whose command takes any, by `--fit`."""
 
 
@@ -54,9 +51,7 @@ def command_of(step: str, dataset: str, asked: Any, resolve: Resolve) -> str:
 
 def with_clustering(command: str, step: str, clustering: ProfileSettings, resolve: Resolve) -> str:
     """Return a command with the clustering that its question rests on, '' where it takes no such."""
-    if step in OF_ANY_CLUSTERING:
-        return f"{command} {shlex.join(fit_words(clustering, resolve))}"
-    return command if step in OF_PROFILES and clustering == resolve(ProfileSettings()) else ""
+    return f"{command} {shlex.join(fit_words(clustering, resolve))}" if step in OF_ANY_CLUSTERING else ""
 
 
 def _fit(_: ProfileSettings, __: Resolve) -> CommandLine:
@@ -119,19 +114,22 @@ def _estimates(asked: EstimateEvaluationSettings, resolve: Resolve) -> CommandLi
 
 
 def _assess(_: AssessmentSettings, __: Resolve) -> CommandLine:
-    return CommandLine(("memory", "assess"), AssessmentSettings(), flags("target"))
+    base = AssessmentSettings()
+    return CommandLine(("memory", "assess"), base, flags("target"), begins=base)
 
 
 def _bins(asked: BinSettings, _: Resolve) -> CommandLine:
     number = {"--edges": "edges_bytes"} if asked.edges_bytes else {"-k": "k"}
     options = number | flags("weight", "top", "headroom", "search", "target") | {"--step": "step_bytes"}
-    return CommandLine(("memory", "bins"), BinSettings(task=asked.task), options, ("--task", asked.task))
+    base = BinSettings(task=asked.task)
+    return CommandLine(("memory", "bins"), base, options, ("--task", asked.task), begins=base)
 
 
 def _profile_bins(asked: ProfileBinSettings, resolve: Resolve) -> CommandLine:
     line = _bins(asked.bins, resolve)
     options = {flag: f"bins.{field}" for flag, field in line.options.items()}
-    return CommandLine(line.words, ProfileBinSettings(asked.profile), options, ("--profile", str(asked.profile)))
+    base = ProfileBinSettings(asked.profile)
+    return CommandLine(line.words, base, options, ("--profile", str(asked.profile)), begins=base)
 
 
 def _train(asked: PredictorSettings, _: Resolve) -> CommandLine:
@@ -141,31 +139,32 @@ def _train(asked: PredictorSettings, _: Resolve) -> CommandLine:
     after = ("--task", task, "-k", str(k), *mode_words(asked.mode))
     facts = {"--before": "before_the_run", "--after": "after_the_run"}
     options = flags("models", "sampling", "penalty", "trials", "seed") | facts
-    return CommandLine(("memory", "train"), base, options, after)
+    return CommandLine(("memory", "train"), base, options, after, begins=base)
 
 
 def _tables(asked: TableSettings, resolve: Resolve) -> CommandLine:
     line = _train(asked.predictor, resolve)
     options = {flag: f"predictor.{field}" for flag, field in line.options.items()}
-    return CommandLine(line.words, TableSettings(line.base), options, (*line.after, "--tables"))
+    base = TableSettings(line.base)
+    return CommandLine(line.words, base, options, (*line.after, "--tables"), begins=base)
 
 
 def _replay(_: ReplaySettings, __: Resolve) -> CommandLine:
     lifting = {"--retry": "retry.rule", "--time-to-failure": "retry.time_to_failure", "--cap": "retry.cap_bytes"}
     options = flags("policies", "protocol", "seeds", "target")
     options |= {"--input": "input_column", "--price": "sizing.price_runs"} | lifting
-    return CommandLine(("memory", "replay"), ReplaySettings(), options)
+    return CommandLine(("memory", "replay"), ReplaySettings(), options, begins=ReplaySettings())
 
 
 def _plan(_: PlanSettings, __: Resolve) -> CommandLine:
     after = ("--to", "json", "-o", "plan.json")
-    return CommandLine(("memory", "export"), PlanSettings(), flags("rule", "headroom"), after)
+    return CommandLine(("memory", "export"), PlanSettings(), flags("rule", "headroom"), after, PlanSettings())
 
 
 def _rollup(_: RollupSettings, __: Resolve) -> CommandLine:
     price = {"--price": "price.per_gb_h", "--currency": "price.currency"}
     options = flags("by", "measure") | flags("rule", "headroom", within="plan.") | price
-    return CommandLine(("memory", "rollup"), RollupSettings(), options)
+    return CommandLine(("memory", "rollup"), RollupSettings(), options, begins=RollupSettings())
 
 
 _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workprof.memory.bins.profile_bins import ProfileBinSettings
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.plans.violations import ViolationSettings
 from workprof.memory.plans.why import WhySettings
@@ -44,6 +45,12 @@ def _curve(asked: BinSettings, _: Resolve) -> CommandLine:
     base = BinSettings(asked.task)
     options = flags("weight", "top", "headroom", "search", "target") | {"-k": "k", "--step": "step_bytes"}
     return CommandLine(("memory", "curve"), base, options, ("--task", asked.task), begins=base)
+
+
+def _profile_curve(asked: ProfileBinSettings, resolve: Resolve) -> CommandLine:
+    line, base = _curve(asked.bins, resolve), ProfileBinSettings(asked.profile)
+    options = {flag: f"bins.{field}" for flag, field in line.options.items()}
+    return CommandLine(line.words, base, options, ("--profile", str(asked.profile)), begins=base)
 
 
 def _violations(_: ViolationSettings, __: Resolve) -> CommandLine:
@@ -100,6 +107,7 @@ VIEW_COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
     "memory.fact": _fact,
     "memory.why": _why,
     "memory.improvement": _curve,
+    "memory.profile_improvement": _profile_curve,
     "memory.violations": _violations,
     "phases.runs": _runs,
     "phases.timeline": _timeline,
