@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -75,7 +76,8 @@ def test_the_cluster_gives_the_same_results(scheduler, settings):
     assert len(set(ran.values())) == 2
     for ours, theirs in zip(here.runs, there.runs, strict=True):
         np.testing.assert_array_equal(ours.labels, theirs.labels)
-        assert ours.scores == theirs.scores
+        # A process that compiles the loops anew may sum single precision in another order than the kept code does.
+        assert asdict(ours.scores) == pytest.approx(asdict(theirs.scores), rel=1e-9, nan_ok=True)
 
 
 def test_an_address_without_a_scheduler_is_named():
