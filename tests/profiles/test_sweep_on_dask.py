@@ -23,7 +23,7 @@ def start(log, *command, folder=None):
         return subprocess.Popen([sys.executable, "-m", *command, *place], stdout=stream, stderr=stream)
 
 
-def wait_for(log, pattern, timeout_s=60):
+def wait_for(log, pattern, timeout_s=240):
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         found = re.search(pattern, log.read_text())
@@ -31,6 +31,10 @@ def wait_for(log, pattern, timeout_s=60):
             return found
         time.sleep(0.1)
     raise AssertionError(log.read_text())
+
+
+def numbers(scores):
+    return {name: value for name, value in asdict(scores).items() if not isinstance(value, str)}
 
 
 @pytest.fixture
@@ -77,7 +81,8 @@ def test_the_cluster_gives_the_same_results(scheduler, settings):
     for ours, theirs in zip(here.runs, there.runs, strict=True):
         np.testing.assert_array_equal(ours.labels, theirs.labels)
         # A process that compiles the loops anew may sum single precision in another order than the kept code does.
-        assert asdict(ours.scores) == pytest.approx(asdict(theirs.scores), rel=1e-9, nan_ok=True)
+        assert numbers(ours.scores) == pytest.approx(numbers(theirs.scores), rel=1e-9, nan_ok=True)
+        assert ours.scores.silhouette_method == theirs.scores.silhouette_method
 
 
 def test_an_address_without_a_scheduler_is_named():
