@@ -42,6 +42,7 @@ def test_the_same_content_again_is_already_loaded(workprof, sample, home):
     assert "already loaded" in again.err
 
 
+@pytest.mark.slow
 def test_fit_by_name_and_by_hash_gives_the_same_numbers(workprof, sample):
     by_name = workprof("profiles", "fit", "small", "--json").json
     by_hash = workprof("profiles", "fit", sample["hash"][:8], "--json").json
@@ -54,6 +55,7 @@ def test_fit_by_name_and_by_hash_gives_the_same_numbers(workprof, sample):
     assert by_name["settings"]["min_cluster_size"] == 20
 
 
+@pytest.mark.slow
 def test_sweep_runs_the_grid_and_goes_on_from_what_is_kept(workprof, sample):
     swept = workprof("profiles", "sweep", "small", "--json").json
     assert set(swept) >= {"runs", "best", "seconds"}
@@ -72,6 +74,7 @@ def test_sweep_runs_the_grid_and_goes_on_from_what_is_kept(workprof, sample):
     assert workprof("profiles", "sweep", "small", "--json").json == swept
 
 
+@pytest.mark.slow
 def test_is_there_anything_to_cluster(workprof, sample):
     labels = workprof("profiles", "baseline", "small", "--by", "workload", "--by", "workload,task_name", "--json").json[
         "labels"
@@ -86,6 +89,7 @@ def test_is_there_anything_to_cluster(workprof, sample):
     assert set(stability["per_profile"][0]) >= {"profile", "jaccard"}
 
 
+@pytest.mark.slow
 def test_presets_and_options(workprof, sample):
     coarse = workprof("profiles", "fit", "small", "--preset", "coarse", "--metric", "manhattan", "--json").json
     assert coarse["settings"]["min_cluster_size"] == 30
@@ -96,6 +100,7 @@ def test_presets_and_options(workprof, sample):
     assert len(faithful["settings"]["features"]) == 17
 
 
+@pytest.mark.slow
 def test_sample_rename_export_remove(workprof, sample, tmp_path):
     drawn = workprof("sample", "small", "--by", "workload", "--rows", 600, "--name", "drawn", "--json").json
     assert set(drawn) >= {"dataset", "rows", "strata"}
@@ -111,6 +116,7 @@ def test_sample_rename_export_remove(workprof, sample, tmp_path):
     assert workprof("export", "other", "-o", tmp_path / "no.csv").status == 2
 
 
+@pytest.mark.slow
 def test_home_may_stand_before_or_after_the_command(workprof, run_workprof, sample, home, tmp_path):
     before = run_workprof("--home", home, "datasets", "--json", home=tmp_path / "empty")
     after = run_workprof("datasets", "--home", home, "--json", home=tmp_path / "empty")
@@ -178,6 +184,7 @@ def test_a_map_that_is_none_says_what_to_write(workprof, tmp_path, text):
     assert "object has no attribute" not in refused.err
 
 
+@pytest.mark.slow
 def test_generic_mapping(workprof, tmp_path):
     (tmp_path / "jobs.csv").write_text("id,runtime,ram\na,1500,2\nb,2500,3\n")
     refused = workprof("ingest", tmp_path / "jobs.csv", "--format", "generic")

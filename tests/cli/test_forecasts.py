@@ -117,6 +117,7 @@ def test_bad_files_of_jobs(workprof, sample, tmp_path, content, words):
     assert words in ended.err
 
 
+@pytest.mark.slow
 def test_text_for_people(workprof, sample, job):
     shown = workprof("classify", "predict", "small", *job)
     assert shown.status == 0, shown.err

@@ -14,6 +14,7 @@ def test_a_json_array_is_loaded(workprof, tmp_path):
     assert (loaded.json["rows"], loaded.json["rejected"]) == (2, 0)
 
 
+@pytest.mark.slow
 def test_a_sample_has_exactly_the_rows_asked_for(workprof, sample):
     drawn = workprof("sample", "small", "--by", "gpu_type", "--rows", 601, "--name", "exact", "--json").json
     assert drawn["rows"] == sum(stratum["rows_out"] for stratum in drawn["strata"]) == 601

@@ -50,6 +50,7 @@ def test_assess(workprof, runs):
     assert strongest["column"] == "input_bytes"
 
 
+@pytest.mark.slow
 def test_bins_have_the_defaults_of_each_mode(workprof, runs):
     found = workprof("memory", "bins", "runs", "--task", "sort", "-k", 3, "--json").json
     assert set(found) >= {"edges_gb", "optimal_improvement", "time_based_optimal_improvement", "search", "seconds"}
@@ -63,6 +64,7 @@ def test_bins_have_the_defaults_of_each_mode(workprof, runs):
     assert all(abs(edge * 2 - round(edge * 2)) < 1e-9 for edge in stepped["edges_gb"])
 
 
+@pytest.mark.slow
 def test_models_tell_the_bin_from_the_input(workprof, runs):
     found = workprof("memory", "train", "runs", "--task", "sort", "-k", 3, "--trials", 2, "--json").json
     assert all(set(model) >= MODEL_KEYS for model in found["models"])
@@ -74,6 +76,7 @@ def test_models_tell_the_bin_from_the_input(workprof, runs):
     assert low <= found["models"][0]["u_rate"] <= high
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_thesis_for_any_task(workprof, runs):
     asked = ("memory", "train", "runs", "--task", "sort", "--trials", 0, "--sampling", "none,random", "--tables")
     found = workprof(*asked, "--json").json
@@ -86,6 +89,7 @@ def test_the_tables_of_the_thesis_for_any_task(workprof, runs):
     assert "Table 11" in workprof(*asked).out
 
 
+@pytest.mark.slow
 def test_replay(workprof, runs):
     found = workprof("memory", "replay", "runs", "--policies", "all", "--json").json
     assert {"protocol", "seed", "n_tasks", "n_test", "policies", "tasks", "frontier"} <= set(found)
@@ -101,6 +105,7 @@ def test_replay(workprof, runs):
     assert informed["policies"]["workprof"]["wasted_gb_h"] < found["policies"]["workprof"]["wasted_gb_h"]
 
 
+@pytest.mark.slow
 def test_lifting_time_to_failure_and_cap_change_the_charges(workprof, runs):
     asked = ("memory", "replay", "runs", "--policies", "p95", "--json")
     late, early, capped = (
@@ -163,6 +168,7 @@ def test_bad_input_ends_with_2_and_one_line(workprof, runs, arguments, words):
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.slow
 def test_text_for_people(workprof, runs):
     assert "wasted GB·h" in workprof("memory", "assess", "runs").out
     assert "edges" in workprof("memory", "bins", "runs", "--task", "sort").out

@@ -51,6 +51,7 @@ def test_rank_has_the_keys_of_the_contract(workprof, runs):
     assert {one["metric"] for one in found["dropped_metrics"]} >= {"cpu-sysbench.total_time"}
 
 
+@pytest.mark.slow
 def test_weights_prices_and_nodes_change_the_answer(workprof, runs):
     disk = workprof("nodes", "rank", "nodes", "--weights", "disk=2", "--prices", "small=0.5,big=2", "--json").json
     assert [one["node"] for one in disk["nodes"]] == ["small", "mid", "big"]
@@ -72,6 +73,7 @@ def test_rank_for_people_says_who_is_faster(workprof, runs):
     assert "% faster than small" in done.out
 
 
+@pytest.mark.slow
 def test_groups(workprof, runs):
     found = workprof("nodes", "groups", "nodes", "--reference", "big=a,mid=a,small=b", "--json").json
     assert set(found) >= {"k", "silhouette", "groups"}

@@ -45,6 +45,7 @@ def test_dry_run_tells_what_is_missing(workprof, tmp_path):
     assert "1 of 1 runs within the budget" in text.out
 
 
+@pytest.mark.slow
 def test_runs_are_written_and_added_to(suite, tmp_path):
     path = tmp_path / "runs.jsonl"
     first = suite(*QUICK, "--node", "mine", "--note", "as it is", "-o", path)

@@ -21,6 +21,7 @@ def known(run_workprof, home):
     return home
 
 
+@pytest.mark.slow
 def test_detect(workprof, known):
     found = workprof("phases", "detect", "all", "--run", "w1/2", "--json").json
     assert (found["workload"], found["run"], found["n_samples"]) == ("w1", "2", 30)
@@ -35,6 +36,7 @@ def test_detect(workprof, known):
     assert len(two) > 4
 
 
+@pytest.mark.slow
 def test_detect_by_other_methods_and_counters(workprof, known):
     (known / "names.txt").write_text("c1\nc2\n")
     asked = ("phases", "detect", "all", "--run", "w1/2", "--counters", known / "names.txt")
@@ -43,6 +45,7 @@ def test_detect_by_other_methods_and_counters(workprof, known):
     assert "c1" in workprof(*asked).out
 
 
+@pytest.mark.slow
 def test_match(workprof, known):
     found = workprof("phases", "match", "all", "--unknown", "w2/3", "--json").json
     assert {"matches", "verdict"} <= set(found)
@@ -67,6 +70,7 @@ def test_evaluate_in_splits(workprof, known):
     assert again == found
 
 
+@pytest.mark.slow
 def test_evaluate_what_was_learned_elsewhere(workprof, known):
     asked = ("phases", "evaluate", "all", "--train", "train")
     found = workprof(*asked, "--json").json

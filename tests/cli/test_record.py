@@ -24,6 +24,7 @@ def rows_of(path):
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.slow
 def test_a_series_in_one_file_is_a_dataset(workprof, tmp_path):
     path = tmp_path / "runs.csv"
     for run, command in (("1", "sleep 0.5; echo said"), ("2", "exit 3")):
@@ -44,6 +45,7 @@ def test_a_series_in_one_file_is_a_dataset(workprof, tmp_path):
     assert "failed_runs" in {check["name"] for check in loaded["checks"]}
 
 
+@pytest.mark.slow
 def test_usage_is_a_job_table_that_needs_no_mapping(workprof, tmp_path):
     usage = tmp_path / "usage.csv"
     code = "import time; x = bytearray(150_000_000); time.sleep(0.8)"

@@ -15,6 +15,7 @@ def few(workprof, tmp_path):
     assert workprof("ingest", trace).status == 0
 
 
+@pytest.mark.slow
 def test_a_report_is_one_file_and_a_bundle(workprof, few, tmp_path):
     page, bundle = tmp_path / "r.html", tmp_path / "r.zip"
     found = workprof("report", "few", "-o", page, "--bundle", bundle, "--sections", "data", "--note", "x", "--json")

@@ -224,6 +224,7 @@ def test_distances_are_the_librarys_and_those_of_a_metric(home):
     assert "Euclidean distances" in home.text("phases", "library", "counters", *FAITHFUL)
 
 
+@pytest.mark.slow
 def test_a_run_lies_on_itself_and_off_another(home):
     same = home.ask("phases", "align", "counters", "--first", RUN, "--second", RUN)
     assert same["cost"] == 0

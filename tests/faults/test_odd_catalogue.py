@@ -217,6 +217,7 @@ def test_it_can_be_renamed_and_removed_and_loaded_again(tmp_path, traces):
             assert len(store.preview("odd")) == ROWS
 
 
+@pytest.mark.slow
 @given(document=some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats() | some.text(max_size=8),
     lambda inner: some.lists(inner, max_size=3)

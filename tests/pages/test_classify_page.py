@@ -64,6 +64,7 @@ def test_an_empty_home_offers_the_sample(app):
     assert any("sample" in label.lower() for label in labels(test))
 
 
+@pytest.mark.slow
 def test_profiles_first_then_training_then_an_answer(app, home, kept):
     shutil.copytree(kept[0], home)
     shutil.rmtree(home / "cache")

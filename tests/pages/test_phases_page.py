@@ -215,6 +215,7 @@ def test_the_fingerprint_has_one_statistic_or_all(page):
     assert {"Fingerprint, JSON", "Fingerprint, NPZ"} <= {button.label for button in every.get("download_button")}
 
 
+@pytest.mark.slow
 def test_a_match_is_laid_over_the_nearest_run(page):
     test = page("Match", **PUBLISHED, phases_alignment="true")
     if "phases_over" not in {box.key for box in test.selectbox}:

@@ -29,6 +29,7 @@ def found(samples):
     return result
 
 
+@pytest.mark.slow
 def test_planted_workloads_are_recognised(found):
     assert found.known.accuracy == 1.0
     assert found.known.n_test == 8

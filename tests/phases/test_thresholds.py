@@ -60,6 +60,7 @@ def samples():
     return planted(5, 4, seed=3)
 
 
+@pytest.mark.slow
 def test_a_planted_run_is_recognised_and_a_strange_one_is_not(samples):
     strange = planted(1, 1, seed=99).assign(workload=None, run="strange")
     found = match_run({"samples": samples}, MatchRunSettings("w2/1", LibrarySettings()))

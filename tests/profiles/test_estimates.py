@@ -50,6 +50,7 @@ def trained():
     return train_estimator(known_jobs(planted_jobs(), "duration_s"), EstimateSettings())
 
 
+@pytest.mark.slow
 def test_planted_levels_are_found(trained):
     fresh = planted_jobs(400, seed=1)
     found = estimate(trained, fresh)
@@ -82,6 +83,7 @@ def test_a_kept_model_says_the_same(trained):
     assert np.array_equal(first.high, again.high)
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_model():
     jobs = planted_jobs(200)
     first, again = (train_estimates({"jobs": jobs}, EstimateSettings(seed=3)) for _ in range(2))

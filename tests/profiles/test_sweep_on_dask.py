@@ -85,6 +85,7 @@ def test_the_cluster_gives_the_same_results(scheduler, settings):
         assert ours.scores.silhouette_method == theirs.scores.silhouette_method
 
 
+@pytest.mark.slow
 def test_an_address_without_a_scheduler_is_named():
     with pytest.raises(SettingsError, match=r"tcp://127\.0\.0\.1:9"), loops_on("tcp://127.0.0.1:9"):
         pass

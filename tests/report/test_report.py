@@ -99,6 +99,7 @@ def test_the_same_report_gives_the_same_bundle():
     assert report_bundle(report) == report_bundle(report)
 
 
+@pytest.mark.slow
 def test_a_report_has_the_figures_of_the_library(workbench, made):
     assert [section.status for section in made.sections] == ["done", "done"]
     rolled = workbench.rollup("few", RollupSettings())
