@@ -4,11 +4,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help setup demo test lint bench tools audit clean
+.PHONY: help setup demo test soak lint bench tools audit clean
 
 help:
 	@echo "make demo    set up, load the bundled sample, open the dashboard on http://127.0.0.1:8501"
-	@echo "make test    set up, lint, check the types, run every test (the browser's too)"
+	@echo "make test    set up, lint, check the types, run the tests (the browser's too)"
+	@echo "make soak    the long tests that \`make test\` leaves out: kills, load, every view in every theme and width"
 	@echo "make setup   .venv with everything for use and tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   speed and memory as ratios; BENCH=name,name runs some"
@@ -33,7 +34,10 @@ tools:
 	@bash .ci/tools
 
 test: lint tools
-	$(BIN)/pytest -m "" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not soak" -n 2 --dist loadfile
+
+soak: $(READY) tools
+	$(BIN)/pytest -m soak -n 2 --dist loadfile
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks

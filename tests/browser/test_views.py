@@ -19,6 +19,8 @@ TURN_MS = 300
 """A window that has changed its size is drawn anew within this, or looked at once more."""
 NAMES = [page.name for page in PAGES]
 
+pytestmark = pytest.mark.soak
+
 
 def resized(visitor, size):
     """Give the window a size and return what does not fit it."""

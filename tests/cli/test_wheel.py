@@ -33,7 +33,7 @@ def wheel(tmp_path_factory, environment):
     return next(folder.glob("workprof-*.whl"))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_wheel_holds_the_dashboard_and_the_sample(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert "workprof/dashboard/app.py" in names
@@ -43,7 +43,7 @@ def test_the_wheel_holds_the_dashboard_and_the_sample(wheel):
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_clean_environment_opens_every_page(wheel, environment, tmp_path):
     run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path, **environment)
     python = tmp_path / "venv" / "bin" / "python"

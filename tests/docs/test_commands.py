@@ -140,7 +140,7 @@ def test_every_placeholder_is_known(shown):
     assert set(placeholders(shown.words)) - set(BOUND) - WRITTEN == set()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("shown", COMMANDS, ids=lambda shown: shown.text)
 def test_a_shown_command_runs(scratch, shown):
     printed = io.StringIO()

@@ -32,7 +32,7 @@ from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 INGESTS, SERVERS, CHILDREN, FITS = 50, 25, 25, 3
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "pai_sample.parquet"

@@ -63,7 +63,7 @@ async def settled_bytes(server):
     return server.own_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_twenty_visitors_see_only_their_own_and_the_server_does_not_grow(furnished):
     home, known = furnished
     with dashboard(home) as server:
