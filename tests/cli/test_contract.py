@@ -4,8 +4,10 @@ import json
 
 import pandas as pd
 import pytest
+import typer
 
 from tests.shared_data import FOLDER, PAI_SAMPLE, needs_shared_data
+from workprof.cli.main import COMMANDS, GROUPS, MODULES, registered
 from workprof.units import MIB
 
 INGEST_KEYS = {
@@ -20,6 +22,13 @@ FIT_KEYS = {
 
 def test_version(workprof):
     assert workprof("--version").out.startswith("workprof 0.")
+
+
+@pytest.mark.parametrize("module", [*COMMANDS, *GROUPS])
+def test_a_module_registers_the_commands_by_which_it_is_found(module):
+    made = typer.main.get_group(registered(module)).commands
+    assert tuple(made) == COMMANDS.get(module, (module,))
+    assert tuple(made) == tuple(name for name, home in MODULES.items() if home == module)
 
 
 def test_synth_answers_what_it_wrote(workprof, tmp_path):

@@ -14,7 +14,7 @@ import pandas as pd
 
 from tests.faults.soundness import PATIENCE_S
 from tests.faults.squares import ROOT_STEP, STEP, Asked, Squares
-from workprof.cli.main import main
+from workprof.cli.main import COMMANDS, GROUPS, main, registered
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import Settings
 from workprof.steps import Request
@@ -25,6 +25,9 @@ from workprof.workbench import Workbench
 
 ROWS = 20_000
 CAPABILITY_VERSION_3 = 0x20080522
+
+for module in (*COMMANDS, *GROUPS):
+    registered(module)  # imported here, once, and not in every fork
 
 
 def settings_of(home):

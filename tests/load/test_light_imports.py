@@ -36,5 +36,15 @@ def test_the_workbench_loads_no_library_of_some_questions_only_and_draws_nothing
     assert loaded("import workprof.workbench") & (HEAVY | {"plotly", "streamlit", "typer"}) == set()
 
 
+COMMANDS = "import typer; from workprof.cli.main import app; commands = dict(typer.main.get_command(app).commands)"
+"""All of them are imported and made."""
+
+
 def test_the_first_page_and_the_commands_load_no_library_of_some_questions_only():
-    assert loaded("import workprof.cli.main, pages._shell") & HEAVY == set()
+    assert loaded(f"{COMMANDS}; import pages._shell") & HEAVY == set()
+
+
+def test_the_version_is_told_without_the_workbench_and_its_libraries():
+    found = loaded("from workprof.cli.main import app; app(args=['--version'], standalone_mode=False)")
+    assert "typer" in found
+    assert found & (HEAVY | {"duckdb", "numpy", "pandas", "plotly", "psutil", "pyarrow"}) == set()

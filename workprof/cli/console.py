@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import typer
 
 from workprof.progress import Progress
-from workprof.records import to_json
 from workprof.settings import Settings, from_environment
 
 Home = Annotated[
@@ -52,6 +51,8 @@ def opened(home: Path | None) -> Iterator[Any]:
 
 def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
     """Print the answer: as JSON, or as text for people."""
+    from workprof.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
+
     print(json.dumps(to_json(answer), allow_nan=False) if as_json else plain(text()))  # noqa: T201  stdout is the product
 
 

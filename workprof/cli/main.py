@@ -3,77 +3,89 @@
 from __future__ import annotations
 
 import errno
+import functools
+import importlib
 import sys
 import traceback
+from collections import UserDict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 import workprof
-from workprof.cli import (
-    classify,
-    classify_explain,
-    datasets,
-    durations,
-    estimate,
-    estimates_observe,
-    memory,
-    memory_models,
-    memory_plans,
-    memory_views,
-    nodes,
-    nodes_detect,
-    nodes_rank,
-    nodes_suite,
-    phases,
-    phases_views,
-    profiles,
-    record,
-    report,
-    runs,
-    serve,
-    synth,
-    synth_benchmarks,
-    synth_telemetry,
-)
 from workprof.cli.console import choose_home, warn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 
 DONE, OURS, CALLERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
+COMMANDS = {
+    "datasets": ("ingest", "datasets", "rename", "remove", "export", "sample"),
+    "serve": ("demo", "serve"),
+    "durations": ("durations",),
+    "report": ("report",),
+    "record": ("record",),
+}
+"""Module -> the commands that it registers."""
+
+GROUPS = {
+    "synth": ("synth_telemetry", "synth_benchmarks"),
+    "profiles": (),
+    "memory": ("memory_models", "memory_plans", "memory_views"),
+    "classify": ("classify_explain",),
+    "estimate": ("estimates_observe",),
+    "nodes": ("nodes_suite", "nodes_rank", "nodes_detect"),
+    "phases": ("phases_views",),
+    "runs": (),
+}
+"""Group, which is a module, too -> further modules that register commands in it."""
+
+MODULES = {name: module for module, names in COMMANDS.items() for name in names} | {name: name for name in GROUPS}
+"""Command or group -> its module, in the order of the help."""
+
+
+@functools.cache
+def registered(module: str) -> typer.Typer:
+    """Return the commands of a module, which is imported when the first of them is asked for."""
+    tree = typer.Typer(add_completion=False, rich_markup_mode=None)
+    room = importlib.import_module(f"workprof.cli.{module}")
+    if module in COMMANDS:
+        room.register(tree)
+        return tree
+    for part in GROUPS[module]:
+        importlib.import_module(f"workprof.cli.{part}").register(room.app)
+    tree.add_typer(room.app, name=module)
+    return tree
+
+
+class _Parts(UserDict[str, Any]):
+    """All commands by name; one is None until it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the command; its module is imported now."""
+        if self.data[name] is None:
+            self.data |= typer.main.get_group(registered(MODULES[name])).commands
+        return self.data[name]
+
+
+class Commands(TyperGroup):
+    """The tree of commands: `workprof --version` imports none, another line only those of its own module."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Parts(dict.fromkeys(MODULES))
+
+
 app = typer.Typer(
     name="workprof",
+    cls=Commands,
     help="Profiles workloads of shared clusters.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-datasets.register(app)
-serve.register(app)
-durations.register(app)
-report.register(app)
-record.register(app)
-synth_telemetry.register(synth.app)
-synth_benchmarks.register(synth.app)
-app.add_typer(synth.app, name="synth")
-app.add_typer(profiles.app, name="profiles")
-estimates_observe.register(estimate.app)
-memory_models.register(memory.app)
-memory_plans.register(memory.app)
-memory_views.register(memory.app)
-app.add_typer(memory.app, name="memory")
-classify_explain.register(classify.app)
-app.add_typer(classify.app, name="classify")
-app.add_typer(estimate.app, name="estimate")
-for part in (nodes_suite, nodes_rank, nodes_detect):
-    part.register(nodes.app)
-app.add_typer(nodes.app, name="nodes")
-phases_views.register(phases.app)
-app.add_typer(phases.app, name="phases")
-app.add_typer(runs.app, name="runs")
-
 
 LONGEST_NAME = 80
 """Characters of a name that are shown."""
