@@ -123,7 +123,7 @@ class Whole:
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    hashes = whole_home.make(folder)
+    hashes = whole_home.make(folder, tmp_path_factory)
     useless = useless_data(folder) | {"phases": f"ds={hashes.phases}&phases_run=nobody%2F9"}
     with running_server(folder / "home") as running:
         yield Whole(running, hashes, useless)

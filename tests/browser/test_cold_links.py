@@ -29,7 +29,7 @@ DATASETS = {"memory": "tasks", "nodes": "nodes", "phases": "phases"}
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("links")
-    return folder / "home", whole_home.make(folder)
+    return folder / "home", whole_home.make(folder, tmp_path_factory)
 
 
 def address(page, hashes):

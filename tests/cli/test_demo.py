@@ -11,6 +11,7 @@ import urllib.request
 import psutil
 import pytest
 
+from tests.command_line import run_process
 from workprof.report.tour import missing
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
@@ -39,8 +40,9 @@ def home(tmp_path_factory):
     return tmp_path_factory.mktemp("demo") / "home"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
+)
 def test_demo_starts_holds_its_home_and_stops(run_workprof, home, tmp_path, how):
     port = free_port()
     log = tmp_path / "log"
@@ -86,9 +88,9 @@ def test_a_taken_port_is_refused_before_anything_is_loaded(run_workprof, tmp_pat
     assert not (tmp_path / "home").exists()
 
 
-@pytest.mark.slow
-def test_check_opens_every_page(run_workprof, tmp_path):
-    checked = run_workprof("demo", "--check", home=tmp_path / "home")
+@pytest.mark.soak
+def test_check_opens_every_page(tmp_path):
+    checked = run_process("demo", "--check", home=tmp_path / "home")
     assert checked.status == 0, checked.err
     opened = [line.split()[1] for line in checked.err.splitlines() if line.startswith("ok")]
     assert opened[:3] == ["Home", "Data", "Profiles"]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.command_line import run_process
+
 KEYS = {"observed", "drift", "recluster_advised", "refitted", "acquires_history"}
 
 
@@ -16,8 +18,11 @@ def finished(run_workprof, home, tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
-def test_the_loop_goes_on_from_process_to_process(workprof, sample, finished):
+@pytest.mark.soak
+def test_the_loop_goes_on_from_process_to_process(home, sample, finished):
+    def workprof(*arguments):
+        return run_process(*arguments, home=home)
+
     first = workprof("estimate", "observe", "small", "--jobs", finished / "finished-6.parquet", "--json").json
     assert set(first) >= KEYS
     assert 0 < first["observed"] <= 600

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import run_process
 from workprof.cli.main import main
 from workprof.phases.recorder.process_table import descendants, process_table
 
@@ -29,7 +30,7 @@ def test_a_series_in_one_file_is_a_dataset(workprof, tmp_path):
     path = tmp_path / "runs.csv"
     for run, command in (("1", "sleep 0.5; echo said"), ("2", "exit 3")):
         options = ("-o", path, "--append", "--workload", "nap", "--run", run, *QUICK, "--json")
-        made = workprof("record", *options, "--", "sh", "-c", command)
+        made = run_process("record", *options, "--", "sh", "-c", command, home=tmp_path)
         assert made.status == 0, made.err
         assert made.json.keys() >= KEYS
         assert made.json["rc"] == {"1": 0, "2": 3}[run]
@@ -51,7 +52,7 @@ def test_usage_is_a_job_table_that_needs_no_mapping(workprof, tmp_path):
     code = "import time; x = bytearray(150_000_000); time.sleep(0.8)"
     for run, command in (("1", (sys.executable, "-c", code)), ("2", ("false",))):
         options = ("-o", tmp_path / "a.csv", "--usage", usage, "--workload", "alloc", "--run", run, *QUICK)
-        assert workprof("record", *options, "--", *command).status == 0
+        assert run_process("record", *options, "--", *command, home=tmp_path).status == 0
     first, second = rows_of(usage)
     assert (first["job_name"], first["task_name"], first["status"]) == ("alloc-1", "alloc", "completed")
     assert 150e6 < float(first["peak_memory_bytes"]) < 250e6

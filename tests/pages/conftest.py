@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages._frame import open_home
+from tests.made_once import made_once
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
@@ -31,13 +32,17 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory):
     """A home as `workprof demo` leaves it, made once, and the report of its dataset."""
-    folder = tmp_path_factory.mktemp("prepared") / "home"
+    folder, report = made_once(tmp_path_factory, "prepared", _prepare)
+    return folder / "home", report
+
+
+def _prepare(folder):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKPROF_HOME", str(folder))
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:
             report = workbench.ingest([SAMPLE])
             workbench.profiles(report.hash)
-    return folder, report
+            return report
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """A home whose every name is hostile: jobs, memory tasks, nodes and recordings, with kept results."""
 
+import shutil
+
 import pandas as pd
 import pytest
 
 from tests.charts import records_for_memory, records_for_phases
 from tests.hostile_texts import hostile, named, with_hostile
+from tests.made_once import made_once
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
@@ -21,15 +24,27 @@ EVERY = 40
 NAMES = ("job_name", "user", "group", "workload", "task_name", "gpu_type", "machine")
 
 
-def make(folder, with_forecaster=True):
-    """Fill a folder's `home` and return the hashes of its datasets."""
+def make(tmp_path_factory, with_forecaster=True):
+    """Return a home, made once, and the hashes of its datasets."""
+    made, hashes = made_once(tmp_path_factory, "hostile", _fill)
+    if with_forecaster:
+        made, _ = made_once(tmp_path_factory, "hostile-forecast", lambda folder: _forecast(folder, made, hashes))
+    return made / "home", hashes
+
+
+def _fill(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:
-            found = Hashes(*(made(workbench, folder) for made in (_jobs, _tasks, _nodes, _phases)))
-            if with_forecaster:
-                workbench.forecaster(found.jobs, ForecasterSettings())
-            return found
+            return Hashes(*(made(workbench, folder) for made in (_jobs, _tasks, _nodes, _phases)))
+
+
+def _forecast(folder, without, hashes):
+    shutil.copytree(without / "home", folder / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            workbench.forecaster(hashes.jobs, ForecasterSettings())
 
 
 def _jobs(workbench, folder):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    return folder / "home", whole_home.make(folder)
+    return folder / "home", whole_home.make(folder, tmp_path_factory)
 
 
 @pytest.fixture

@@ -51,8 +51,7 @@ PLAIN_OPTIONS = ("selectbox", "multiselect", "select_slider")
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hostile")
-    return folder / "home", hostile_home.make(folder)
+    return hostile_home.make(tmp_path_factory)
 
 
 @pytest.fixture

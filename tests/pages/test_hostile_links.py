@@ -43,8 +43,7 @@ VIEWS = (
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("links")
-    return folder / "home", hostile_home.make(folder, with_forecaster=False)
+    return hostile_home.make(tmp_path_factory, with_forecaster=False)
 
 
 @pytest.fixture

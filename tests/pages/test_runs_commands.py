@@ -50,9 +50,9 @@ EXPECTED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
-def test_the_command_of_what_a_page_keeps_finds_the_same_record(home, app, look):
+def test_the_command_of_what_a_page_keeps_finds_the_same_record(home, app, tmp_path_factory, look):
     shutil.rmtree(home, ignore_errors=True)
-    hashes = whole_home.make(home.parent)
+    hashes = whole_home.make(home.parent, tmp_path_factory)
     page, dataset, parameters = LOOKS[look]
     before = _keys()
     test = app(page, ds=getattr(hashes, dataset), **parameters)

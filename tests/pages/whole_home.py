@@ -1,15 +1,12 @@
-"""A home with every kind of data and a kept result of every slow step, made once and copied for each test."""
+"""A home with every kind of data and a kept result of every slow step, made once and copied."""
 
-import atexit
-import functools
 import shutil
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from tests.charts import records_for_memory, records_for_nodes, records_for_phases
+from tests.made_once import made_once
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
@@ -43,22 +40,19 @@ class Hashes:
     phases: str
 
 
-def make(folder):
-    """Fill a folder's `home` and return the hashes of its datasets; it is made once by each process, then copied."""
-    source, hashes = _made()
-    shutil.copytree(source / "home", folder / "home")
+def make(folder, tmp_path_factory):
+    """Fill a folder's `home` and return the hashes of its datasets."""
+    made, hashes = made_once(tmp_path_factory, "whole", _fill)
+    shutil.copytree(made / "home", folder / "home")
     return hashes
 
 
-@functools.cache
-def _made():
-    folder = Path(tempfile.mkdtemp(prefix="whole-home-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+def _fill(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:
             jobs, tasks = _jobs(workbench), _tasks(workbench, folder)
-            return folder, Hashes(jobs, tasks, _nodes(workbench, folder), _phases(workbench, folder))
+            return Hashes(jobs, tasks, _nodes(workbench, folder), _phases(workbench, folder))
 
 
 def _jobs(workbench):

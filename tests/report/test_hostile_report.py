@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import zipfile
 from html.parser import HTMLParser
 
@@ -71,8 +72,9 @@ class Tags(HTMLParser):
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
+    home, hashes = hostile_home.make(tmp_path_factory, with_forecaster=False)
     folder = tmp_path_factory.mktemp("hostile")
-    hashes = hostile_home.make(folder, with_forecaster=False)
+    shutil.copytree(home, folder / "home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:

@@ -4,8 +4,6 @@ import ast
 import hashlib
 import inspect
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 import workprof.store
 import workprof.workbench
 from tests.charts import records_for_memory as given
+from tests.command_line import run_here
 from workprof.errors import HomeBusy, WorkprofError
 from workprof.memory.bins.settings import BinSettings
 from workprof.memory.scenarios import Scenario
@@ -215,18 +214,9 @@ def test_the_command_refuses_with_status_2_and_one_line(made, name):
     settings, it = made
     before = everything(settings.home)
     words = [word.format(path=it.path, hash=it.hash, run=it.run) for word in COMMANDS[name]]
-    ended = subprocess.run(
-        [sys.executable, "-m", "workprof.cli", *words],
-        cwd=ROOT,
-        env=os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_READONLY": "1"},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    )
-    assert ended.returncode == 2, ended.stderr
-    assert ended.stdout == ""
-    assert len(ended.stderr.strip().splitlines()) == 1
-    assert "WORKPROF_READONLY is set" in ended.stderr
+    ended = run_here(*words, home=settings.home, WORKPROF_READONLY="1")
+    assert ended.status == 2, ended.err
+    assert ended.out == ""
+    assert len(ended.err.strip().splitlines()) == 1
+    assert "WORKPROF_READONLY is set" in ended.err
     assert everything(settings.home) == before
