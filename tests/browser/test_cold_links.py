@@ -25,6 +25,8 @@ PAGES = {
 }
 DATASETS = {"memory": "tasks", "nodes": "nodes", "phases": "phases"}
 
+pytestmark = pytest.mark.soak
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):

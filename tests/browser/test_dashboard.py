@@ -50,8 +50,10 @@ def find_profiles(visitor):
     visitor.settle()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", SIZES)
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [pytest.param(*one, marks=[] if one == (1440, False) else pytest.mark.soak) for one in ROWS],
+)
 def test_from_upload_to_the_jobs_behind_a_lasso(server, visitors, tmp_path, width, dark):
     trace = tmp_path / f"trace_{width}_{dark}.parquet"
     pd.read_parquet(SAMPLE).head(ROWS[width, dark]).to_parquet(trace)

@@ -55,6 +55,7 @@ def test_one_click_leads_from_an_empty_home_to_a_chart(fresh, visitors):
     assert main.get_by_role("heading", level=1).count() == 1
 
 
+@pytest.mark.soak
 def test_the_tour_prepares_itself_and_is_walked_with_keys_and_buttons(fresh, visitors):
     visitor = visitors(fresh).open()
     visitor.button("Show the tour").click(timeout=PREPARED_MS)
@@ -75,6 +76,7 @@ def test_the_tour_prepares_itself_and_is_walked_with_keys_and_buttons(fresh, vis
     assert "demo" not in visitor.page.url
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("width", [1440, 390])
 def test_a_stop_opens_embedded_by_its_link(fresh, visitors, width):
     visitor = visitors(fresh, width=width, dark=width == 390)

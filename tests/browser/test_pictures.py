@@ -18,6 +18,7 @@ def check(taken):
     assert len(image.convert("RGB").getcolors(2**20)) >= LEAST_COLOURS
 
 
+@pytest.mark.soak
 @EACH
 def test_a_page_can_be_photographed(whole, visitors, picture):
     check(photograph(visitors(whole.server), picture, whole.hashes))

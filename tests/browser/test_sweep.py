@@ -10,6 +10,8 @@ from tests.browser.conftest import running_server
 PART = "sweep_sample_rows=3000"
 SWEEP_MS = 120_000
 
+pytestmark = pytest.mark.soak
+
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):

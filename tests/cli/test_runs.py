@@ -198,7 +198,7 @@ def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("question", [*MEMORY, *PROFILES])
+@pytest.mark.parametrize("question", [*MEMORY, *(pytest.param(one, marks=pytest.mark.soak) for one in PROFILES)])
 def test_so_is_every_other_kind_of_run(kept, bench, question):
     dataset = kept[1]["memory.bins" if question in MEMORY else "profiles.fit"].dataset_hash
     with bench() as opened:
@@ -206,7 +206,7 @@ def test_so_is_every_other_kind_of_run(kept, bench, question):
     asked_again(bench, run)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_rests_on_a_forecaster_is_found_again(kept, bench):
     dataset = kept[1]["profiles.fit"].dataset_hash
     with bench() as opened:

@@ -122,14 +122,14 @@ def bench(kept, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("question", [*NODES, *PHASES, *FURTHER])
+@pytest.mark.parametrize("question", [*NODES, *PHASES, *(pytest.param(one, marks=pytest.mark.soak) for one in FURTHER)])
 def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question):
     with bench() as opened:
         run = made(opened, question, (NODES | PHASES | FURTHER)[question], kept[1][question.partition(".")[0]])
     asked_again(bench, run, WITHOUT_COMMAND.get(question, ""))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_detection_is_found_again_by_its_python_and_its_command(kept, bench):
     """Training takes long, so its result is made by hand: the key is what must be the same."""
     asked = DegradationSettings(epochs=1, false_alarm_share=0.1, train_share=0.5)

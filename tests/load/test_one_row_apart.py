@@ -71,7 +71,7 @@ def maximum(workbench, dataset):
     return found[0].maximum
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_two_sessions_side_by_side_never_see_the_others_numbers(twins):
     home, hashes = twins
     with dashboard(home) as server:

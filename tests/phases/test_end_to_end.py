@@ -46,7 +46,7 @@ def recorded(folder, workload, run, code):
     return pd.read_csv(file)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_further_run_of_a_recorded_load_is_recognised(tmp_path):
     library = []
     for run in range(3):

@@ -66,7 +66,7 @@ def scheduler(tmp_path):
             process.wait(20)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.filterwarnings("ignore::ResourceWarning:distributed", "ignore::DeprecationWarning:distributed")
 @pytest.mark.parametrize("settings", [GroupSettings(sizes=(20, 40)), GroupSettings(sizes=(20, 40), min_samples=15)])
 def test_the_cluster_gives_the_same_results(scheduler, settings):

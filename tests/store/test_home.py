@@ -99,7 +99,7 @@ def test_a_killed_ingest_leaves_nothing(settings, tmp_path, moment):
         assert store.ingest([killed], IngestOptions(format="generic")).rows == ROWS
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_kills_at_random_moments_never_hurt(settings, tmp_path):
     path = tmp_path / "big.csv"
     path.write_text("job_name,duration_s\n" + "".join(f"job{i},{i}\n" for i in range(400_000)) + "bad,x\n")
