@@ -33,6 +33,10 @@ lint: $(READY)
 tools:
 	@bash .ci/tools
 
+# Two processes on two cores: one thread each, and what is imported is compiled once for all processes that follow.
+test soak: export OMP_NUM_THREADS = 1
+test soak: export PYTHONDONTWRITEBYTECODE =
+
 test: lint tools
 	$(BIN)/pytest -m "not soak" -n 2 --dist loadfile
 

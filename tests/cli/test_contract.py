@@ -6,9 +6,7 @@ import pandas as pd
 import pytest
 import typer
 
-from tests.shared_data import FOLDER, PAI_SAMPLE, needs_shared_data
 from workprof.cli.main import COMMANDS, GROUPS, MODULES, registered
-from workprof.units import MIB
 
 INGEST_KEYS = {
     "dataset", "hash", "kind", "format", "rows_read", "rows", "rejected", "rejects_file", "joins", "checks", "seconds",
@@ -162,26 +160,6 @@ def test_the_callers_mistakes_end_with_2_and_one_clear_line(workprof, sample, ar
     assert ran.out == ""
     assert words in ran.err
     assert "Traceback" not in ran.err
-
-
-@needs_shared_data
-def test_the_authors_sample(workprof):
-    loaded = workprof("ingest", PAI_SAMPLE, "--name", "authors", "--json").json
-    assert (loaded["rows"], loaded["rejected"], loaded["rows_read"]) == (686, 0, 686)
-
-
-@needs_shared_data
-@pytest.mark.parametrize(("name", "rows"), [("iwd", 1661), ("eager", 1576), ("methylseq", 1083), ("rnaseq", 1308)])
-def test_nextflow_traces(workprof, tmp_path, name, rows):
-    loaded = workprof("ingest", FOLDER / "nextflow" / f"trace_{name}.csv", "--name", name, "--json").json
-    assert (loaded["format"], loaded["rows"], loaded["rejected"]) == ("nextflow", rows, 0)
-    workprof("export", name, "-o", tmp_path / "t.parquet")
-    table = pd.read_parquet(tmp_path / "t.parquet")
-    requests = table["requested_memory_bytes"] / MIB
-    assert (requests == requests.round()).all()
-    allowed = {300.0, 500.0} if name == "iwd" else set()
-    assert all(value % 1024 == 0 or value in allowed for value in requests.unique())
-    assert table["duration_s"].between(0, 2e5).all()
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"duration_s": "runtime"}', '{"duration_s": {"unit": "s"}}', "{"])

@@ -5,8 +5,6 @@ import json
 import pandas as pd
 import pytest
 
-from tests.shared_data import PAI_SAMPLE, needs_shared_data
-
 SPLITS = {"random", "by_job", "by_group", "by_time"}
 ERRORS = {
     "share_within_5pct", "share_within_20pct", "share_within_100pct", "share_within_500pct", "ratio_error",
@@ -68,12 +66,12 @@ def test_every_predictor_and_the_interval(workprof, sample):
     assert {"global_median", "backoff_medians", "profile_mean"} <= set(found["predictors"])
 
 
-@needs_shared_data
 @pytest.mark.slow
-def test_another_dataset_is_tested(workprof, sample):
-    assert workprof("ingest", PAI_SAMPLE, "--name", "dev").status == 0
-    found = workprof("estimate", "evaluate", "--train", "small", "--test", "dev", "--json").json
-    assert (found["n_train"], found["n_test"]) == (3000 - found["n_left_out"], 686)
+def test_another_dataset_is_tested(workprof, sample, tmp_path):
+    assert workprof("synth", "pai", "--rows", 600, "-o", tmp_path / "other.parquet", "--seed", 6).status == 0
+    assert workprof("ingest", tmp_path / "other.parquet", "--name", "other").status == 0
+    found = workprof("estimate", "evaluate", "--train", "small", "--test", "other", "--json").json
+    assert (found["n_train"], found["n_test"]) == (3000 - found["n_left_out"], 600)
 
 
 @pytest.mark.slow

@@ -6,13 +6,14 @@ import gzip
 import io
 import tarfile
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.shared_data import FOLDER, PAI_SAMPLE, needs_shared_data
 from workprof.errors import SettingsError
 from workprof.store.reports import IngestOptions
+from workprof.synthetic import write_pai_sample
 from workprof.synthetic.pai_tables import write_pai_tables
 
 GOOD = "job_name,duration_s\n" + "".join(f"j{i},{i}\n" for i in range(100))
@@ -86,9 +87,14 @@ def test_a_join_is_refused_where_there_is_none(store, write, options, form, cont
     assert store.datasets() == ()
 
 
-@needs_shared_data
-@pytest.mark.parametrize("path", [PAI_SAMPLE, FOLDER / "nextflow" / "trace_rnaseq.csv"], ids=lambda path: path.stem)
-def test_real_traces_packed(store, write, path):
-    plain = store.ingest([path], IngestOptions())
-    again = store.ingest([write(f"{path.name}.zst", zstd(path.read_bytes()))], IngestOptions())
+@pytest.mark.parametrize("form", ["pai-sample", "nextflow"])
+def test_a_trace_of_a_known_format_packed(store, write, tmp_path, form):
+    if form == "pai-sample":
+        write_pai_sample(tmp_path / "sample.parquet", 300, seed=4)
+        content = pd.read_parquet(tmp_path / "sample.parquet").to_csv(index=False).encode()
+    else:
+        content = TRACE.encode()
+    plain = store.ingest([write("trace.csv", content)], IngestOptions())
+    assert plain.format == form
+    again = store.ingest([write("trace.csv.zst", zstd(content))], IngestOptions())
     assert again.already_loaded and again.hash == plain.hash

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.formats.fields import DESCRIPTIONS
 from workprof.store.reports import IngestOptions
+from workprof.synthetic import write_pai_sample
 
 KEYS = ["name", "type", "unit", "source", "description"]
 
@@ -49,9 +49,9 @@ def test_it_is_exported_under_its_suffix(trace, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if "schema" in path.name] == ["t.schema.json"]
 
 
-@needs_shared_data
 def test_the_columns_are_those_of_the_exported_file(store, tmp_path):
-    store.ingest([PAI_SAMPLE], IngestOptions(name="p"))
+    write_pai_sample(tmp_path / "sample.parquet", 300, seed=4)
+    store.ingest([tmp_path / "sample.parquet"], IngestOptions(name="p"))
     store.export("p", tmp_path / "p.csv")
     header = (tmp_path / "p.csv").read_text().split("\n", 1)[0].split(",")
     assert [column["name"] for column in json.loads(store.schema_document("p"))["columns"]] == header
