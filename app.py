@@ -1,9 +1,16 @@
-"""The dashboard: page settings, the gate, the menu, and the page that was asked for."""
+"""The dashboard: the server that it runs in, and its page settings, gate, menu, and the page that was asked for."""
+
+import os
+import sys
 
 import streamlit as st
+from starlette.types import ASGIApp
 
 from pages._frame import menu
 from pages._login import door
+from pages._login.strangers import Strangers
+from workprof.errors import SettingsError
+from workprof.settings import frame_ancestors
 
 # An inline picture: a material icon or an emoji would be fetched from another machine.
 ICON = (
@@ -11,12 +18,25 @@ ICON = (
     '<circle cx="11.5" cy="5" r="3" fill="#c9601f"/><circle cx="12" cy="12" r="2" fill="#2a8f57"/></svg>'
 )
 
-st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
-st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
-pages = menu.pages()
-page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
-door.gate(page)  # ends the run here for a visitor who has to log in first
-door.go_on(pages, page)
-menu.show(pages)
-door.account()
-page.run()
+
+def show() -> None:
+    """Run once for every answer to a visitor."""
+    st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
+    st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
+    pages = menu.pages()
+    page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
+    door.gate(page)  # ends the run here for a visitor who has to log in first
+    door.go_on(pages, page)
+    menu.show(pages)
+    door.account()
+    page.run()
+
+
+if __name__ == "__main__":  # Streamlit runs this file as the script of a visit
+    show()
+else:  # and loads it once as a module, before it listens
+    app: ASGIApp = st.App(__file__)  # `streamlit run` looks for a name that is given such an application
+    try:
+        app = Strangers(app, frame_ancestors(os.environ))
+    except SettingsError as error:
+        sys.exit(f"workprof: {error}")

@@ -83,6 +83,7 @@ def hold_leash() -> None:
 def run_on_leash(module: str, arguments: list[str]) -> None:
     """Run a module as `python -m` does, for as long as the parent lives; this process leads its own group."""
     hold_leash()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # a server of uvicorn's raises the signal again once it ended
     atexit.register(_end_others)  # registered first, so it runs after the libraries have put away what is theirs
     sys.argv = [module, *arguments]
     try:

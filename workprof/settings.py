@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,10 @@ DEFAULT_MEMORY_LIMIT_BYTES = 4 * GIB
 SMALLEST_MEMORY_LIMIT_BYTES = 256 * MIB
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
+ANCESTORS = "WORKPROF_FRAME_ANCESTORS"
+ORIGIN = re.compile(r"https?://(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:([0-9]{1,5}|\*))?", re.I)
+"""A host-source with a scheme and without a path (Content Security Policy Level 3, section 2.3.1)."""
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
@@ -81,6 +86,21 @@ def switch(environment: Mapping[str, str], name: str) -> bool | None:
     if value not in {"", *YES, *NO}:
         raise SettingsError(f"{name} is {environment[name]!r}; give 1 (yes) or 0 (no)")
     return None if not value else value in YES
+
+
+def frame_ancestors(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the origins whose pages may show the dashboard in a frame, from WORKPROF_FRAME_ANCESTORS.
+
+    Raises:
+        SettingsError: when one is no origin: what is none would let in nobody, or everybody.
+    """
+    origins = tuple(filter(None, (entry.strip() for entry in environment.get(ANCESTORS, "").split(","))))
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise SettingsError(
+                f"{ANCESTORS} has {origin!r}; give origins like https://wiki.example.org, separated by commas"
+            )
+    return origins
 
 
 def _folder(path: Path, named: str) -> Path:

@@ -1,1 +1,1 @@
-"""The optional login: who may come in, and the way there and back."""
+"""Who may come in: the optional login with the way there and back, and what pages of other sites may do."""

@@ -1,11 +1,13 @@
 """A real server on a home of its own, a real Chromium, and a page that remembers everything that went wrong."""
 
 import contextlib
+import http.server
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -57,11 +59,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def running_server(home):
+def running_server(home, **variables):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = os.environ | {"WORKPROF_HOME": str(home), "WORKPROF_DATA": str(home / "data")}
+    environment = os.environ | {"WORKPROF_HOME": str(home), "WORKPROF_DATA": str(home / "data")} | variables
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
     log = (home.parent / f"{home.name}.log").open("wb")
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
@@ -87,6 +89,38 @@ def wait_until_healthy(process, port):
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
     raise RuntimeError(f"the server did not answer within {STARTUP_S} s (status {process.poll()})")
+
+
+FRAMING = "http://localhost:*"
+"""Where `framed` has its page: for a browser another site than 127.0.0.1, cookies included."""
+
+
+@contextlib.contextmanager
+def framed(page, address):
+    """Open a page of another site with an address in a frame; give the frame and what the browser said of it."""
+    document = f"<!doctype html><title>other</title><iframe src='{address}' width=1400 height=850></iframe>".encode()
+
+    class OtherSite(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(document)
+
+        def log_message(self, *_):
+            pass
+
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), OtherSite) as site:
+        thread = threading.Thread(target=site.serve_forever)
+        thread.start()
+        try:
+            page.goto(f"http://localhost:{site.server_address[1]}/")
+            yield page.frames[-1], said
+        finally:
+            site.shutdown()
+            thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import running_server
+from tests.browser.conftest import FRAMING, SETTLED, framed, running_server
 from workprof.report.tour import STOPS
 
 CHART = "[data-testid=stPlotlyChart] .main-svg"
@@ -15,8 +15,9 @@ PRESSES = 60
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """A server as `workprof serve` starts it on a machine that never saw workprof."""
-    with running_server(tmp_path_factory.mktemp("fresh") / "home") as running:
+    """A server as `workprof serve` starts it on a machine that never saw workprof; another site may frame it."""
+    named = {"WORKPROF_FRAME_ANCESTORS": f"https://wiki.example.org, {FRAMING}"}
+    with running_server(tmp_path_factory.mktemp("fresh") / "home", **named) as running:
         yield running
 
 
@@ -89,3 +90,25 @@ def test_a_stop_opens_embedded_by_its_link(fresh, visitors, width):
     assert "demo=1" in visitor.page.url
     assert step(visitor, "leave").count() == 0  # still embedded
     assert visitor.wide() <= 0
+
+
+def test_the_tour_stands_in_the_frame_of_a_site_that_was_named(fresh, chromium):
+    page = chromium.new_page()
+    with framed(page, f"{fresh.url}/memory?demo=1&embed=true") as (frame, said):
+        frame.get_by_text(re.compile(rf"^5 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
+        frame.locator(".st-key-tour_next button").click(timeout=PREPARED_MS)
+        frame.get_by_text(re.compile(rf"^6 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
+        assert not [text for text in said if "frame-ancestors" in text]
+    page.close()
+
+
+def test_a_site_that_was_not_named_frames_nothing(server, chromium):
+    page = chromium.new_page()
+    page.goto(f"{server.url}/?demo=1&embed=true")
+    page.wait_for_selector(SETTLED, timeout=PREPARED_MS)  # by itself it opens
+    with framed(page, f"{server.url}/?demo=1&embed=true") as (frame, said):
+        page.wait_for_timeout(3_000)
+        assert frame.url == "chrome-error://chromewebdata/"
+        assert frame.locator("[data-testid=stApp]").count() == 0
+        assert [text for text in said if "frame-ancestors 'self'" in text]
+    page.close()

@@ -1,16 +1,22 @@
 """What a server of ours answers to strangers on the network, however it was started."""
 
+import asyncio
 import contextlib
 import http.client
+import json
 import os
+import re
 import socket
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import psutil
 import pytest
 
-from tests.browser.conftest import ROOT, wait_until_healthy
+from tests.browser.conftest import ROOT, STARTUP_S, wait_until_healthy
+from tests.cut_off import CutOff
+from tests.load.visitor import opened
 
 EVIL = "http://evil.example"
 UPGRADE = {
@@ -21,62 +27,155 @@ UPGRADE = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server that was started from another folder, with nothing but the name of the file."""
-    folder = tmp_path_factory.mktemp("elsewhere")
+STARTS = {  # and `workprof demo`, which computes for a while first: tests/cli/test_demo.py
+    "streamlit run": ("streamlit", "run", str(ROOT / "app.py"), "--server.port={port}"),
+    "workprof serve": ("workprof.cli", "serve", "--port", "{port}"),
+}
+
+
+@dataclass(frozen=True)
+class Started:
+    process: psutil.Process
+    port: int
+    cut_off: CutOff
+
+    def family(self):
+        return [self.process, *self.process.children(recursive=True)]
+
+    @contextlib.contextmanager
+    def answer(self, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            connection.request(method, path, body, named)
+            yield connection.getresponse()
+        finally:
+            connection.close()
+
+
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WORKPROF_", "STREAMLIT_"))}
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), f"--server.port={port}"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=folder, env=kept | {"WORKPROF_HOME": str(folder / "home")}, stdout=log, stderr=log
-        )
-        try:
-            wait_until_healthy(process, port)
-            yield process, port
-        finally:
-            process.kill()
-            process.wait(30)
+        return probe.getsockname()[1]
 
 
 @contextlib.contextmanager
-def answer(server, method, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server[1], timeout=60)
-    try:
-        connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-        yield connection.getresponse()
-    finally:
-        connection.close()
+def started(folder, how):
+    """Run a server that was started from another folder, with nothing but what a user types, and is cut off."""
+    port = free_port()
+    cut_off = CutOff(folder / "record")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WORKPROF_", "STREAMLIT_"))}
+    environment = kept | {"WORKPROF_HOME": str(folder / "home")} | cut_off.variables
+    command = [sys.executable, "-m", *(word.format(port=port) for word in STARTS[how])]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        try:
+            wait_until_healthy(process, port)
+            yield Started(psutil.Process(process.pid), port, cut_off)
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module", params=STARTS)
+def server(request, tmp_path_factory):
+    with started(tmp_path_factory.mktemp("elsewhere"), request.param) as running:
+        yield running
 
 
 def test_it_listens_on_loopback_only(server):
-    listening = [one.laddr for one in psutil.Process(server[0].pid).net_connections("inet") if one.status == "LISTEN"]
-    assert {address.port for address in listening} == {server[1]}
-    assert {address.ip for address in listening} == {"127.0.0.1"}
+    found = [
+        one.laddr for member in server.family() for one in member.net_connections("inet") if one.status == "LISTEN"
+    ]
+    assert {address.port for address in found} == {server.port}
+    assert {address.ip for address in found} == {"127.0.0.1"}
+
+
+FOREIGN = (EVIL, f"{EVIL}:8501", "http://localhost:1", "https://x.streamlit.app", "null", "http://[", "")
 
 
 def test_a_foreign_page_is_told_nothing_and_gets_no_session(server):
-    for path in ("/", "/_stcore/health", "/_stcore/host-config"):
-        with answer(server, "GET", path, Origin=EVIL) as got:
-            assert got.headers.get("Access-Control-Allow-Origin") is None
-    with answer(server, "GET", "/_stcore/stream", Origin=EVIL, **UPGRADE) as got:
-        assert got.status == 403
-    with answer(server, "GET", "/_stcore/stream", Origin=f"http://127.0.0.1:{server[1]}", **UPGRADE) as got:
+    own = f"http://127.0.0.1:{server.port}"
+    for origin in FOREIGN:
+        for path in ("/", "/_stcore/health", "/_stcore/host-config"):
+            with server.answer("GET", path, Origin=origin) as got:
+                assert got.headers.get("Access-Control-Allow-Origin") is None
+        with server.answer("GET", "/_stcore/stream", Origin=origin, **UPGRADE) as got:
+            assert got.status == 403
+        for method in ("OPTIONS", "PUT", "DELETE"):
+            with server.answer(method, "/_stcore/upload_file/session/file", Origin=origin) as got:
+                assert got.status == (204 if method == "OPTIONS" else 403)
+                assert got.headers.get("Access-Control-Allow-Origin") in {None, own}
+    with server.answer("GET", "/_stcore/stream", Origin=own, **UPGRADE) as got:
         assert got.status == 101
+
+
+def test_no_other_machine_is_asked_anything(server):
+    """Not while it starts, not by a visit, and not because another site's page knocks, at any door."""
+    for origin in FOREIGN:
+        for path in ("/", "/_stcore/stream", "/_stcore/health", "/_stcore/upload_file/session/file"):
+            with server.answer("GET", path, Origin=origin, **(UPGRADE if "stream" in path else {})) as got:
+                got.read()
+        with server.answer("PUT", "/_stcore/upload_file/session/file", Origin=origin) as got:
+            got.read()
+    asyncio.run(visited(server.port))
+    assert {member.pid for member in server.family()} <= server.cut_off.watched()
+    assert server.cut_off.tries() == []
+
+
+async def visited(port):
+    async with opened(port, "a visitor"):
+        pass
+
+
+def test_no_other_host_may_steer_the_pages(server):
+    with server.answer("GET", "/_stcore/host-config") as got:
+        told = json.loads(got.read())
+    assert told["allowedOrigins"] == []
+    assert not any(told[name] for name in ("useExternalAuthToken", "enableCustomParentMessages", "metricsUrl"))
+
+
+ENDPOINTS = (
+    ("GET", "/", 200),
+    ("HEAD", "/", 200),
+    ("GET", "/profiles?ds=0", 200),
+    ("GET", "/index.html", 200),
+    ("GET", "/static/js/nothing.js", 200),
+    ("GET", "/_stcore/health", 200),
+    ("OPTIONS", "/_stcore/health", 204),
+    ("GET", "/_stcore/host-config", 200),
+    ("GET", "/_stcore/metrics", 200),
+    ("GET", "/media/nothing.png", 404),
+    ("GET", "/component/nothing/index.html", 404),
+    ("GET", "/_stcore/bidi-components/nothing/a.js", 404),
+    ("OPTIONS", "/_stcore/upload_file/session/file", 204),
+    ("PUT", "/_stcore/upload_file/session/file", 403),
+    ("PUT", "/", 405),
+    ("GET", "/%2e%2e/app.py", 400),
+)
+
+
+def test_every_answer_says_that_no_other_site_may_frame_it(server):
+    asked = list(ENDPOINTS)
+    with server.answer("GET", "/") as got:
+        asked += [("GET", f"/{path}", 200) for path in sorted(set(re.findall(r"static/[\w./-]+", got.read().decode())))]
+    assert len(asked) > len(ENDPOINTS) + 1
+    for method, path, status in asked:
+        with server.answer(method, path) as got:
+            assert (method, path, got.status) == (method, path, status)
+            assert got.headers.get_all("Content-Security-Policy") == ["frame-ancestors 'self'"]
+            assert got.headers.get_all("X-Content-Type-Options") == ["nosniff"]
 
 
 @pytest.mark.parametrize("token", [{}, {"X-Xsrftoken": "2|00000000|" + "00" * 16 + "|1"}])
 def test_an_upload_without_the_cookies_token_is_refused(server, token):
     for method in ("PUT", "DELETE"):
-        with answer(server, method, "/_stcore/upload_file/session/file", **token) as got:
+        with server.answer(method, "/_stcore/upload_file/session/file", **token) as got:
             assert got.status == 403
 
 
 def test_the_interface_for_agents_and_the_sources_are_not_served(server):
-    with answer(server, "POST", "/_stcore/agent/interact") as got:
+    with server.answer("POST", "/_stcore/agent/interact") as got:
         assert got.status in {403, 404, 405}
     for path in (
         "/app.py",
@@ -86,5 +185,15 @@ def test_the_interface_for_agents_and_the_sources_are_not_served(server):
         "/static/../app.py",
         "/app/static/x",
     ):
-        with answer(server, "GET", path) as got:
+        with server.answer("GET", path) as got:
             assert b"st.set_page_config" not in got.read()
+
+
+@pytest.mark.parametrize("how", STARTS)
+def test_a_server_that_would_not_know_who_may_frame_it_does_not_start(tmp_path, how):
+    command = [sys.executable, "-m", *(word.format(port=free_port()) for word in STARTS[how])]
+    environment = os.environ | {"WORKPROF_HOME": str(tmp_path / "home"), "WORKPROF_FRAME_ANCESTORS": "*"}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=STARTUP_S)
+    assert ended.returncode in {1, 2}
+    assert "workprof: WORKPROF_FRAME_ANCESTORS has '*'; give origins like" in ended.stderr
+    assert "Traceback" not in ended.stderr

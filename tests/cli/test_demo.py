@@ -1,5 +1,6 @@
 """The demo starts, says where, answers, and leaves nothing behind when it is stopped."""
 
+import http.client
 import os
 import signal
 import socket
@@ -7,15 +8,18 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.command_line import run_process
+from tests.cut_off import CutOff
 from workprof.report.tour import missing
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
+ROOT = Path(__file__).parents[2]
 STARTUP_S = 600
 """The first start computes what the tour shows."""
 
@@ -34,6 +38,18 @@ def answers(port):
         return False
 
 
+def status_for_a_foreign_page(port):
+    """Return how a web socket of another site's page is answered."""
+    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        key = {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": "http://evil.example"}
+        connection.request("GET", "/_stcore/stream", headers=asked | key)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """One home for both ends, so that the second start finds what the first one computed."""
@@ -44,12 +60,12 @@ def home(tmp_path_factory):
     "how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
 )
 def test_demo_starts_holds_its_home_and_stops(run_workprof, home, tmp_path, how):
-    port = free_port()
+    port, cut_off = free_port(), CutOff(tmp_path / "record")
     log = tmp_path / "log"
     with log.open("wb") as stream:
         demo = subprocess.Popen(
             [sys.executable, "-m", "workprof.cli", "demo", "--no-browser", "--port", str(port)],
-            env=os.environ | {"WORKPROF_HOME": str(home)},
+            env=os.environ | {"WORKPROF_HOME": str(home)} | cut_off.variables,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
@@ -64,6 +80,9 @@ def test_demo_starts_holds_its_home_and_stops(run_workprof, home, tmp_path, how)
         assert refused.status == 2
         assert "--home" in refused.err
         family = psutil.Process(demo.pid).children(recursive=True)
+        assert status_for_a_foreign_page(port) == 403
+        assert {member.pid for member in family} <= cut_off.watched()
+        assert cut_off.tries() == []
         demo.send_signal(how)
         assert demo.wait(15) == 0
     finally:
@@ -94,3 +113,8 @@ def test_check_opens_every_page(tmp_path):
     assert checked.status == 0, checked.err
     opened = [line.split()[1] for line in checked.err.splitlines() if line.startswith("ok")]
     assert opened[:3] == ["Home", "Data", "Profiles"]
+
+
+def test_make_demo_is_workprof_demo():
+    told = subprocess.run(["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert told.splitlines()[-1] == "exec .venv/bin/workprof demo"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from workprof.errors import SettingsError
-from workprof.settings import from_environment
+from workprof.settings import frame_ancestors, from_environment
 
 
 def test_home_defaults_to_the_data_home(tmp_path):
@@ -31,3 +31,18 @@ def test_limits_and_switches(tmp_path):
 def test_a_limit_that_cannot_be_used_is_named(limit):
     with pytest.raises(SettingsError, match="WORKPROF_MEMORY_LIMIT"):
         from_environment({"WORKPROF_MEMORY_LIMIT": limit})
+
+
+def test_who_may_frame_the_dashboard_is_told_as_origins():
+    assert frame_ancestors({}) == frame_ancestors({"WORKPROF_FRAME_ANCESTORS": " , "}) == ()
+    named = "https://wiki.example.org, http://localhost:*,https://*.example.org:8443,http://[::1]:80"
+    assert frame_ancestors({"WORKPROF_FRAME_ANCESTORS": named}) == tuple(one.strip() for one in named.split(","))
+
+
+NO_ORIGINS = ("*", "https://*", "wiki.example.org", "https://a.example/x", "https://a b", "https://a;b *", "'none'")
+
+
+@pytest.mark.parametrize("entry", NO_ORIGINS)
+def test_what_is_no_origin_is_refused(entry):
+    with pytest.raises(SettingsError, match=r"WORKPROF_FRAME_ANCESTORS has .*give origins like"):
+        frame_ancestors({"WORKPROF_FRAME_ANCESTORS": f"https://wiki.example.org,{entry}"})

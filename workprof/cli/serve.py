@@ -23,7 +23,7 @@ import typer
 from workprof.cli import smoke
 from workprof.cli.console import Home, opened, progress_line, settings_for, warn
 from workprof.errors import SettingsError, StepFailed
-from workprof.settings import CHECKOUT, Settings
+from workprof.settings import CHECKOUT, Settings, frame_ancestors
 from workprof.store.home import HANDED_OVER, hold
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 def serve(port: Port = DEFAULT_PORT, home: Home = None) -> None:
     """Open the dashboard alone."""
     settings = settings_for(home)
-    _refuse_taken(port)
+    _refuse_unusable(port)
     with _server(settings, port) as server:
         _announce(port, settings)
         _until_ended(server)
@@ -64,7 +64,7 @@ def demo(
     if check:
         _check(home)
         return
-    _refuse_taken(port)
+    _refuse_unusable(port)
     load_sample(home, tour=True)
     settings = settings_for(home)
     with _server(settings, port) as server:
@@ -193,7 +193,9 @@ def _wait_until_healthy(server: subprocess.Popen[bytes], port: int) -> None:
     raise StepFailed(f"the dashboard did not answer on port {port} within {STARTUP_S:.0f} s")
 
 
-def _refuse_taken(port: int) -> None:
+def _refuse_unusable(port: int) -> None:
+    """Say before any work what would keep the server from starting."""
+    frame_ancestors(os.environ)
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
