@@ -75,7 +75,12 @@ class ResultCache:
 
     @property
     def unkept(self) -> str:
-        """Why some result could not be kept on disk, for people; empty when all are, or were let go."""
+        """Why some result could not be kept on disk, for people; empty when all are, or were let go.
+
+        Who asks has it tried again, now and then: a page that only waits for room asks for nothing else.
+        """
+        if self._memory.unkept() and time.monotonic() - self._tried > TRY_AGAIN_S:
+            self.keep_rest()
         return self._unkept if self._memory.unkept() else ""
 
     def get(self, key: str, cls: type[Record]) -> Record | None:

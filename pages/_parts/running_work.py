@@ -17,8 +17,8 @@ BADGE_EVERY_S = 3.0
 
 
 def badge(house: House) -> None:
-    """Show in the sidebar how many steps run, whoever started them."""
-    every = BADGE_EVERY_S if _active(house) else None
+    """Show in the sidebar how many steps run, whoever started them, and what waits for room on the disk."""
+    every = BADGE_EVERY_S if _active(house) or house.workbench.not_kept else None
     with st.sidebar:
         st.fragment(_badge, run_every=every)(house)
 

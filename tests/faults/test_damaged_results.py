@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.faults.soundness import until
 from workprof.cache import About, ResultCache
 from workprof.records import digest
 from workprof.store.entry_files import ABOUT, ARRAYS, CHECK, CHECKED, DOCUMENT, _digest
@@ -208,6 +209,20 @@ def test_a_file_in_the_place_of_the_cache_loses_no_answer(tmp_path):
     cache.put(KEY, RESULT, about())
     assert cache.get(KEY, Result) is RESULT
     assert "is shown, but could not be kept" in cache.unkept
+
+
+def test_what_found_no_room_is_kept_by_whoever_asks_whether_it_is(tmp_path):
+    """A page that shows the result and waits does not read it again."""
+    folder = tmp_path / "cache"
+    cache = opened(folder)
+    shutil.rmtree(folder)
+    folder.write_text("", encoding="utf-8")
+    cache.put(KEY, RESULT, about())
+    assert "could not be kept" in cache.unkept
+    folder.unlink()
+    folder.mkdir()
+    until(lambda: cache.unkept == "")
+    assert equal(opened(folder).get(KEY, Result), RESULT)
 
 
 def test_too_few_files_make_it_again_but_remove_nothing(place):
