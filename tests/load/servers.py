@@ -36,13 +36,13 @@ class Server:
 
 
 @contextlib.contextmanager
-def dashboard(home):
-    """Run the dashboard on a home folder."""
+def dashboard(home, **variables):
+    """Run the dashboard on a home folder, with further variables in its environment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = home.parent / f"{home.name}-{port}.log"
-    environment = os.environ | {"WORKPROF_HOME": str(home), "WORKPROF_DATA": str(home.parent)}
+    environment = os.environ | {"WORKPROF_HOME": str(home), "WORKPROF_DATA": str(home.parent)} | variables
     environment.pop("WORKPROF_READONLY", None)
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
     with log.open("wb") as written:
