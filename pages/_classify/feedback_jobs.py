@@ -55,7 +55,11 @@ def _from_file(view: View, settings: FeedbackSettings) -> None:
 
 
 def _from_dataset(view: View, settings: FeedbackSettings) -> None:
-    names = {entry.name: entry.hash for entry in view.visit.workbench.datasets() if entry.kind == "jobs"}
+    names = {
+        f"{entry.name} ({entry.hash[:8]})": entry.hash
+        for entry in view.visit.workbench.datasets()
+        if entry.kind == "jobs"
+    }
     chosen = st.selectbox(
         "Dataset", list(names), index=None, key="feedback_dataset", bind="query-params", placeholder="choose one"
     )

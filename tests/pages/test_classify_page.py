@@ -128,7 +128,8 @@ def test_the_loop_shows_what_was_observed_and_takes_more(app, part):
     assert not problems(test)
     assert "ACQUIRES" in words(test)
     test.segmented_control(key="feedback_from").set_value("dataset").run()
-    test.selectbox(key="feedback_dataset").set_value("finished").run()
+    (finished,) = [one for one in test.selectbox(key="feedback_dataset").options if one.startswith("finished (")]
+    test.selectbox(key="feedback_dataset").set_value(finished).run()
     next(button for button in test.button if button.label == "Observe").click().run()
     assert not problems(test)
     assert "observed before" in words(test)

@@ -118,8 +118,8 @@ def export(
         raise SettingsError(f"there is no folder {output.parent}; make it first, or choose another for -o")
     started = time.perf_counter()
     with opened(home) as workbench:
-        plan = workbench.plan(dataset, further(PlanSettings(rule=rule, headroom=headroom), given), progress_line())
         entry = workbench.dataset(dataset)
+        plan = workbench.plan(entry.hash, further(PlanSettings(rule=rule, headroom=headroom), given), progress_line())
     text = TEXTS[to](plan, Origin(entry.name, entry.hash, workprof.__version__))
     output.write_text(text, encoding="utf-8")
     answer = {"file": str(output), "rows": len(plan.tasks), "seconds": time.perf_counter() - started}

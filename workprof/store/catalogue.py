@@ -19,6 +19,9 @@ from workprof.store.stored_documents import Unreadable, stored
 HASH_DIGITS = 32
 SHORTEST_HASH = 8
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}$")
+HASH_LIKE = re.compile(rf"[0-9A-Fa-f]{{{SHORTEST_HASH},}}")
+"""What may be the beginning of a hash is no name: a dataset would be mistaken for another one."""
+STEM_CHARACTERS = 70
 NUMERIC = ("DOUBLE", "FLOAT", "DECIMAL", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U")
 """How the names of DuckDB's numbers begin (the unsigned ones with U)."""
 Types = dict[str, str]
@@ -95,17 +98,25 @@ def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
 
 
 def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
-    """Return the one of that name, that hash or at least eight first characters of it.
+    """Return the one of that hash, of that name, or of at least eight first characters of its hash.
+
+    A whole hash is never taken for a name: homes of earlier versions may hold datasets with names that look like one.
 
     Raises:
-        DatasetUnknown: names what there is.
+        DatasetUnknown: names what there is, and every one that may be meant.
     """
-    found = [dataset for dataset in known if dataset.name == name_or_hash]
-    if not found and len(name_or_hash) >= SHORTEST_HASH:
-        found = [dataset for dataset in known if dataset.hash.startswith(name_or_hash.lower())]
+    beginning = name_or_hash.lower() if reads_as_hash(name_or_hash) else ""
+    found = [dataset for dataset in known if beginning and dataset.hash.startswith(beginning)]
+    if len(beginning) != HASH_DIGITS:
+        found += [dataset for dataset in known if dataset.name == name_or_hash and dataset not in found]
     if len(found) != 1:
-        raise _unknown(name_or_hash, known, len(found))
+        raise _unknown(name_or_hash, known, found)
     return found[0]
+
+
+def reads_as_hash(name: str) -> bool:
+    """Tell whether a text may be the beginning of a hash."""
+    return HASH_LIKE.fullmatch(name) is not None
 
 
 def _entry(dataset: Dataset, columns: object, aliases: object, tables: Mapping[str, Types]) -> Entry:
@@ -200,11 +211,18 @@ def checked_name(name: str) -> str:
         raise SettingsError(
             f"name {name!r} cannot be used: begin with a letter or digit, then letters, digits, space . _ -, at most 80"
         )
+    if reads_as_hash(name):
+        raise SettingsError(
+            f"name {name!r} cannot be used: {SHORTEST_HASH} and more of 0-9 and a-f alone are the beginning of a hash; "
+            f"add another letter, such as {f'data-{name}'!r}"
+        )
     return name
 
 
 def free_name(cursor: duckdb.DuckDBPyConnection, asked: str, stem: str) -> str:
     """Return the asked name, or one made of a file's stem that no dataset has yet ('-2' and so on).
+
+    A stem that reads as a hash gets 'dataset-' before it.
 
     Raises:
         SettingsError: when the asked name is taken or not allowed.
@@ -216,11 +234,18 @@ def free_name(cursor: duckdb.DuckDBPyConnection, asked: str, stem: str) -> str:
                 f"a dataset is already called {asked!r}; give another name, or rename or remove that one"
             )
         return checked_name(asked)
-    base = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:70] or "dataset"
+    base = plain_stem(stem)
+    if reads_as_hash(base):
+        base = f"dataset-{base}"[:STEM_CHARACTERS]
     name, number = base, 2
     while name in taken:
         name, number = f"{base}-{number}", number + 1
     return name
+
+
+def plain_stem(stem: str) -> str:
+    """Return what a dataset's name takes from the stem of a file's name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:STEM_CHARACTERS] or "dataset"
 
 
 def one(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
@@ -229,8 +254,14 @@ def one(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object
     return tuple(row)
 
 
-def _unknown(asked: str, known: Sequence[Dataset], matches: int) -> DatasetUnknown:
-    if matches > 1:
-        return DatasetUnknown(f"{asked!r} begins the hash of {matches} datasets; give more characters or the name")
+def _unknown(asked: str, known: Sequence[Dataset], found: Sequence[Dataset]) -> DatasetUnknown:
+    if found:
+        meant = ", ".join(f"{dataset.name} ({dataset.hash})" for dataset in found)
+        return DatasetUnknown(f"{asked!r} may be any of {len(found)} datasets: {meant}; give the whole hash")
+    for dataset in known:
+        if dataset.name == asked:
+            return DatasetUnknown(
+                f"no dataset has the hash {asked!r}; the one that is called so has the hash {dataset.hash}: give that"
+            )
     there = ", ".join(dataset.name for dataset in known) or "none yet: `workprof ingest FILE` loads one"
     return DatasetUnknown(f"no dataset {asked!r}; there are: {there}")

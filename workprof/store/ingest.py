@@ -25,7 +25,7 @@ from workprof.store.content_hash import ContentHash, salt_of
 from workprof.store.disk import room_in
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.named_files import NamedFiles, named_files
-from workprof.store.reports import Dataset, IngestOptions, IngestReport
+from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport
 from workprof.store.running import Span
 from workprof.store.schema import REJECTS, ROWS, STAGE
 from workprof.store.spool import Spooled, TextOptions, spool
@@ -117,6 +117,10 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
                     kept = database.home.rejects / f"{hashed}.csv"
                     rejects.write_file(cursor, stage.rejects, kept)
                 name = task.options.name or catalogue.free_name(cursor, "", task.files.stem)
+                stem = "" if task.options.name else catalogue.plain_stem(task.files.stem)
+                if catalogue.reads_as_hash(stem):
+                    told = f"{stem!r} reads as the hash of a dataset, so this one was called {name!r}"
+                    loaded = replace(loaded, checks=(*loaded.checks, Check("name", "info", 1, told)))
                 report = _report(name, hashed, task, loaded, kept)
                 _commit_rows(cursor, stage, task, loaded, report)
     except BaseException:

@@ -97,24 +97,24 @@ class ClusterabilityQuestions(ProfileQuestions):
         asked = self._named(entry, replace(settings, by=by))
         frames = self._fit_frames(entry, asked, tuple(name for label in by for name in label))
         step = BASELINE
-        if fit is not None and self.profiles_answer(dataset, fit).result is not None:
+        if fit is not None and self.profiles_answer(entry.hash, fit).result is not None:
             # the labels change the result, so their key is part of this one's
-            step = replace(BASELINE, name=f"{BASELINE.name}[{self._clustering(dataset, fit)}]")
-            frames = self._with_profiles(frames, dataset, fit)
+            step = replace(BASELINE, name=f"{BASELINE.name}[{self._clustering(entry.hash, fit)}]")
+            frames = self._with_profiles(frames, entry, fit)
         return self._request(step, entry, asked), frames
 
     def _stability_request(self, dataset: str, settings: StabilitySettings) -> tuple[Request, Frames]:
         entry = self._jobs_of(dataset)
         asked = replace(settings, fit=self._resolved(entry, settings.fit))
         frames = self._fit_frames(entry, asked.fit)
-        return self._request(STABILITY, entry, asked), self._with_profiles(frames, dataset, asked.fit)
+        return self._request(STABILITY, entry, asked), self._with_profiles(frames, entry, asked.fit)
 
-    def _with_profiles(self, frames: Frames, dataset: str, fit: ProfileSettings) -> Frames:
+    def _with_profiles(self, frames: Frames, entry: Dataset, fit: ProfileSettings) -> Frames:
         """Return the same frames with the labels of a clustering, where that clustering is kept."""
 
         def read() -> dict[str, pd.DataFrame]:
             jobs = frames()["jobs"]
-            kept = self.profiles_answer(dataset, fit).result
+            kept = self.profiles_answer(entry.hash, fit).result
             if kept is None:
                 return {"jobs": jobs}
             labelled = jobs.assign(**{PROFILE: _labels_of(kept, jobs["row_id"].to_numpy())})

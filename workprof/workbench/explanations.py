@@ -35,7 +35,8 @@ class ExplanationQuestions(ForecastQuestions):
             NotEnoughData: when no forecaster is trained with these settings.
             SettingsError: for a sample out of bounds.
         """
-        entry, key = self._jobs_of(dataset), self._explanation_key(dataset, settings)
+        entry = self._jobs_of(dataset)
+        key = self._explanation_key(entry.hash, settings)
         with self._cache.lock(key):
             kept = self._cache.get(key, GlobalExplanation)
             if kept is not None:

@@ -146,7 +146,8 @@ class FeedbackQuestions(FeedbackLoops):
         """Return finished jobs under the store's names, and what there is to say of them."""
         if isinstance(jobs, pd.DataFrame):
             return jobs, ()
-        if not os.path.exists(jobs):  # noqa: PTH110  a text that can be no path names a dataset
+        whole_hash = isinstance(jobs, str) and any(entry.hash == jobs for entry in self.datasets())
+        if whole_hash or not os.path.exists(jobs):  # noqa: PTH110  a text that can be no path names a dataset
             return self._stored_jobs(loop, str(jobs))
         read = passing_trace(self.settings, [Path(jobs)], options, progress)
         notes = [f"{read.report.rejected:,} rows could not be read"] if read.report.rejected else []

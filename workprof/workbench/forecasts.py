@@ -128,7 +128,7 @@ class ForecastQuestions(SweepQuestions):
         """Start the evaluation in a child process; predictors that use profiles take part where these are kept."""
         entry = self._jobs_of(dataset)
         asked = self._evaluation_settings(entry, settings)
-        kept = self.profiles_answer(dataset, asked.profiles).result
+        kept = self.profiles_answer(entry.hash, asked.profiles).result
         frames = self._evaluation_frames(entry, asked, silent, kept or False)
         return self._jobs.start(self._request(ESTIMATES, entry, asked), frames)
 

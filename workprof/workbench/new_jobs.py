@@ -85,13 +85,14 @@ class NewJobQuestions(ForecastQuestions):
             SettingsError: for a field that is not known at submission.
             TraceError: when a number is none.
         """
-        found = self.new_jobs(dataset, pd.DataFrame({name: [value] for name, value in values.items()}))
+        entry = self._jobs_of(dataset)
+        found = self.new_jobs(entry.hash, pd.DataFrame({name: [value] for name, value in values.items()}))
         if found.unknown:
             raise SettingsError(
                 f"{', '.join(found.unknown)} is not known at submission; use {', '.join(SUBMIT_FIELDS)}"
             )
-        self.forecaster(dataset, settings, progress)
-        loaded = self.loaded_forecaster(dataset, settings)
+        self.forecaster(entry.hash, settings, progress)
+        loaded = self.loaded_forecaster(entry.hash, settings)
         return tuple(job_forecasts(loaded, found.jobs, EXPLAINED_ROWS))
 
     def forecast_file(
@@ -104,10 +105,11 @@ class NewJobQuestions(ForecastQuestions):
         Raises:
             NoRows, TraceError, ColumnMissing: when the file cannot be used.
         """
-        read = [self.new_jobs(dataset, chunk) for chunk in read_new_jobs(path)]
+        entry = self._jobs_of(dataset)
+        read = [self.new_jobs(entry.hash, chunk) for chunk in read_new_jobs(path)]
         n_rows = sum(len(part.jobs) for part in read)
-        self.forecaster(dataset, settings, progress)
-        loaded = self.loaded_forecaster(dataset, settings)
+        self.forecaster(entry.hash, settings, progress)
+        loaded = self.loaded_forecaster(entry.hash, settings)
         found: list[JobForecast] = []
         for part in read:
             progress(len(found) / n_rows, f"{len(found):,} of {n_rows:,} jobs answered")

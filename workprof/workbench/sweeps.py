@@ -90,7 +90,7 @@ class SweepQuestions(ClusterabilityQuestions):
                 progress((before + (fraction or 0.0)) / len(groups), message)
 
             self._blocking(self._request(GROUP, entry, group), SweepGroup, self._fit_frames(entry, group), tell)
-        return self.sweep_state(dataset, asked)
+        return self.sweep_state(entry.hash, asked)
 
     def sweep_state(self, dataset: str, settings: SweepSettings) -> SweepState:
         """Return what is kept of a sweep and what runs of it, without computing anything."""
