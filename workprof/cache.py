@@ -36,6 +36,7 @@ from workprof.store.entry_files import (
     write_entry,
 )
 from workprof.store.entry_folders import EVERY, PINNED, entries_of, folder_bytes, is_pinned, remove_damaged, trim
+from workprof.store.private import FILE, make_folder
 from workprof.store.results_in_memory import InMemory, ResultsInMemory
 
 __all__ = ["ABOUT", "ARRAYS", "DOCUMENT", "About", "KeptEntry", "ResultCache", "read_entry", "write_entry"]
@@ -70,7 +71,7 @@ class ResultCache:
         self._guard = threading.Lock()
         self._unkept, self._tried = "", 0.0
         with contextlib.suppress(OSError):  # a home that cannot be written: what is there is read all the same
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         self._sweep()
 
     @property
@@ -143,10 +144,10 @@ class ResultCache:
         if not entry.is_dir():
             return
         place = self._place(key)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(place.parent)
         with self._guard:
             if (place / PINNED).exists():
-                (entry / PINNED).touch()
+                (entry / PINNED).touch(FILE)
             if place.is_dir():
                 shutil.rmtree(place, ignore_errors=True)
             else:
@@ -192,7 +193,7 @@ class ResultCache:
         if sum(others) + folder_bytes(place) > most:
             raise SettingsError(f"more than {most / 1e6:,.0f} MB of results would be pinned; unpin others first")
         with room_in(self._folder, "it was not pinned"):
-            (place / PINNED).touch()
+            (place / PINNED).touch(FILE)
         return True
 
     def remove(self, key: str) -> bool:

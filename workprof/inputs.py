@@ -14,6 +14,7 @@ from typing import IO
 
 from workprof.errors import SettingsError, WorkprofError
 from workprof.store.disk import room_in
+from workprof.store.private import make_folder, open_private_bytes
 from workprof.units import DAY_S, MIB
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zst")
@@ -39,11 +40,11 @@ def spool_upload(stream: IO[bytes], given_name: str, home: Path) -> Spooled:
     """
     _sweep_abandoned(home / "spool")
     folder = home / "spool" / f"{UPLOAD}{uuid.uuid4().hex}"
-    folder.mkdir(parents=True)
+    make_folder(folder, fresh=True)
     path = folder / safe_name(given_name)
     stream.seek(0)
     try:
-        with room_in(home, f"{path.name} was not taken"), path.open("wb") as target:
+        with room_in(home, f"{path.name} was not taken"), open_private_bytes(path) as target:
             shutil.copyfileobj(stream, target, MIB)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -32,6 +32,7 @@ from workprof.records import digest
 from workprof.steps import ENTRIES, PASSED, REFUSED, Request, Step, main, write_request
 from workprof.store.disk import is_full, no_room
 from workprof.store.passed_entries import Passed, from_line
+from workprof.store.private import make_folder, open_private_bytes
 
 LOG = logging.getLogger(__name__)
 SLOTS = 2
@@ -99,7 +100,7 @@ class Jobs:
         self._slots = threading.Semaphore(SLOTS)
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):  # a home that cannot be written: then no job can be run, and says so
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
 
     def start(self, request: Request, frames: Callable[[], Frames]) -> JobView:
         """Start a step unless the same key already waits or runs; return its view."""
@@ -152,7 +153,7 @@ class Jobs:
             self._wait_for_slot(job)
             try:
                 job.change("running", None, "reading the data")
-                folder.mkdir(parents=True)
+                make_folder(folder, fresh=True)
                 write_request(folder, request, frames())
                 passed = self._watch(job, folder)
                 for key in (request.key, *(about.key for about in request.extras.values())):
@@ -187,7 +188,7 @@ class Jobs:
         """Run the child to its end and return the results that it did not leave in its folder."""
         if job.stop.is_set():
             raise Cancelled("cancelled")
-        with (folder / "stderr.txt").open("wb") as complaints, spawn(folder, complaints.fileno()) as child:
+        with open_private_bytes(folder / "stderr.txt") as complaints, spawn(folder, complaints.fileno()) as child:
             job.child = child
             if job.stop.is_set():
                 end(child)

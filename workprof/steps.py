@@ -30,6 +30,7 @@ from workprof.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.settings import from_environment
 from workprof.store.disk import is_full, no_room
 from workprof.store.passed_entries import as_line
+from workprof.store.private import FILE, make_folder, write_private
 
 Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
 REQUEST = "request.json"
@@ -127,9 +128,11 @@ def write_request(folder: Path, request: Request, frames: Mapping[str, pd.DataFr
     }
     for name, frame in frames.items():
         table = pa.Table.from_pandas(frame, preserve_index=False)
-        with pa.OSFile(str(folder / f"{name}.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        place = folder / f"{name}.arrow"
+        place.touch(FILE)
+        with pa.OSFile(str(place), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-    (folder / REQUEST).write_text(json.dumps(document), encoding="utf-8")
+    write_private(folder / REQUEST, json.dumps(document))
 
 
 def read_request(folder: Path) -> tuple[Request, dict[str, pd.DataFrame]]:
@@ -172,6 +175,7 @@ def run_request(folder: Path, progress: Progress) -> None:
 def _leave(folder: Path, record: object, about: About) -> None:
     place = folder / ENTRIES / digest(about.key)
     try:
+        make_folder(place.parent)
         write_entry(place, record, about)
     except OSError as error:
         line = as_line(record, about) if is_full(error) else None

@@ -49,6 +49,15 @@ def opened(home: Path | None) -> Iterator[Any]:
         yield workbench
 
 
+def tell_open_home(home: Path) -> None:
+    """Say once on stderr how to close a home that other users of the machine can look into."""
+    from workprof.store.home import open_to_others  # noqa: PLC0415  `workprof --version` stays quick
+
+    told = open_to_others(home)
+    if told:
+        warn(f"warning: {told}")
+
+
 def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
     """Print the answer: as JSON, or as text for people."""
     from workprof.records import to_json  # noqa: PLC0415  `workprof --version` stays quick

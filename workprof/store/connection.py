@@ -20,6 +20,7 @@ from workprof.progress import Progress, silent
 from workprof.settings import Settings
 from workprof.store.disk import free_bytes, is_full, no_room, room_in
 from workprof.store.home import Home, busy
+from workprof.store.private import narrow
 from workprof.units import GIB
 
 WAIT_FOR_WRITER_S = 0.2
@@ -117,6 +118,7 @@ class Database:
             try:
                 yield cursor
                 cursor.execute("COMMIT")
+                narrow(self.home.log)
                 self.commits += 1  # by whoever holds `writing`: one at a time
             except BaseException:
                 with contextlib.suppress(duckdb.Error):
@@ -164,10 +166,13 @@ class Database:
             "autoload_known_extensions": "false",
             "checkpoint_threshold": f"{WAL_BYTES}B",
         }
+        new = not self.home.database.exists()
         try:
             connection = duckdb.connect(str(self.home.database), read_only=self.readonly, config=config)
         except duckdb.Error as error:  # a damaged one is told by various classes
             raise self._not_opened(error) from error
+        if new:
+            narrow(self.home.database)
         connection.execute(f"SET allowed_directories=[{text(str(self.home.folder))}]")
         connection.execute("SET enable_external_access=false")
         return connection

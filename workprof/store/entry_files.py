@@ -18,6 +18,7 @@ import numpy as np
 
 from workprof.errors import WorkprofError
 from workprof.records import Packed, digest, pack, unpack
+from workprof.store.private import make_folder, open_private_bytes, write_private
 
 Record = TypeVar("Record")
 
@@ -48,12 +49,12 @@ class About:
 def write_entry(folder: Path, record: object, about: About) -> None:
     """Write one entry, of a record or of its packed form, into a new folder."""
     packed = record if isinstance(record, Packed) else pack(record)
-    folder.mkdir(parents=True)
-    (folder / ABOUT).write_text(json.dumps(about.__dict__), encoding="utf-8")
-    (folder / DOCUMENT).write_text(json.dumps(packed.document), encoding="utf-8")
-    with (folder / ARRAYS).open("wb") as stream:
+    make_folder(folder, fresh=True)
+    write_private(folder / ABOUT, json.dumps(about.__dict__))
+    write_private(folder / DOCUMENT, json.dumps(packed.document))
+    with open_private_bytes(folder / ARRAYS) as stream:
         np.savez(stream, allow_pickle=False, **cast(Any, packed.arrays))
-    (folder / CHECK).write_text(json.dumps({name: _digest(folder / name) for name in CHECKED}), encoding="utf-8")
+    write_private(folder / CHECK, json.dumps({name: _digest(folder / name) for name in CHECKED}))
 
 
 def read_entry(folder: Path, cls: type[Record]) -> tuple[Record, int]:

@@ -11,6 +11,7 @@ from typing import IO
 
 from workprof.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.store.disk import is_full, no_room
+from workprof.store.private import advice, make_folder, open_private
 
 try:
     import fcntl
@@ -45,12 +46,13 @@ class Home:
         _refuse_what_duckdb_misreads(folder)
         self.folder = folder
         self.database = folder / DATABASE
+        self.log = folder / f"{DATABASE}.wal"
         self.spool = folder / "spool"
         self.spill = folder / "tmp"
         self.rejects = folder / "rejects"
         try:
             for path in () if readonly else (folder, self.spool, self.spill, self.rejects):
-                path.mkdir(parents=True, exist_ok=True)
+                make_folder(path)
             self._lock = hold(folder, readonly=readonly)
         except OSError as error:
             raise _unusable(folder, error, look=_is_file(self.database)) from error
@@ -71,7 +73,7 @@ class Home:
         """
         path = self.spool / name
         try:
-            path.mkdir(parents=True)
+            make_folder(path, fresh=True)
         except OSError as error:
             raise _unusable(self.folder, error) from error
         try:
@@ -100,7 +102,7 @@ def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
         SettingsError: when it is to be read only and there is nothing to read.
     """
     if not readonly:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     elif not (folder / DATABASE).is_file():
         raise SettingsError(
             f"home {folder} holds no database, and WORKPROF_READONLY is set, so none is made; load a trace without it "
@@ -121,6 +123,12 @@ def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
         stream.write(str(os.getpid()))
         stream.flush()
     return stream
+
+
+def open_to_others(folder: Path) -> str:
+    """Return how to close a home that other users of the machine can look into; '' where they cannot."""
+    parts = ("spool", "tmp", "rejects", "cache", "jobs")
+    return advice(folder, (folder / DATABASE, *(folder / part for part in parts)))
 
 
 def _refuse_what_duckdb_misreads(folder: Path) -> None:
@@ -157,7 +165,7 @@ def _unusable(folder: Path, error: OSError, *, look: bool = False) -> WorkprofEr
 def _lock_file(path: Path, readonly: bool) -> IO[str]:
     """Return the open lock file; where it may not be written, a reader holds it without leaving its PID."""
     try:
-        return path.open("a+", encoding="utf-8")
+        return open_private(path, "a+")
     except OSError:
         if not readonly:
             raise

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from workprof.store.private import open_private_bytes
 from workprof.units import MIB
 
 MAX_LINE_BYTES = MIB // 2
@@ -37,7 +38,7 @@ def set_aside_long_lines(path: Path) -> tuple[LongLine, ...]:
             return ()
         kept = path.with_suffix(".short")
         found = []
-        with kept.open("wb") as target:
+        with open_private_bytes(kept) as target:
             for number, (start, end) in enumerate(_lines(text), start=1):
                 if end - start > MAX_LINE_BYTES:
                     found.append(LongLine(number, text[start : start + EXCERPT_BYTES].decode(errors="replace")))

@@ -10,6 +10,7 @@ from workprof.errors import TraceError
 from workprof.spreadsheets import FORMULA_STARTS
 from workprof.store.catalogue import one
 from workprof.store.connection import quoted, text
+from workprof.store.private import narrow
 from workprof.store.spool import Spooled
 
 TEXT_CHARACTERS = 500
@@ -125,6 +126,7 @@ def write_file(cursor: duckdb.DuckDBPyConnection, table: str, path: Path) -> Non
         cursor.execute(
             f"COPY (SELECT line, {cells} FROM {quoted(table)} ORDER BY line) TO {text(str(aside))} (FORMAT csv, HEADER)"
         )
+        narrow(aside)
         aside.replace(path)
     except BaseException:
         aside.unlink(missing_ok=True)

@@ -10,12 +10,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 from workprof.errors import TraceError
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.progress import Progress
 from workprof.store.json_rows import JsonRow, json_rows
+from workprof.store.private import open_private
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.reports import Check
 from workprof.store.running import Span
@@ -53,7 +54,7 @@ def rewrite_units(
     size, told = spooled.path.stat().st_size, 0
     with (
         spooled.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as source,
-        target.open("w", encoding="utf-8", newline="", errors="surrogateescape") as plain,
+        open_private(target, "w", newline="", errors="surrogateescape") as plain,
     ):
         writer = _Writer(plain, shape.delimiter)
         try:
@@ -98,7 +99,7 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
 class _Writer:
     """Writes CSV rows; quotes a carriage return, which the csv module leaves bare before Python 3.13."""
 
-    def __init__(self, target: TextIO, delimiter: str = ",") -> None:
+    def __init__(self, target: IO[str], delimiter: str = ",") -> None:
         self._plain = csv.writer(target, delimiter=delimiter, lineterminator="\n")
         self._quoting = csv.writer(target, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
 
@@ -113,7 +114,7 @@ class _Places:
     DuckDB's line numbers count rows: a line break inside a cell does not count.
     """
 
-    def __init__(self, target: TextIO) -> None:
+    def __init__(self, target: IO[str]) -> None:
         self._writer = _Writer(target)
         self._here, self._shift = 1, 0
         self._writer.writerow([1, 1])
@@ -125,8 +126,8 @@ class _Places:
             self._writer.writerow([self._here, there])
 
 
-def _written(path: Path) -> TextIO:
-    return path.open("w", encoding="utf-8", newline="", errors="replace")
+def _written(path: Path) -> IO[str]:
+    return open_private(path, "w", newline="", errors="replace")
 
 
 def _keys(spooled: Spooled, progress: Progress, span: Span) -> list[str]:

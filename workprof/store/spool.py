@@ -22,6 +22,7 @@ from workprof.store.compression import PARQUET_MAGIC, chunks, head_of, is_packed
 from workprof.store.disk import free_bytes
 from workprof.store.json_rows import is_json_array
 from workprof.store.long_lines import LongLine, set_aside_long_lines
+from workprof.store.private import open_private_bytes
 from workprof.store.running import Span
 from workprof.units import MIB, format_bytes
 
@@ -195,7 +196,7 @@ def _told(source: Iterable[bytes], path: Path, plain: bool, progress: Progress, 
 def _write(source: Iterable[bytes], target: Path) -> None:
     free = free_bytes(target.parent) - SPARE_DISK_BYTES
     written = 0
-    with target.open("wb") as stream:
+    with open_private_bytes(target) as stream:
         for chunk in source:
             written += len(chunk)
             if written > free:
