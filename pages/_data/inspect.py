@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._frame.errors import guard
 from pages._parts import figures, terms
 from workprof.charts.data import check_table, column_table, coverage_chart, dated, ingest_sentence, join_table
 from workprof.charts.text import markdown_text
-from workprof.store.reports import Dataset
+from workprof.store.reports import Dataset, lines_lost
 from workprof.workbench import Workbench
 
 PREVIEW_ROWS = 100
 REJECTS_SHOWN = 1000
+
+
+def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:
+    """Warn where lines of the file are in no row, above everything that is shown without them."""
+    with guard():
+        lost = workbench.ingest_report(dataset.hash).lost
+        if lost:
+            st.warning(
+                f"{lines_lost(lost)}: in no row and not among the rejected ones. No figure counts them; "
+                "mend the file and load it again.",
+                icon=":material/warning:",
+            )
 
 
 def preview(workbench: Workbench, dataset: Dataset) -> None:

@@ -57,7 +57,7 @@ def _done(view: TaskView[IngestReport]) -> None:
         st.session_state["data_opened"] = view.key
         datasets.select(report.hash, report.kind)
         st.rerun()
-    show = st.info if report.already_loaded else st.success
+    show = st.info if report.already_loaded else st.warning if report.lost else st.success
     show(markdown_text(ingest_sentence(report), 300), icon=":material/check_circle:")
 
 

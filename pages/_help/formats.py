@@ -19,7 +19,10 @@ def formats(visit: Visit) -> None:
     del visit
     st.markdown(
         "A file's format is recognised by its columns; `--format` or the Data page can name it. A table of another "
-        "kind goes in as **generic** with a mapping of its columns."
+        "kind goes in as **generic** with a mapping of its columns. The lines of a text are counted before it is read: "
+        "each is a row, a reject, blank, or part of a quoted cell of at most 100 lines in a row as wide as the header. "
+        "A file with a quote that breaks this is read with quotes as plain characters where no cell is quoted, else "
+        "refused by line; `workprof ingest --accept-loss` loads it and counts the lines that are lost."
     )
     table = format_table((*FORMATS.values(), CORRECTED), MEASURED)
     figures.table(table, "formats", key="help_formats", alt=f"{len(table)} formats")

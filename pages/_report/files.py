@@ -6,6 +6,7 @@ import streamlit as st
 
 from workprof.inputs import safe_name
 from workprof.report.built import BuiltReport
+from workprof.store.reports import lines_lost
 from workprof.units import format_bytes, format_duration
 
 
@@ -15,6 +16,10 @@ def files(built: BuiltReport) -> None:
     missing = [section for section in report.sections if section.status != "done"]
     words = f"{len(report.sections) - len(missing)} of {len(report.sections)} sections"
     st.success(f"{words}, made in {format_duration(report.seconds)}.", icon=":material/check_circle:")
+    if report.lost:
+        st.warning(
+            f"{lines_lost(report.lost)} when the dataset was loaded; the report says so.", icon=":material/warning:"
+        )
     with st.container(horizontal=True):
         _button("Report, one HTML file", built.page, built, "html", "text/html")
         _button("Every table as CSV (ZIP)", built.bundle, built, "zip", "application/zip")

@@ -14,6 +14,29 @@ def test_a_json_array_is_loaded(workprof, tmp_path):
     assert (loaded.json["rows"], loaded.json["rejected"]) == (2, 0)
 
 
+def test_lines_are_lost_only_where_that_is_accepted_and_everybody_is_told(workprof, tmp_path):
+    rows = [f"j{at},{at},n{at}" for at in range(2, 1001)]
+    rows[18], rows[498] = '"a, b",1,x', '"j500,5,x'
+    (tmp_path / "open.csv").write_text("\n".join(["job_name,duration_s,note", *rows]) + "\n")
+    refused = workprof("ingest", tmp_path / "open.csv", "--name", "open", "--json")
+    assert (refused.status, refused.out) == (2, "")
+    assert "line 500" in refused.err
+    loaded = workprof("ingest", tmp_path / "open.csv", "--name", "open", "--accept-loss", "--json")
+    assert loaded.status == 0, loaded.err
+    assert loaded.json["lost"] == 1000 - 1 - loaded.json["rows"] - loaded.json["rejected"] == 500
+    assert "500 lines lost" in loaded.err
+    page = tmp_path / "report.html"
+    made = workprof("report", "open", "-o", page, "--sections", "data", "--json")
+    assert made.json["lost"] == 500
+    assert page.read_text().count("500 lines lost") >= 3  # under the title, in the sentence, among the checks
+
+
+def test_a_sound_file_loses_nothing(workprof, tmp_path):
+    (tmp_path / "sound.csv").write_text('job_name,duration_s\n"a\nb",1\nc,x\n')
+    loaded = workprof("ingest", tmp_path / "sound.csv", "--name", "sound", "--json").json
+    assert (loaded["rows"], loaded["rejected"], loaded["lost"]) == (1, 1, 0)
+
+
 @pytest.mark.slow
 def test_a_sample_has_exactly_the_rows_asked_for(workprof, sample):
     drawn = workprof("sample", "small", "--by", "gpu_type", "--rows", 601, "--name", "exact", "--json").json

@@ -7,6 +7,7 @@ import pytest
 
 from tests.pages.conftest import problems
 from workprof.inputs import chosen_file, listed_files, safe_name, spool_upload
+from workprof.store.reports import IngestOptions
 
 JOBS = "name,seconds,mem\n" + "".join(f"job{i},{i + 1},{i * 100}\n" for i in range(50))
 
@@ -70,6 +71,23 @@ def test_a_bad_file_ends_in_a_message_and_leaves_nothing(app, house, home, name,
     assert list((house().settings.home / "spool").glob("upload-*")) == []
     outside = [path for path in home.parent.rglob("*escape*") if not path.is_relative_to(home)]
     assert outside == []
+
+
+def test_lost_lines_stand_above_the_dataset_and_a_broken_quote_is_refused(app, house, tmp_path):
+    rows = [f"j{at},{at},n{at}" for at in range(300)]
+    rows[9], rows[99] = '"a, b",1,x', '"j99,5,x'
+    text = "\n".join(["job_name,duration_s,note", *rows]) + "\n"
+    test = upload(app, house, "open.csv", text.encode())
+    for button in [button for button in test.button if button.key == "map_import"]:
+        button.click().run()
+        finish(test, house)
+    assert any("opens in line 101 " in message for message in problems(test))
+    assert house().workbench.datasets() == ()
+    (tmp_path / "open.csv").write_text(text)
+    lost = house().workbench.ingest([tmp_path / "open.csv"], IngestOptions(accept_loss=True)).lost
+    test = app("data")
+    assert problems(test) == []
+    assert [item.value.partition(":")[0] for item in test.warning] == [f"{lost} lines lost"]
 
 
 def test_the_data_folder_is_offered_and_cannot_be_left(app, house, tmp_path):

@@ -13,7 +13,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.fields import formatted, label
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, laid_out
-from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage
+from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
 from workprof.units import DAY_S, HOUR_S, format_count, format_duration, format_share
 
 MOMENTS = ("_time_s", "started_s", "finished_s")
@@ -150,10 +150,11 @@ def ingest_sentence(report: IngestReport) -> str:
     if report.already_loaded:
         return f"This content is already loaded as {report.dataset}: {counted(report.rows, 'row')}."
     rejected = f", {format_count(report.rejected)} rejected" if report.rejected else ", none rejected"
+    lost = f"; {lines_lost(report.lost)}: in no row and not among the rejected ones" if report.lost else ""
     share = format_share(report.rows / report.rows_read) if report.rows_read else "no data"
     return (
         f"{counted(report.rows_read, 'row')} read{rejected}; {counted(report.rows, 'row')} kept "
-        f"({share}) in {format_duration(report.seconds)}."
+        f"({share}) in {format_duration(report.seconds)}{lost}."
     )
 
 

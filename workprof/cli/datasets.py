@@ -12,7 +12,7 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, tell_open_home, warn
 from workprof.errors import SettingsError
-from workprof.store.reports import FieldSource, IngestOptions, IngestReport
+from workprof.store.reports import FieldSource, IngestOptions, IngestReport, lines_lost
 from workprof.store.schema_document import SUFFIX
 
 EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns)."
@@ -35,6 +35,9 @@ def ingest(
     encoding: Annotated[str, typer.Option("--encoding", help="utf-8, utf-16, utf-16-le, utf-16-be or latin-1.")] = "",
     decimal: Annotated[str, typer.Option("--decimal", help="Decimal sign of a generic CSV: . or ,")] = "",
     duplicates: Annotated[str, typer.Option("--duplicates", help="keep (counted) or drop (counted).")] = "keep",
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Load a text of which lines are in no row; count them.")
+    ] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -49,11 +52,14 @@ def ingest(
         encoding=encoding,
         decimal=decimal,
         duplicates=duplicates,
+        accept_loss=accept_loss,
     )
     with opened(home) as workbench:
         report = workbench.ingest(paths, options, progress_line())
     if report.already_loaded:
         warn(f"already loaded as {report.dataset!r}; nothing was read again")
+    if report.lost:
+        warn(f"{lines_lost(report.lost)} in {report.dataset!r}: in no row and not among the rejected ones")
     emit(report, as_json, lambda: _as_text(report))
 
 
@@ -159,7 +165,8 @@ def _confirmed(question: str) -> bool:
 
 def _as_text(report: IngestReport) -> str:
     name = f"{report.dataset} ({report.hash[:8]}), {report.format}"
-    lines = [f"{name}: {report.rows:,} rows, {report.rejected:,} rejected"]
+    lost = f", {lines_lost(report.lost)}" if report.lost else ""
+    lines = [f"{name}: {report.rows:,} rows, {report.rejected:,} rejected{lost}"]
     if report.rejects_file:
         lines.append(f"rejected rows: {report.rejects_file}")
     if report.joins:

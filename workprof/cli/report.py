@@ -78,6 +78,7 @@ def _answer(made: Report, output: Path, bundle: Path | None) -> dict[str, Any]:
         "bundle": str(bundle) if bundle else None,
         "dataset": made.dataset.name,
         "rows": made.dataset.rows,
+        "lost": made.lost,
         "sections": [
             {"name": one.kind.name, "status": one.status, "reason": one.reason or None, "seconds": one.seconds}
             for one in made.sections

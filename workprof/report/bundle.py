@@ -50,6 +50,7 @@ def manifest(report: Report) -> dict[str, Any]:
     """Return what a report rests on: dataset, settings, versions, and which sections it has."""
     return {
         "dataset": to_json(report.dataset),
+        "lost": report.lost,
         "created": report.created,
         "note": report.note,
         "versions": report.versions,

@@ -15,6 +15,7 @@ from workprof.records import to_json
 from workprof.report.parts import Section, Table
 from workprof.report.report import Report
 from workprof.report.style import STYLE
+from workprof.store.reports import lines_lost
 from workprof.units import format_duration
 
 MOST_ROWS = 200
@@ -58,7 +59,8 @@ def _plotly() -> str:
 
 def _about(report: Report) -> str:
     dataset = report.dataset
-    facts = f"{dataset.rows:,} rows · {dataset.format} · {dataset.hash} · {report.created}"
+    lost = f" ({lines_lost(report.lost)} when it was loaded)" if report.lost else ""
+    facts = f"{dataset.rows:,} rows{lost} · {dataset.format} · {dataset.hash} · {report.created}"
     flag = '<p class="flag">Published definitions (the join of this dataset)</p>' if dataset.mode == "faithful" else ""
     note = f'<p class="note">{_text(report.note)}</p>' if report.note else ""
     return f"<p>{_text(facts)}</p>{flag}{note}"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 import workprof
-from workprof.errors import Cancelled, SettingsError, WorkprofError
+from workprof.errors import Cancelled, EntryDamaged, SettingsError, WorkprofError
 from workprof.progress import Progress, silent
 from workprof.report.parts import Kind, Section
 from workprof.report.sections import SECTIONS
@@ -32,6 +32,7 @@ class Report:
         created: ISO 8601, UTC.
         versions: of workprof and what the numbers rest on.
         seconds: it took.
+        lost: lines of the dataset's file that are in no row and not rejected.
     """
 
     dataset: Dataset
@@ -40,6 +41,7 @@ class Report:
     created: str
     versions: dict[str, str]
     seconds: float
+    lost: int = 0
 
 
 def kinds_of(dataset: Dataset) -> tuple[Kind, ...]:
@@ -83,7 +85,16 @@ def make_report(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=_versions(),
         seconds=time.perf_counter() - started,
+        lost=_lost(workbench, entry),
     )
+
+
+def _lost(workbench: Workbench, dataset: Dataset) -> int:
+    """Return the lines lost; 0 where the report of the ingest is damaged, which the section on the data tells."""
+    try:
+        return workbench.ingest_report(dataset.hash).lost
+    except EntryDamaged:
+        return 0
 
 
 def _section(workbench: Workbench, dataset: Dataset, kind: Kind, progress: Progress) -> Section:

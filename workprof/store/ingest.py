@@ -25,7 +25,7 @@ from workprof.store.content_hash import ContentHash, salt_of
 from workprof.store.disk import room_in
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.named_files import NamedFiles, named_files
-from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport
+from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport, lines_lost
 from workprof.store.running import Span
 from workprof.store.schema import REJECTS, ROWS, STAGE
 from workprof.store.spool import Spooled, TextOptions, spool
@@ -83,7 +83,13 @@ def _known(task: Task) -> IngestReport | None:
         if found is None:
             return None
         there = catalogue.entry(cursor, found.hash).readable()
-        return replace(catalogue.report(cursor, there.dataset), already_loaded=True)
+        report = catalogue.report(cursor, there.dataset)
+    if report.lost and not task.options.accept_loss:
+        raise TraceError(
+            f"{task.files.origin} is loaded as {report.dataset!r} already, with {lines_lost(report.lost)}; mend the "
+            f"file and load it again, or use that dataset"
+        )
+    return replace(report, already_loaded=True)
 
 
 def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
@@ -164,6 +170,7 @@ def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Pa
         joins=loaded.joins,
         checks=loaded.checks,
         seconds=time.perf_counter() - task.started,
+        lost=loaded.lost,
     )
 
 

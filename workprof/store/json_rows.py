@@ -12,6 +12,7 @@ from typing import Any
 
 from workprof.errors import TraceError
 from workprof.formats.repeated_keys import RepeatedKeys
+from workprof.store.text_shape import UTF8_BOM
 from workprof.units import MIB, format_bytes
 
 LOOKED_AT_ROWS = 200
@@ -75,7 +76,7 @@ def _lines(path: Path, repeated: RepeatedKeys) -> Iterator[JsonRow]:
     with path.open("rb") as source:
         for number, raw in enumerate(source, start=1):
             done += len(raw)
-            if raw.strip():
+            if (raw.removeprefix(UTF8_BOM) if number == 1 else raw).strip():
                 content = raw.decode("utf-8-sig", errors="replace")
                 yield JsonRow(number, content, _counted(repeated, _object(content, decoder)), done)
 

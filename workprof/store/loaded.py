@@ -22,6 +22,7 @@ class Loaded:
     """The staged rows.
 
     Attributes:
+        lost: lines of a text that are neither in a row nor rejected.
         dropped: duplicates that were left out because the options ask so.
         mode: 'corrected' or 'faithful'.
         kind: 'jobs', 'benchmarks' or 'telemetry'.
@@ -38,6 +39,7 @@ class Loaded:
     mode: str = "corrected"
     dropped: int = 0
     kind: str = "jobs"
+    lost: int = 0
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import duckdb
 
-from workprof.errors import NoRows
+from workprof.errors import NoRows, TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.formats.human_units import KINDS
 from workprof.progress import Progress
 from workprof.store import checks, rejects
+from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan
 from workprof.store.compression import plain_head
@@ -31,26 +32,32 @@ from workprof.store.relation import (
     is_number,
     parquet_relation,
 )
-from workprof.store.reports import Check, IngestOptions
+from workprof.store.reports import Check, IngestOptions, lines_lost
 from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_units
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled
 from workprof.store.suggest import guessed_mapping
 from workprof.store.text_shape import HEAD_BYTES, TextShape, decoded_head, text_shape
 
-REWRITE = Span(0.3, 0.45, "writing plain numbers")
+LINES = Span(0.3, 0.33, "counting lines")
+REWRITE = Span(0.33, 0.45, "writing plain numbers")
 PARSE = Span(0.45, 0.85, "reading rows")
 CHECK = Span(0.85, 0.97, "checking rows")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A relation with the rules that make a job table of it, and what became of the lines before it."""
+    """A relation with the rules that make a job table of it, and what became of the lines before it.
+
+    Attributes:
+        accounts: of a delimited text as given; None for JSON and Parquet.
+    """
 
     relation: Relation
     rules: tuple[Rule, ...]
     dialect: CsvDialect
     before: Rewritten
+    accounts: Accounts | None = None
 
     @property
     def spooled(self) -> Spooled:
@@ -71,6 +78,7 @@ def load(
     Raises:
         ColumnMissing: a required column or field is absent.
         NoRows: nothing is left.
+        TraceError: a line is neither in a row nor rejected, and the options accept no loss.
     """
     rejects.create_table(cursor, stage.rejects)
     source = (
@@ -84,6 +92,7 @@ def load(
     rejected += _refused(cursor, stage, source)
     dropped = _without_duplicates(cursor, stage, declared, plan) if options.duplicates == "drop" else 0
     rows, finished, found = counted(cursor, stage, declared, plan, options.duplicates == "keep", progress)
+    balanced = _balanced(cursor, source, rows + rejected + dropped - len(spooled.long_lines), options)
     if not rows:
         raise NoRows(_nothing_left(cursor, stage, spooled.origin, rejected))
     if dropped:
@@ -91,8 +100,10 @@ def load(
             *found,
             Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped"),
         )
-    found, aliases = (*source.before.checks, *found), dict(declared.aliases)
-    return Loaded(plan.columns, aliases, rows + rejected + dropped, rows, finished, rejected, found, dropped=dropped)
+    of_lines, lost = (balanced.checks, balanced.lost) if balanced else ((), 0)
+    found, aliases = (*of_lines, *source.before.checks, *found), dict(declared.aliases)
+    read = rows + rejected + dropped
+    return Loaded(plan.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
 
 
 def counted(
@@ -107,18 +118,25 @@ def counted(
 
 def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, progress: Progress) -> Source:
     head = plain_head(spooled.path, HEAD_BYTES)
-    before, delimiter = Rewritten(spooled), options.delimiter
+    before, delimiter, accounts = Rewritten(spooled), options.delimiter, None
     if is_json(decoded_head(head, spooled.origin)):
         before, delimiter = rewrite_json(spooled, progress, REWRITE), ","
         spooled = before.spooled
         head = plain_head(spooled.path, HEAD_BYTES)
     shape = text_shape(head, spooled.origin, delimiter)
+    if not before.rows:
+        accounts = accounts_of(spooled, shape.delimiter, len(shape.header), progress, LINES)
+        if not options.accept_loss:
+            accounts.refuse_fault()
+        if not accounts.quoting:
+            shape = text_shape(head, spooled.origin, delimiter, quoting=False)
+    quoting, skipped = accounts is None or accounts.quoting, accounts.lines.leading_blank if accounts else 0
     kinds = {
         name: KINDS[kind] for name, kind in declared.human_units if _is_written_for_people(shape, name, declared.nulls)
     }
     if kinds:
-        spooled = rewrite_units(spooled, shape, kinds, progress, REWRITE)
-        before = replace(before, spooled=spooled)
+        spooled = rewrite_units(spooled, shape, kinds, progress, REWRITE, quoting=quoting)
+        before, quoting = replace(before, spooled=spooled), True
     decimal = options.decimal or "."
     columns, guessed = guessed_columns(
         shape, {column.name: column.type for column in declared.columns}, declared.nulls, decimal
@@ -127,8 +145,8 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
     samples = {name: shape.values(position)[:5] for position, name in enumerate(shape.header)}
     rules = rules_for(declared, options.mapping, shape.header, guessed_mapping(types, samples))
     columns, guessed = _as_fields(columns, guessed, rules)
-    dialect = CsvDialect(shape.delimiter, decimal, nulls=declared.nulls)
-    return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before)
+    dialect = CsvDialect(shape.delimiter, decimal, nulls=declared.nulls, quoting=quoting, skipped=skipped)
+    return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before, accounts)
 
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:
@@ -212,6 +230,28 @@ def _staged_parquet(
 
 def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, select: str, progress: Progress) -> None:
     run_watched(cursor, f"CREATE TABLE {quoted(stage.rows)} AS {select}", [], progress, PARSE)
+
+
+def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, told: int, options: IngestOptions) -> Balance | None:
+    """Return what became of the lines that the reader does not tell of; None where the file has no lines.
+
+    Raises:
+        TraceError: when some are lost, and the options accept no loss.
+    """
+    origin, relation = source.spooled.origin, source.relation
+    if source.accounts is None:
+        written = source.before.rows + source.before.rejected
+        if relation.text and written != told:
+            raise TraceError(f"{origin}: {written:,} objects were read as {told:,} rows; write it again as CSV")
+        return None
+    names = [column.name for column in relation.columns]
+    found = balance(cursor, source.accounts, source.spooled, names, source.dialect, told)
+    if found.lost and not options.accept_loss:
+        raise TraceError(
+            f"{origin}: {lines_lost(found.lost)}: in no row and not among the rejected ones; nothing was kept. Check "
+            f"its quotes, or load it with `workprof ingest --accept-loss`, which counts what is lost"
+        )
+    return found
 
 
 def _refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source) -> int:

@@ -43,12 +43,19 @@ class Relation:
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How a delimited text is written."""
+    """How a delimited text is written.
+
+    Attributes:
+        quoting: a cell may stand in quotes; else a quote is a character as any other.
+        skipped: lines before the header.
+    """
 
     delimiter: str = ","
     decimal: str = "."
     header: bool = True
     nulls: tuple[str, ...] = ("",)
+    quoting: bool = True
+    skipped: int = 0
 
 
 def csv_relation(
@@ -57,9 +64,10 @@ def csv_relation(
     """Return the CSV reader call over declared columns, with every bad row kept as a reject."""
     declared = ", ".join(f"{text(column.name)}: {text(column.type)}" for column in columns)
     nulls = ", ".join(text(null) for null in dialect.nulls)
+    quote = text('"' if dialect.quoting else "")
     options = (
-        f"columns={{{declared}}}, auto_detect=false, header={str(dialect.header).lower()}, "
-        f"delim={text(dialect.delimiter)}, quote='\"', escape='\"', nullstr=[{nulls}], "
+        f"columns={{{declared}}}, auto_detect=false, header={str(dialect.header).lower()}, skip={dialect.skipped}, "
+        f"delim={text(dialect.delimiter)}, quote={quote}, escape={quote}, nullstr=[{nulls}], "
         f"decimal_separator={text(dialect.decimal)}, strict_mode=true, null_padding=false, ignore_errors=true, "
         f"store_rejects=true, rejects_limit=0, max_line_size={MAX_LINE_BYTES}, buffer_size={BUFFER_BYTES}"
     )

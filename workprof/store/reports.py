@@ -33,6 +33,7 @@ class IngestOptions:
         grain: of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'.
         delimiter, encoding, decimal: of a text file; '' = the format's own.
         duplicates: 'keep' (counted) or 'drop' (counted).
+        accept_loss: load a delimited text of which lines are in no row and no reject (counted), else refuse it.
     """
 
     format: str = "auto"
@@ -44,6 +45,7 @@ class IngestOptions:
     encoding: str = ""
     decimal: str = ""
     duplicates: str = "keep"
+    accept_loss: bool = False
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:
@@ -76,7 +78,12 @@ class Check:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What an ingest did. `already_loaded`: the same content was there; nothing was read again."""
+    """What an ingest did.
+
+    Attributes:
+        already_loaded: the same content was there; nothing was read again.
+        lost: lines of a text that are in no row and not rejected; 0 unless the options accept them.
+    """
 
     dataset: str
     hash: str
@@ -90,6 +97,12 @@ class IngestReport:
     checks: tuple[Check, ...]
     seconds: float
     already_loaded: bool = False
+    lost: int = 0
+
+
+def lines_lost(lost: int) -> str:
+    """Return how many lines are lost, in words."""
+    return f"{lost:,} {'line' if lost == 1 else 'lines'} lost"
 
 
 @dataclass(frozen=True)

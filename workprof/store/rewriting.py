@@ -15,16 +15,16 @@ from typing import IO
 from workprof.errors import TraceError
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.progress import Progress
-from workprof.store.json_rows import JsonRow, json_rows
+from workprof.store.json_rows import CHUNK_BYTES, JsonRow, is_json_array, json_rows
+from workprof.store.lines import filled_lines
 from workprof.store.private import open_private
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.reports import Check
 from workprof.store.running import Span
 from workprof.store.spool import Spooled
-from workprof.store.text_shape import MAX_COLUMNS, TextShape
+from workprof.store.text_shape import MAX_COLUMNS, MAX_FIELD_CHARACTERS, TextShape
 
 TOLD_EVERY_LINES = 20_000
-MAX_FIELD_CHARACTERS = 16 * 1024 * 1024
 NOTHING = ""
 
 
@@ -35,19 +35,27 @@ class Rewritten:
     Attributes:
         rejects: the lines that are no rows (line, column, text, reason) as a CSV file of their own; None = none.
         rejected: how many they are.
+        rows: how many rows were written.
         checks: what was found on the way.
     """
 
     spooled: Spooled
     rejects: Path | None = None
     rejected: int = 0
+    rows: int = 0
     checks: tuple[Check, ...] = ()
 
 
 def rewrite_units(
-    spooled: Spooled, shape: TextShape, kinds: Mapping[str, Callable[[str], str]], progress: Progress, span: Span
+    spooled: Spooled,
+    shape: TextShape,
+    kinds: Mapping[str, Callable[[str], str]],
+    progress: Progress,
+    span: Span,
+    *,
+    quoting: bool = True,
 ) -> Spooled:
-    """Return a copy whose columns in `kinds` hold plain numbers."""
+    """Return a copy whose columns in `kinds` hold plain numbers; it is quoted where needed, whatever the file was."""
     target = spooled.path.with_name(f"{spooled.path.stem}-plain.csv")
     by_position = {shape.header.index(name): kinds[name] for name in kinds if name in shape.header}
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
@@ -58,7 +66,10 @@ def rewrite_units(
     ):
         writer = _Writer(plain, shape.delimiter)
         try:
-            for number, row in enumerate(csv.reader(source, delimiter=shape.delimiter)):
+            rows = csv.reader(
+                source, delimiter=shape.delimiter, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
+            )
+            for number, row in enumerate(rows):
                 plain_row = [by_position[at](value) if at in by_position else value for at, value in enumerate(row)]
                 writer.writerow(plain_row if number else row)
                 if number - told >= TOLD_EVERY_LINES:
@@ -80,7 +91,7 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
         spooled.path.with_name(f"{spooled.path.stem}-{what}.csv") for what in ("rows", "refused", "lines")
     )
     half = Span((span.low + span.high) / 2, span.high, span.message)
-    rejected, repeated = 0, RepeatedKeys()
+    rejected, written, repeated = 0, 0, RepeatedKeys()
     with _written(target) as plain, _written(refused) as bad, _written(lines) as numbers:
         writer, refuser = _Writer(plain), _Writer(bad)
         writer.writerow(keys)
@@ -90,10 +101,18 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
                 rejected += 1
                 refuser.writerow([found.line, NOTHING, found.text.strip()[:TEXT_CHARACTERS], "not a JSON object"])
                 continue
+            written += 1
             places.note(found.line)
             writer.writerow([_cell(found.row.get(key)) for key in keys])
+    with spooled.path.open("rb") as stream:
+        array = is_json_array(stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace"))
+    if not array and (filled := filled_lines(spooled.path)) != written + rejected:
+        raise TraceError(
+            f"{spooled.origin}: {filled:,} lines hold something, and {written + rejected:,} were read; write one "
+            f"object per line and load it again"
+        )
     rows = replace(spooled, path=target, lines=lines)
-    return Rewritten(rows, refused if rejected else None, rejected, repeated.checks())
+    return Rewritten(rows, refused if rejected else None, rejected, written, repeated.checks())
 
 
 class _Writer:

@@ -14,6 +14,7 @@ from workprof.errors import TraceError
 HEAD_BYTES = 1 << 20
 SAMPLE_ROWS = 200
 MAX_COLUMNS = 2_000
+MAX_FIELD_CHARACTERS = 16 * 1024 * 1024
 DELIMITERS = (",", "\t", ";", "|")
 SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 UTF8_BOM = b"\xef\xbb\xbf"
@@ -73,8 +74,8 @@ def decoded_head(head: bytes, origin: str) -> str:
         ) from None
 
 
-def text_shape(head: bytes, origin: str, delimiter: str = "") -> TextShape:
-    """Return the shape of a delimited text from its first bytes.
+def text_shape(head: bytes, origin: str, delimiter: str = "", *, quoting: bool = True) -> TextShape:
+    """Return the shape of a delimited text from its first bytes; without `quoting` a quote is a character as any other.
 
     Raises:
         TraceError: for binary data, other encodings, an endless first line, too many columns.
@@ -87,7 +88,7 @@ def text_shape(head: bytes, origin: str, delimiter: str = "") -> TextShape:
     chosen = SPELLED_DELIMITERS.get(delimiter, delimiter) or guessed_delimiter(lines)
     if len(chosen) != 1:
         raise TraceError(f"delimiter {delimiter!r} is not one character; use , ; tab or |")
-    rows = _first_rows(lines, chosen, origin)
+    rows = _first_rows(lines, chosen, origin, csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE)
     if len(rows[0]) > MAX_COLUMNS:
         raise TraceError(
             f"{origin} has {len(rows[0]):,} columns; workprof reads up to {MAX_COLUMNS:,}: keep those of interest"
@@ -115,10 +116,11 @@ def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def _first_rows(lines: str, delimiter: str, origin: str) -> list[tuple[str, ...]]:
+def _first_rows(lines: str, delimiter: str, origin: str, quoting: int) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
+    csv.field_size_limit(MAX_FIELD_CHARACTERS)  # a quote left open takes in the whole look
     try:
-        for row in csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter):
+        for row in csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter, quoting=quoting):  # type: ignore[arg-type]
             if row:
                 rows.append(tuple(row))
             if len(rows) > SAMPLE_ROWS:

@@ -1,0 +1,162 @@
+"""The quotes and line ends of a delimited text, byte by byte, as a strict reader takes them (see `lines`)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.compiled import compiled
+from workprof.store.lines import (
+    BLANK,
+    BREAK_LINE,
+    BREAKS,
+    CELL_BREAKS,
+    CELL_FILLED,
+    CELL_START,
+    CELLS,
+    CLOSED,
+    CLOSED_INSIDE,
+    DOUBTFUL_BREAKS,
+    DOUBTFUL_LINE,
+    FAULT,
+    LEADING_BLANK,
+    LINE,
+    LINE_SEPARATORS,
+    LONG_ROW,
+    MANY_LINES,
+    MISUSED,
+    OTHER_LINES,
+    OTHER_WIDTH,
+    PLAIN,
+    QUOTE_IN_QUOTES,
+    QUOTE_LINE,
+    QUOTED,
+    ROW_BREAKS,
+    ROW_BYTES,
+    ROW_FILLED,
+    ROWS,
+    SOUND,
+    STATE,
+)
+
+CARRIAGE_RETURN, SPACE = 13, 32
+
+
+@compiled
+def walk(
+    text: NDArray[np.uint8],
+    delimiter: NDArray[np.uint8],
+    line_end: int,
+    bounds: NDArray[np.int64],
+    known: NDArray[np.int64],
+) -> None:
+    """Take in further bytes; stop at a quote that is not sound.
+
+    Args:
+        text: (n,) the bytes.
+        delimiter: (1-4,) the bytes of one character.
+        line_end: the byte that ends a line.
+        bounds: (4,) cells of a row, most lines of a cell, most bytes of a row over several lines, the byte of a quote.
+        known: (KNOWN,) written in place.
+    """
+    quote, at = bounds[3], 0
+    while at < text.size and known[FAULT] == SOUND:
+        byte, taken = text[at], 1
+        if known[STATE] == QUOTED:
+            if _separator(text, at, delimiter):
+                known[LINE_SEPARATORS] += 1
+            _within_quotes(byte, quote, line_end, bounds, known)
+        elif known[STATE] == QUOTE_IN_QUOTES and byte == quote:
+            known[STATE] = QUOTED
+        elif byte == line_end:
+            _end_row(bounds, known)
+        else:
+            taken = _separator(text, at, delimiter)
+            if taken:
+                known[CELLS] += 1
+                known[LINE_SEPARATORS] += 1
+                known[CELL_FILLED], known[ROW_FILLED] = 0, 1
+                known[STATE] = CELL_START
+            else:
+                taken = 1
+                _outside_quotes(byte, quote, known)
+        at += taken
+        known[ROW_BYTES] += taken
+
+
+@compiled
+def _within_quotes(byte: int, quote: int, line_end: int, bounds: NDArray[np.int64], known: NDArray[np.int64]) -> None:
+    if byte == quote:
+        known[STATE] = QUOTE_IN_QUOTES
+    elif byte == line_end:
+        _end_line(bounds[0], known)
+        known[CELL_BREAKS] += 1
+        if known[ROW_BREAKS] == 0 or known[CELL_BREAKS] >= bounds[1]:
+            known[BREAK_LINE] = known[QUOTE_LINE]
+        known[ROW_BREAKS] += 1
+        if known[CELL_BREAKS] >= bounds[1]:
+            known[FAULT] = MANY_LINES
+
+
+@compiled
+def _outside_quotes(byte: int, quote: int, known: NDArray[np.int64]) -> None:
+    """Take a byte that is neither a separator nor the end of a row; spaces may stand around a cell's quotes."""
+    if byte == CARRIAGE_RETURN:
+        return
+    known[ROW_FILLED], known[CELL_FILLED] = 1, 1
+    if known[STATE] == CELL_START:
+        if byte == quote:
+            known[STATE] = QUOTED
+            known[QUOTE_LINE], known[CELL_BREAKS] = known[LINE], 0
+        elif byte != SPACE:
+            known[STATE] = PLAIN
+    elif known[STATE] == QUOTE_IN_QUOTES or known[STATE] == CLOSED:
+        known[STATE] = CLOSED
+        if byte != SPACE:
+            known[STATE], known[MISUSED] = PLAIN, 1
+
+
+@compiled
+def _separator(text: NDArray[np.uint8], at: int, delimiter: NDArray[np.uint8]) -> int:
+    """Return the bytes of the separator that begins here, 0 where none does."""
+    if at + delimiter.size > text.size:
+        return 0
+    for offset in range(delimiter.size):
+        if text[at + offset] != delimiter[offset]:
+            return 0
+    return int(delimiter.size)
+
+
+@compiled
+def _end_row(bounds: NDArray[np.int64], known: NDArray[np.int64]) -> None:
+    columns, most_bytes = bounds[0], bounds[2]
+    _end_line(columns, known)
+    if known[ROW_FILLED]:
+        known[ROWS] += 1
+    else:
+        known[BLANK] += 1
+        if known[ROWS] == 0:
+            known[LEADING_BLANK] += 1
+    if known[ROW_BREAKS]:
+        known[BREAKS] += known[ROW_BREAKS]
+        ends_with_separator = known[CELLS] == columns and not known[CELL_FILLED]
+        if known[MISUSED]:
+            known[FAULT] = CLOSED_INSIDE
+        elif known[CELLS] + 1 != columns and not ends_with_separator:
+            known[FAULT] = OTHER_WIDTH
+        elif known[ROW_BYTES] > most_bytes:
+            known[FAULT] = LONG_ROW
+        elif not known[OTHER_LINES] and columns > 1:
+            known[DOUBTFUL_BREAKS] += known[ROW_BREAKS]
+            if not known[DOUBTFUL_LINE]:
+                known[DOUBTFUL_LINE] = known[BREAK_LINE]
+    known[STATE], known[CELLS], known[CELL_FILLED], known[ROW_FILLED] = CELL_START, 0, 0, 0
+    known[ROW_BYTES], known[ROW_BREAKS], known[MISUSED], known[OTHER_LINES] = 0, 0, 0, 0
+
+
+@compiled
+def _end_line(columns: int, known: NDArray[np.int64]) -> None:
+    known[LINE] += 1
+    if known[LINE_SEPARATORS] + 1 != columns:
+        known[OTHER_LINES] += 1
+    known[LINE_SEPARATORS] = 0

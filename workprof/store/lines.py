@@ -1,0 +1,205 @@
+"""The lines of a text, counted before and apart from any reader: every one is a row, a reject, blank, or told.
+
+A quote that is never closed, or closes where it should not, takes line after line into one cell, and a reader that goes
+by quotes passes over them unsaid. So lines are counted here by rules of our own: line ends within quotes are part of a
+row only where the cell begins with its quote, ends with it before a separator or a line end, goes over no more than 100
+lines, and stands in a row of as many cells as the header.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.progress import Progress, silent
+from workprof.store.long_lines import MAX_LINE_BYTES, LongLine
+from workprof.store.running import Span
+from workprof.store.text_shape import UTF8_BOM
+from workprof.units import MIB, format_bytes
+
+MOST_CELL_LINES = 100
+"""A cell of more lines is taken for a quote that was left open."""
+
+CHUNK_BYTES = 4 * MIB
+SPAN = Span(0.0, 1.0, "counting lines")
+ANY_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+QUOTE, NO_BYTE = ord('"'), -1
+
+CELL_START, PLAIN, QUOTED, QUOTE_IN_QUOTES, CLOSED = range(5)
+"""Where in a cell the next byte stands. A quote within quotes closes them, or stands for itself before another."""
+
+SOUND, NEVER_CLOSED, CLOSED_INSIDE, OTHER_WIDTH, MANY_LINES, LONG_ROW = range(6)
+"""What a quote that takes in line ends is."""
+
+STATE, LINE, CELLS, CELL_FILLED, ROW_FILLED, ROW_BYTES, ROW_BREAKS, CELL_BREAKS, MISUSED, QUOTE_LINE = range(10)
+LINE_SEPARATORS, OTHER_LINES = range(10, 12)
+"""Places of what is known of the cell, the line and the row that the next byte belongs to."""
+
+BREAK_LINE, ROWS, BLANK, LEADING_BLANK, BREAKS, DOUBTFUL_BREAKS, DOUBTFUL_LINE, FAULT, KNOWN = range(12, 21)
+"""Places of what is known of the text so far, and how many places there are."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What the lines of a delimited text are.
+
+    Attributes:
+        physical: all of them, the last one also where no line end follows it.
+        fault: what is wrong with a quote, in words; '' = every quote that takes in line ends is sound.
+        fault_line: where that quote opens, else 0. The numbers below are those of the lines before it.
+        rows: of cells, the header among them.
+        blank: lines without a character, `leading_blank` of them before the first row.
+        quoted_breaks: line ends within quotes.
+        doubtful_breaks: of these, those in rows each of whose lines would be a row without the quotes.
+        doubtful_line: where the first such row begins to go on, else 0.
+    """
+
+    physical: int
+    fault: str
+    fault_line: int
+    rows: int
+    blank: int
+    leading_blank: int
+    quoted_breaks: int
+    doubtful_breaks: int
+    doubtful_line: int
+
+
+def count_lines(
+    path: Path,
+    delimiter: str,
+    columns: int,
+    progress: Progress = silent,
+    span: Span = SPAN,
+    *,
+    quoting: bool = True,
+) -> Lines:
+    """Return what the lines of a delimited text are, in one pass and in bounded memory.
+
+    Args:
+        path: a plain text.
+        delimiter: one character.
+        columns: cells of the header.
+        progress: told how far it is; may cancel.
+        span: the part of the whole work that this is.
+        quoting: a cell may stand in quotes; else a quote is a character as any other.
+    """
+    line_end, physical, done = line_end_of(path), 0, 0
+    separator = np.frombuffer(delimiter.encode(), dtype=np.uint8)
+    bounds = np.array([columns, MOST_CELL_LINES, MAX_LINE_BYTES, QUOTE if quoting else NO_BYTE], dtype=np.int64)
+    known = np.zeros(KNOWN, dtype=np.int64)
+    known[LINE] = 1
+    for text in _pieces(path, line_end):
+        ends = text.count(line_end)
+        physical += ends
+        if not (quoting and b'"' in text) and _each_line_is_a_row(text, line_end, known):
+            known[[ROWS, LINE]] += ends
+        elif known[FAULT] == SOUND:
+            from workprof.store.line_kernel import walk  # noqa: PLC0415  numba, where there is a quote
+
+            walk(np.frombuffer(text, dtype=np.uint8), separator, line_end[0], bounds, known)
+        done += len(text)
+        progress(span.at(done / path.stat().st_size), span.message)
+    return _told(physical, columns, known)
+
+
+def line_end_of(path: Path) -> bytes:
+    """Return the byte that ends a line: a carriage return only where no line feed stands near the beginning."""
+    with path.open("rb") as stream:
+        head = stream.read(CHUNK_BYTES)
+    return b"\r" if b"\r" in head and b"\n" not in head else b"\n"
+
+
+def filled_lines(path: Path, *, any_end: bool = False) -> int:
+    """Return how many lines of a text hold something else than white space.
+
+    Args:
+        path: a plain text.
+        any_end: a carriage return alone ends a line too.
+    """
+    found = 0
+    for text in _pieces(path, b"\n"):
+        found += sum(map(bool, map(bytes.strip, ANY_LINE_END.split(text) if any_end else text.split(b"\n"))))
+    return found
+
+
+def number_in_file(line: int, set_aside: tuple[LongLine, ...]) -> int:
+    """Return the number that a line has in the file as given, before over-long lines were set aside."""
+    for long in set_aside:
+        line += long.line <= line
+    return line
+
+
+def lines_of_plain_quotes(path: Path, delimiter: str) -> int:
+    """Return how many lines hold a quote, where every quote is a character like any other; 0 where some are not.
+
+    They are such where no cell is properly quoted on its line, and every line with a quote has as many cells as the
+    header once quotes mean nothing.
+    """
+    line_end, separator, found, columns = line_end_of(path), delimiter.encode(), 0, 0
+    quoted = re.compile(rb'(?:^|%b) *+"(?:[^"]|"")*+" *+(?=%b|\r?$)' % (re.escape(separator), re.escape(separator)))
+    for text in _pieces(path, line_end):
+        columns = columns or text.lstrip(b"\r\n").split(line_end, 1)[0].count(separator) + 1
+        at = text.find(b'"')
+        while at >= 0:
+            start, end = text.rfind(line_end, 0, at) + 1, text.find(line_end, at)
+            if text.count(separator, start, end) + 1 != columns or quoted.search(text[start:end]):
+                return 0
+            found += 1
+            at = text.find(b'"', end)
+    return found
+
+
+def _each_line_is_a_row(text: bytes, line_end: bytes, known: NDArray[np.int64]) -> bool:
+    """Tell whether a piece without quotes begins a row and holds no blank line."""
+    if known[ROW_FILLED] or not text.endswith(line_end):
+        return False
+    return not (text.startswith((line_end, b"\r\n")) or line_end * 2 in text or b"\n\r\n" in text)
+
+
+def _pieces(path: Path, line_end: bytes) -> Iterator[bytes]:
+    """Yield the text, its last line ended and no byte order mark before it, in pieces of whole lines.
+
+    A line that is longer than a piece comes in parts.
+    """
+    with path.open("rb") as stream:
+        held = stream.read(len(UTF8_BOM)).removeprefix(UTF8_BOM)
+        while more := stream.read(CHUNK_BYTES):
+            piece = held + more
+            whole = piece.rfind(line_end) + 1 or len(piece)
+            yield piece[:whole]
+            held = piece[whole:]
+    if held:
+        yield held if held.endswith(line_end) else held + line_end
+
+
+def _told(physical: int, columns: int, known: NDArray[np.int64]) -> Lines:
+    rows, fault = int(known[ROWS]), int(known[FAULT])
+    if fault == SOUND and known[STATE] == QUOTED:  # the last line end was taken for a part of the cell
+        rows += 1
+        fault = NEVER_CLOSED if known[ROW_BREAKS] > 1 else SOUND
+    words = {
+        SOUND: "",
+        NEVER_CLOSED: "is never closed",
+        CLOSED_INSIDE: "ends in a later line, where neither a separator nor a line end follows",
+        OTHER_WIDTH: f"ends in a later line, and the row has not as many cells as the header ({columns:,})",
+        MANY_LINES: f"goes on for more than {MOST_CELL_LINES} lines",
+        LONG_ROW: f"makes a row longer than {format_bytes(MAX_LINE_BYTES)}",
+    }
+    return Lines(
+        physical=physical,
+        fault=words[fault],
+        fault_line=int(known[BREAK_LINE]) if fault else 0,
+        rows=rows,
+        blank=int(known[BLANK]),
+        leading_blank=int(known[LEADING_BLANK]),
+        quoted_breaks=int(known[BREAKS]),
+        doubtful_breaks=int(known[DOUBTFUL_BREAKS]),
+        doubtful_line=int(known[DOUBTFUL_LINE]),
+    )
