@@ -13,7 +13,7 @@ from pages._memory.edge_form import _read as read_edges
 from tests.mutations import mutated, mutated_bytes
 from workprof.cli.classify import _pair
 from workprof.cli.datasets import read_mapping
-from workprof.errors import SettingsError, WorkprofError
+from workprof.errors import SettingsError, TraceError, WorkprofError
 from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.new_jobs import NULLS, named_jobs, read_new_jobs
 from workprof.formats.pai_sample import PAI_RULES
@@ -81,6 +81,56 @@ def test_a_name_that_looks_like_nothing_is_a_name(folder, text):
     path = folder / "names.csv"
     path.write_text(f"job_name,plan_cpu\n{text},100\n")
     assert jobs_of(path).jobs["job_name"].tolist() == [text]
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ({3: '"j3,ps,1,1,n', 7: 'j7",ps,1,1,n'}, "opens in line 4 takes lines"),
+        ({3: '"j3,ps,1,1,n', 7: 'j7",n'}, "opens in line 4 .* not as many cells"),
+        ({3: 'j3,ps,1,1,"n', 7: 'j7,ps,1,1,"n'}, "opens in line 4 .* neither a separator"),
+        ({3: 'j3,ps,1,1,"n'}, "opens in line 4 goes on for more than 100 lines"),
+        ({150: 'j3,ps,1,1,"n'}, "opens in line 151 is never closed"),
+        ({3: "j3,ps,1,1,n\rj4,ps,2,2,n"}, "160 rows stand there and 161 were read"),
+    ],
+)
+def test_no_new_job_is_swallowed_by_a_quote(folder, at, told):
+    path = folder / "new.csv"
+    lines = [at.get(place, f"j{place},ps,100,1.5,n") for place in range(1, 161)]
+    path.write_bytes("\n".join(["job_name,task_name,plan_cpu,plan_mem,note", *lines]).encode())
+    with pytest.raises(TraceError, match=told):
+        jobs_of(path)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_blank_lines_and_line_ends_within_quotes_are_no_jobs(folder, line_end):
+    path = folder / "new.csv"
+    rows = ["", "job_name,plan_cpu", "", 'a, "1"', "  ", ' "b ""c""\n  \nd",2', "\t", "e,3", ""]
+    path.write_bytes(b"\xef\xbb\xbf" + line_end.join(rows).encode())
+    if line_end == "\r":
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r"))
+    found = jobs_of(path).jobs
+    assert found["job_name"].tolist()[::2] == ["a", "e"]
+    assert found["requested_cpu_percent"].tolist() == [1, 2, 3]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from(('"', '"', ",", "\n", '",', ',"', "\r\n"))), max_size=5))
+def test_every_new_job_stands_in_the_table_or_the_file_is_refused(folder, changes):
+    text = "job_name,plan_cpu,note\n" + "".join(
+        f'm{at}m,{at},"a, b"\n' if at % 3 else f"m{at}m,{at},x\n" for at in range(30)
+    )
+    for place, token in changes:
+        text = text[:place] + token + text[place:]
+    path = folder / "changed.csv"
+    path.write_bytes(text.encode())
+    try:
+        found = pd.concat(list(read_new_jobs(path)))
+    except WorkprofError:
+        return
+    lines = sum(bool(line.strip()) for line in text.splitlines())
+    within = found.map(lambda cell: str(cell).count("\n")).to_numpy().sum() + sum(name.count("\n") for name in found)
+    assert len(found) + 1 + within >= lines
 
 
 @settings(max_examples=60)

@@ -70,6 +70,16 @@ def test_a_number_that_is_none_is_refused_with_its_place(folder, value):
         read(folder(ROW, f'train-1,box,eager,100,fastqc,"{value}",95.5,2048'))
 
 
+def test_no_row_is_swallowed_by_a_quote(folder, tmp_path):
+    with pytest.raises(TraceError, match=r"execution_report_box\.csv: the quote that opens in line 3 "):
+        read(folder(ROW, ROW.replace("train-1", '"train-1'), *[ROW] * 9, ROW.replace("2048", '2048"')))
+    (tmp_path / "scores.csv").write_text(
+        'machine,cpu,linpack,memory,io\nbox,1,2,3,"4\nn1,1,2,3,4\nn2,1,2,3,4"\nc,1,1,1,1\n'
+    )
+    with pytest.raises(TraceError, match=r"scores\.csv"):
+        read_scores(tmp_path / "scores.csv")
+
+
 def test_files_that_cannot_be_used(folder, tmp_path):
     with pytest.raises(NoRows, match="is no folder"):
         read_reports(tmp_path / "nowhere", ("box",))

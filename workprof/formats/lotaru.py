@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.errors import ColumnMissing, NoRows, TraceError
+from workprof.store.lines import refuse_other_count, rows_under_header
 from workprof.units import factor
 
 TEXTS = {"Workflow": "workflow", "Task": "task", "Label": "label", "Machine": "machine"}
@@ -122,12 +123,14 @@ def _usable(rows: pd.DataFrame, machine: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
+    there = rows_under_header(path, str(path))
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
         raise TraceError(f"{path} cannot be read as CSV: {str(error).splitlines()[0]}") from None
     if not isinstance(table.index, pd.RangeIndex):  # pandas takes surplus fields for row names and shifts the others
         raise TraceError(f"{path}: its rows have more fields than its header")
+    refuse_other_count(str(path), len(table), there)
     table.columns = table.columns.str.strip()
     lacking = [name for name in columns if name not in table.columns]
     if lacking:

@@ -14,6 +14,7 @@ import pandas as pd
 from workprof.errors import ColumnMissing, NoRows, TraceError
 from workprof.formats.declare import PLAIN, Rule
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
+from workprof.store.lines import refuse_other_count, rows_under_header
 from workprof.units import factor
 
 CHUNK_ROWS = 20_000
@@ -42,12 +43,12 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
 
     Raises:
         NoRows: for a file without rows.
-        TraceError: when it is no CSV text in UTF-8, or its rows have more fields than its header; names the line where
-            pandas tells it.
+        TraceError: when it is no CSV text in UTF-8, a quote in it is not sound, or its rows have more fields than its
+            header; names the line where that is told. When the rows read are not those that stand there.
     """
     if not os.path.isfile(path):  # noqa: PTH113  false also for a text that can be no path
         raise TraceError(f"there is no file {path.name}; give the path of a CSV file")
-    found = False
+    rows, there = 0, rows_under_header(path, path.name)
     try:
         with pd.read_csv(
             path,
@@ -62,13 +63,14 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
             for chunk in reader:
                 if not isinstance(chunk.index, pd.RangeIndex):  # pandas shifts the fields and calls the first a name
                     raise TraceError(f"{path.name}: its rows have more fields than its header; mend the header")
-                found = found or bool(len(chunk))
+                rows += len(chunk)
                 yield chunk
     except (pd.errors.EmptyDataError, StopIteration) as error:
         raise NoRows(f"{path.name} is empty; give a header line and one line per job") from error
     except (UnicodeDecodeError, pd.errors.ParserError, csv.Error, ValueError) as error:
         raise TraceError(f"{path.name} is no CSV text in UTF-8: {error}; save it as CSV and try again") from error
-    if not found:
+    refuse_other_count(path.name, rows, there)
+    if not rows:
         raise NoRows(f"{path.name} has a header and no rows; give one line per job")
 
 

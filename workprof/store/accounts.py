@@ -103,22 +103,21 @@ class Balance:
         return tuple(check for check in found if check.count)
 
 
-def accounts_of(spooled: Spooled, delimiter: str, columns: int, progress: Progress, span: Span) -> Accounts:
+def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span) -> Accounts:
     """Return the accounts of a text before it is read.
 
     Args:
         spooled: the text.
         delimiter: one character.
-        columns: cells of its header.
         progress: told how far it is; may cancel.
         span: the part of the whole work.
     """
-    lines = count_lines(spooled.path, delimiter, columns, progress, span)
+    lines = count_lines(spooled.path, delimiter, progress, span)
     if not lines.fault:
         return Accounts(spooled, lines)
     fault = f"the quote that opens in line {number_in_file(lines.fault_line, spooled.long_lines):,} {lines.fault}"
     plain = lines_of_plain_quotes(spooled.path, delimiter)
-    unquoted = count_lines(spooled.path, delimiter, columns, progress, span, quoting=False)
+    unquoted = count_lines(spooled.path, delimiter, progress, span, quoting=False)
     return Accounts(spooled, unquoted, quoting=not plain, plain_quotes=plain, fault=fault)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from workprof.errors import TraceError
 from workprof.progress import Progress, silent
 from workprof.store.long_lines import MAX_LINE_BYTES, LongLine
 from workprof.store.running import Span
@@ -31,6 +32,9 @@ ANY_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 QUOTE, NO_BYTE = ord('"'), -1
 
+LINE_END, QUOTE_BYTE, SPACES_ARE_BLANK, CELL_LINES, ROW_LENGTH = range(5)
+"""Places of the rules of a text."""
+
 CELL_START, PLAIN, QUOTED, QUOTE_IN_QUOTES, CLOSED = range(5)
 """Where in a cell the next byte stands. A quote within quotes closes them, or stands for itself before another."""
 
@@ -41,7 +45,8 @@ STATE, LINE, CELLS, CELL_FILLED, ROW_FILLED, ROW_BYTES, ROW_BREAKS, CELL_BREAKS,
 LINE_SEPARATORS, OTHER_LINES = range(10, 12)
 """Places of what is known of the cell, the line and the row that the next byte belongs to."""
 
-BREAK_LINE, ROWS, BLANK, LEADING_BLANK, BREAKS, DOUBTFUL_BREAKS, DOUBTFUL_LINE, FAULT, KNOWN = range(12, 21)
+BREAK_LINE, ROWS, BLANK, LEADING_BLANK, BREAKS, DOUBTFUL_BREAKS, DOUBTFUL_LINE, FAULT = range(12, 20)
+FIRST_SEPARATORS, COLUMNS, KNOWN = range(20, 23)
 """Places of what is known of the text so far, and how many places there are."""
 
 
@@ -74,39 +79,73 @@ class Lines:
 def count_lines(
     path: Path,
     delimiter: str,
-    columns: int,
     progress: Progress = silent,
     span: Span = SPAN,
     *,
     quoting: bool = True,
+    spaces_are_blank: bool = False,
 ) -> Lines:
     """Return what the lines of a delimited text are, in one pass and in bounded memory.
 
     Args:
         path: a plain text.
         delimiter: one character.
-        columns: cells of the header.
         progress: told how far it is; may cancel.
         span: the part of the whole work that this is.
         quoting: a cell may stand in quotes; else a quote is a character as any other.
+        spaces_are_blank: a line of spaces and tabs alone is blank.
     """
     line_end, physical, done = line_end_of(path), 0, 0
     separator = np.frombuffer(delimiter.encode(), dtype=np.uint8)
-    bounds = np.array([columns, MOST_CELL_LINES, MAX_LINE_BYTES, QUOTE if quoting else NO_BYTE], dtype=np.int64)
+    quote = QUOTE if quoting else NO_BYTE
+    rules = np.array([line_end[0], quote, spaces_are_blank, MOST_CELL_LINES, MAX_LINE_BYTES], dtype=np.int64)
     known = np.zeros(KNOWN, dtype=np.int64)
-    known[LINE] = 1
+    known[LINE], known[FIRST_SEPARATORS] = 1, -1
     for text in _pieces(path, line_end):
         ends = text.count(line_end)
         physical += ends
-        if not (quoting and b'"' in text) and _each_line_is_a_row(text, line_end, known):
+        if not (spaces_are_blank or (quoting and b'"' in text)) and _each_line_is_a_row(text, line_end, known):
+            if not known[ROWS]:
+                known[FIRST_SEPARATORS] = text[: text.find(line_end)].count(delimiter.encode())
+                known[COLUMNS] = known[FIRST_SEPARATORS] + 1
             known[[ROWS, LINE]] += ends
         elif known[FAULT] == SOUND:
             from workprof.store.line_kernel import walk  # noqa: PLC0415  numba, where there is a quote
 
-            walk(np.frombuffer(text, dtype=np.uint8), separator, line_end[0], bounds, known)
+            walk(np.frombuffer(text, dtype=np.uint8), separator, rules, known)
         done += len(text)
         progress(span.at(done / path.stat().st_size), span.message)
-    return _told(physical, columns, known)
+    return _told(physical, known)
+
+
+def rows_under_header(path: Path, name: str) -> int:
+    """Return the rows of a text with commas and a header, a line of spaces being blank.
+
+    Raises:
+        TraceError: for a quote that is not sound or takes in whole rows; names the line in which it opens.
+    """
+    lines = count_lines(path, ",", spaces_are_blank=True)
+    if lines.doubtful_breaks:
+        raise TraceError(
+            f"{name}: the quote that opens in line {lines.doubtful_line:,} takes lines of as many cells as the header "
+            f"into one; mend that line"
+        )
+    if lines.fault:
+        raise TraceError(f"{name}: the quote that opens in line {lines.fault_line:,} {lines.fault}; mend that line")
+    return max(lines.rows - 1, 0)
+
+
+def refuse_other_count(name: str, rows: int, there: int) -> None:
+    """Refuse a text that was read as another number of rows than stand in it.
+
+    Raises:
+        TraceError: says both numbers.
+    """
+    if rows != there:
+        raise TraceError(
+            f"{name}: {there:,} rows stand there and {rows:,} were read; look for quotes within a cell and for a "
+            f"carriage return (CR) alone, and write one line per row"
+        )
 
 
 def line_end_of(path: Path) -> bytes:
@@ -179,7 +218,7 @@ def _pieces(path: Path, line_end: bytes) -> Iterator[bytes]:
         yield held if held.endswith(line_end) else held + line_end
 
 
-def _told(physical: int, columns: int, known: NDArray[np.int64]) -> Lines:
+def _told(physical: int, known: NDArray[np.int64]) -> Lines:
     rows, fault = int(known[ROWS]), int(known[FAULT])
     if fault == SOUND and known[STATE] == QUOTED:  # the last line end was taken for a part of the cell
         rows += 1
@@ -188,7 +227,7 @@ def _told(physical: int, columns: int, known: NDArray[np.int64]) -> Lines:
         SOUND: "",
         NEVER_CLOSED: "is never closed",
         CLOSED_INSIDE: "ends in a later line, where neither a separator nor a line end follows",
-        OTHER_WIDTH: f"ends in a later line, and the row has not as many cells as the header ({columns:,})",
+        OTHER_WIDTH: f"ends in a later line, and the row has not as many cells as the header ({known[COLUMNS]:,})",
         MANY_LINES: f"goes on for more than {MOST_CELL_LINES} lines",
         LONG_ROW: f"makes a row longer than {format_bytes(MAX_LINE_BYTES)}",
     }

@@ -125,7 +125,7 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
         head = plain_head(spooled.path, HEAD_BYTES)
     shape = text_shape(head, spooled.origin, delimiter)
     if not before.rows:
-        accounts = accounts_of(spooled, shape.delimiter, len(shape.header), progress, LINES)
+        accounts = accounts_of(spooled, shape.delimiter, progress, LINES)
         if not options.accept_loss:
             accounts.refuse_fault()
         if not accounts.quoting:
