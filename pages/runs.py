@@ -8,8 +8,10 @@ from pages import _shell
 from pages._frame import empty_state
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
+from pages._parts import tables
 from pages._runs import compare, one, table
 from workprof.charts.runs import job_table
+from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -26,7 +28,8 @@ def body(visit: Visit, dataset: Dataset) -> None:
     runs = visit.workbench.kept_runs()
     if not runs:
         st.info(
-            f"Nothing is computed yet. Open Profiles or Memory for {dataset.name}: what they find is kept here.",
+            f"Nothing is computed yet. Open Profiles or Memory for {markdown_text(dataset.name)}: what they find is "
+            "kept here.",
             icon=":material/info:",
         )
         return
@@ -44,7 +47,7 @@ def _open_jobs(visit: Visit) -> None:
     jobs = visit.workbench.open_jobs()
     if jobs:
         st.header("Without a result")
-        st.dataframe(job_table(jobs), hide_index=True, key="runs_jobs", alt=f"{len(jobs)} jobs without a result")
+        tables.show(job_table(jobs), hide_index=True, key="runs_jobs", alt=f"{len(jobs)} jobs without a result")
         st.caption("Since the server started. A job that runs can be cancelled on its own page.")
 
 

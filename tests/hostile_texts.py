@@ -27,15 +27,21 @@ TEXTS = (
     f"{MARK} " + "9" * 10_000,
     f"</script><svg onload={MARK}()>&lt;{MARK}",
     f"%{{{MARK}}} {{0}} {{{MARK}}}",
+    f'<a href="https://example.org/{MARK}">{MARK}</a><br><b>{MARK}</b>',
+    f"[{MARK}](http://example.org/{MARK})",
+    f"\u2067{MARK}\u200f\u061c\u202d \ufeff{MARK}",
 )
 
 COLUMNS = tuple(f"{text[:60]} c" for text in TEXTS if text[0] not in "\t\r")
 """Names of further columns."""
 
+TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What turns the direction of writing; wherever people read, it is to be seen."""
+
 LIVE = re.compile(
     rf"(?<!\\)<script>{MARK}|(?<!\\)<img src={MARK}|(?<!\\)<svg onload={MARK}|(?<!\\)\[{MARK}(?<!\\)\]\("
     rf"|(?<!\\)\${MARK}|(?<!\\)`{MARK}|(?<!\\)\*\*{MARK}|(?<!\\):material/bomb:|(?<!\\):red\[{MARK}|(?<!\\):smile:"
-    rf"|(?<![\\:])https://example\.org|(?m:^(?:# |- ){MARK})"
+    rf"|(?<![\\:])https?://example\.org|www\.{MARK}|(?m:^(?:# |- ){MARK})"
 )
 """What Markdown would make something of: the texts above where no backslash stands before what begins them."""
 

@@ -10,6 +10,7 @@ import streamlit as st
 from pages._classify import fields, result
 from pages._classify.view import View
 from pages._frame.errors import guard
+from pages._parts import tables
 from workprof.charts.text import markdown_text, shortened
 from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
 from workprof.workbench.forecasts import TIMES
@@ -72,7 +73,7 @@ def _hits(view: View, text: str) -> None:
     more = f" The first {MOST_HITS}; more words narrow it down." if len(hits) == MOST_HITS else ""
     st.caption(f"{len(hits)} found. Select a line to classify that job.{more}")
     key = f"{HITS}_{st.session_state.get(ROUND, 0)}"
-    st.dataframe(
+    tables.show(
         hits,
         hide_index=True,
         key=key,

@@ -12,6 +12,7 @@ import streamlit as st
 from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
+from pages._parts import tables
 from workprof.charts.data import catalogue_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
@@ -23,7 +24,7 @@ def section(visit: Visit, dataset: Dataset) -> None:
     st.header("All datasets")
     table = catalogue_table(visit.workbench.datasets())
     counts = {name: st.column_config.NumberColumn(format="localized") for name in ("rows", "finished rows")}
-    st.dataframe(table, hide_index=True, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
+    tables.show(table, hide_index=True, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
     st.caption("Choose one in the sidebar. Below: what can be done with the chosen one.")
     with st.container(horizontal=True):
         for kind in ("parquet", "csv"):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._frame.errors import guard
-from pages._parts import figures, terms
+from pages._parts import figures, tables, terms
 from workprof.charts.data import check_table, column_table, coverage_chart, dated, ingest_sentence, join_table
 from workprof.charts.text import markdown_text
+from workprof.inputs import safe_name
 from workprof.store.reports import Dataset, lines_lost
 from workprof.workbench import Workbench
 
 PREVIEW_ROWS = 100
 REJECTS_SHOWN = 1000
+LONGEST_FINDING = 1000
 
 
 def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:
@@ -31,14 +33,14 @@ def preview(workbench: Workbench, dataset: Dataset) -> None:
     """Show the first rows as stored."""
     st.caption(f"The first {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, in workprof's units.")
     frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
-    st.dataframe(frame, hide_index=True, key="data_preview", alt=f"First rows of {dataset.name}")
+    tables.show(frame, hide_index=True, key="data_preview", alt=f"First rows of {dataset.name}")
 
 
 def columns(workbench: Workbench, dataset: Dataset) -> None:
     """Show the distribution of every column."""
     st.caption("Median and percentiles over all rows; the small bars count rows between the 1st and 99th percentile.")
     table = column_table(workbench.column_profiles(dataset.hash))
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="data_columns",
@@ -92,10 +94,11 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
     if findings.empty:
         st.success("No check found anything to tell.", icon=":material/check:")
     else:
-        st.table(findings.style.hide(axis="index").map(_level_colour, subset=["level"]))
+        told = [markdown_text(found, LONGEST_FINDING) for found in findings["finding"]]  # st.table reads Markdown
+        st.table(findings.assign(finding=told).style.hide(axis="index").map(_level_colour, subset=["level"]))
     if report.joins:
         st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that a row was repeated.")
-        st.dataframe(join_table(report), hide_index=True, key="data_joins", alt="Rows before and after each join")
+        tables.show(join_table(report), hide_index=True, key="data_joins", alt="Rows before and after each join")
     rejected(workbench, dataset)
 
 
@@ -106,7 +109,7 @@ def rejected(workbench: Workbench, dataset: Dataset) -> None:
         st.caption("No row was rejected.")
         return
     st.markdown("**Rejected rows**: line in the file, column, text and reason.")
-    figures.table(rejects, f"{dataset.name}-rejects", key="data_rejects", alt="Rejected rows with reasons")
+    figures.table(rejects, f"{safe_name(dataset.name)}-rejects", key="data_rejects", alt="Rejected rows with reasons")
 
 
 def _level_colour(level: object) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages._frame.visit import Visit
+from workprof.charts.text import visible
 from workprof.inputs import Spooled, chosen_file, listed_files, spool_upload
 from workprof.units import MIB, format_bytes
 
@@ -58,6 +59,7 @@ def _folder(visit: Visit) -> str | None:
         "File in the server's data folder, or a folder of raw PAI tables",
         files,
         index=None,
+        format_func=visible,
         key="data_file",
         bind="query-params",
         placeholder="Choose a file",

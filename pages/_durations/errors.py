@@ -10,7 +10,7 @@ from pages._durations import chosen_clustering, error_form
 from pages._durations.asking import Asked
 from pages._frame import header
 from pages._frame.errors import guard
-from pages._parts import earlier_result, figures, long_question, terms
+from pages._parts import earlier_result, figures, long_question, tables, terms
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.durations import (
@@ -88,7 +88,7 @@ def _predictors(asked: Asked, found: EstimateEvaluation, view: ErrorView) -> Non
     st.header("Predictors")
     table = predictor_table(found, baselines=view.baselines)
     words = predictor_words(table, found.settings.target)
-    st.dataframe(
+    tables.show(
         words,
         hide_index=True,
         key="durations_predictors",

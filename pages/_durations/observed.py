@@ -7,7 +7,7 @@ import streamlit as st
 from pages._durations import chosen_clustering
 from pages._durations.asking import Asked, limit
 from pages._frame.errors import guard
-from pages._parts import figures, terms
+from pages._parts import figures, tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
 from workprof.charts.durations import (
@@ -67,7 +67,7 @@ def _curves(asked: Asked, found: ObservedDurations, view: ObservedView, layout: 
         st.caption(markdown_text(chart.note, figures.LONGEST_SENTENCE))
     st.header("Quantiles")
     table = quantile_table(found, names, view)
-    st.dataframe(
+    tables.show(
         quantile_words(table, found.settings.target),
         hide_index=True,
         key="durations_quantiles",

@@ -9,6 +9,7 @@ import streamlit as st
 from pages._memory import bin_form, edge_form
 from pages._memory.asking import Asked
 from pages._parts.controls import choice, count, number
+from workprof.charts.text import visible
 from workprof.memory.bins.settings import BinSettings, faithful_bins
 from workprof.memory.predictor.bin_scores import PENALTY
 from workprof.memory.predictor.settings import (
@@ -76,6 +77,7 @@ def _facts(asked: Asked) -> tuple[tuple[str, ...], tuple[str, ...]]:
     before = st.multiselect(
         "Also known before the run",
         [name for name in names if known_when(name) == UNSURE],
+        format_func=visible,
         key="memory_before",
         bind="query-params",
         placeholder="none",
@@ -84,6 +86,7 @@ def _facts(asked: Asked) -> tuple[tuple[str, ...], tuple[str, ...]]:
     after = st.multiselect(
         "Facts of after the run (optimistic)",
         [name for name in names if known_when(name) == AFTER],
+        format_func=visible,
         key="memory_after",
         bind="query-params",
         placeholder="none",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._memory.asking import Asked
-from pages._parts import figures, terms
+from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.memory import (
     bin_confusion,
@@ -22,7 +22,7 @@ def table(asked: Asked, found: PredictorResult) -> None:
     """Show the scores, the estimated and the replayed savings."""
     table = model_table(found)
     number, percent = st.column_config.NumberColumn, "%.1f %%"
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="memory_model_table",
@@ -64,7 +64,7 @@ def inputs(found: PredictorResult) -> None:
     st.markdown(markdown_text(input_words(found), 900))
     table = importance_table(found)
     if len(table):
-        st.dataframe(
+        tables.show(
             table,
             hide_index=True,
             key="memory_importance",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._memory.asking import Asked
-from pages._parts import terms
+from pages._parts import tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.memory import (
     choice_table,
@@ -20,7 +20,7 @@ def table(asked: Asked, found: ReplayResult, price: float) -> None:
     table = policy_table(found, price)
     number, percent, hours = st.column_config.NumberColumn, "%.1f %%", "%,.4g"
     st.caption("Least waste with the price of the failures first; intervals of 95 %.")
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="memory_policy_table",
@@ -58,7 +58,7 @@ def _prices(found: ReplayResult) -> None:
     if prices.open and found.choices:
         with prices:
             choices = choice_table(found)
-            st.dataframe(
+            tables.show(
                 choices,
                 hide_index=True,
                 key="memory_choices",

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._memory import asking, exports, keep, plan_form, violations
 from pages._memory.asking import Asked
-from pages._parts import figures, terms
+from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
 from workprof.charts.text import markdown_text
@@ -39,7 +39,7 @@ def rollup(asked: Asked) -> None:
 
 def _rows(asked: Asked, found: Rollup) -> None:
     table = rollup_table(found)
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="memory_rollup_rows",
@@ -60,7 +60,7 @@ def _plan(found: Rollup) -> None:
         "Odds of a retry: each part of the history was tried with a size chosen from the parts before it; 95 % "
         "intervals. A task with too few runs is a guess."
     )
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="memory_plan",

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages._memory.asking import Asked
-from pages._parts import kept_scenarios
+from pages._parts import kept_scenarios, tables
 from pages._parts.downloads import csv
 from workprof.charts.memory import comparison_table, scenario_table
 from workprof.charts.text import markdown_text
@@ -28,7 +28,7 @@ def scenarios(asked: Asked) -> None:
         )
         return
     table = scenario_table(kept)
-    st.dataframe(table, hide_index=True, key="memory_scenarios", alt=f"{len(kept)} kept scenarios")
+    tables.show(table, hide_index=True, key="memory_scenarios", alt=f"{len(kept)} kept scenarios")
     names = [one.name for one in kept]
     chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:
@@ -42,7 +42,7 @@ def _compared(asked: Asked, chosen: list[str]) -> None:
     for warning in found.warnings:
         st.warning(f"{markdown_text(warning[:1].upper() + warning[1:], 300)}.", icon=":material/warning:")
     table = comparison_table(found)
-    st.dataframe(
+    tables.show(
         table, hide_index=True, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content"
     )
     csv(table, f"{safe_name(asked.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._memory import asking, class_limits, facts, task_boxes
 from pages._memory.asking import Asked
-from pages._parts import figures, terms
+from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.memory import (
     assessment_headlines,
@@ -42,7 +42,7 @@ def tasks(asked: Asked) -> None:
     task_boxes.boxes(found)
     st.header("What tasks ask for")
     groups = group_table(found)
-    st.dataframe(
+    tables.show(
         groups,
         hide_index=True,
         key="memory_groups",
@@ -64,7 +64,7 @@ def tasks(asked: Asked) -> None:
 def _table(asked: Asked, found: Assessment) -> None:
     table = task_table(found)
     st.caption("Most GB·h wasted first. A click on a column sorts; select a task to look for its bins.")
-    picked = st.dataframe(
+    picked = tables.show(
         table,
         hide_index=True,
         key="memory_tasks",

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory.asking import Asked
-from pages._parts import terms
+from pages._parts import tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
 from workprof.charts.memory import violations_sentence, violations_table
@@ -28,7 +28,7 @@ def violations(asked: Asked, plan: PlanSettings) -> None:
     if not found.n_above:
         return
     table, number = violations_table(found), st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="memory_violations",

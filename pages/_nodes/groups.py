@@ -9,7 +9,7 @@ import streamlit as st
 from pages._frame import header
 from pages._nodes.asking import Asked
 from pages._nodes.ranking import notes
-from pages._parts import figures, terms
+from pages._parts import figures, tables, terms
 from pages._parts.controls import MODES_MEANING, choice
 from pages._parts.downloads import csv
 from workprof.charts.nodes import groups_headlines, groups_sentence, groups_table, silhouette_bars
@@ -44,7 +44,7 @@ def _table(asked: Asked, found: Groups) -> None:
     columns = {
         name: st.column_config.NumberColumn(format="%.3g") for name in map(str, table) if name.endswith("_score")
     }
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="nodes_groups",

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame import header
 from pages._nodes import asking, details, price_form, scenarios
 from pages._nodes.asking import Asked
-from pages._parts import figures, terms
+from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.nodes import (
@@ -44,7 +44,7 @@ def ranking(asked: Asked) -> None:
     st.markdown(f"**{markdown_text(robustness_sentence(found), LONGEST_NOTE)}**")
     if found.leave_outs:
         lines = leave_out_table(found)
-        st.dataframe(
+        tables.show(
             lines,
             hide_index=True,
             key="nodes_without",
@@ -82,7 +82,7 @@ def notes(told: tuple[str, ...]) -> None:
 
 def _table(asked: Asked, found: Ranking) -> None:
     table, number = node_table(found), st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key="nodes_table",

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._frame.errors import refused
 from pages._nodes.asking import Asked
-from pages._parts import figures, kept_scenarios
+from pages._parts import figures, kept_scenarios, tables
 from workprof.charts.nodes import leaders_sentence, node_comparison_table, node_scenario_table
 from workprof.charts.text import markdown_text
 from workprof.errors import WorkprofError
@@ -54,7 +54,7 @@ def scenarios(asked: Asked) -> None:
             icon=":material/info:",
         )
         return
-    st.dataframe(node_scenario_table(kept), hide_index=True, key="nodes_scenarios", alt=f"{len(kept)} kept scenarios")
+    tables.show(node_scenario_table(kept), hide_index=True, key="nodes_scenarios", alt=f"{len(kept)} kept scenarios")
     names = [one.name for one in kept]
     chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     _compared(asked, [one for one in kept if one.name in chosen])

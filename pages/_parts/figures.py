@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages._parts import terms
+from pages._parts import tables, terms
 from workprof.charts.chart import Chart, Headline
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.text import label_text, markdown_text
@@ -54,7 +54,7 @@ def small(chart: Chart, *, key: str) -> None:
 def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
     """Show a table with a button that saves all of it as CSV."""
     rows = len(frame)
-    st.dataframe(
+    tables.show(
         frame.head(MOST_TABLE_ROWS), hide_index=True, key=key, alt=alt, column_config=terms.columns(frame.columns)
     )
     if rows > MOST_TABLE_ROWS:

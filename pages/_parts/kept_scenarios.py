@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages._frame.visit import Visit
+from workprof.charts.text import visible
 
 
 def compared(names: list[str], key: str, most: int) -> list[str]:
@@ -14,6 +15,7 @@ def compared(names: list[str], key: str, most: int) -> list[str]:
     return st.multiselect(
         "Compare",
         names,
+        format_func=visible,
         default=names[:most],
         max_selections=most,
         key=key,
@@ -33,7 +35,7 @@ def removal(visit: Visit, names: list[str], keys: tuple[str, str], remove: Calla
     """
     prefix, chosen = keys
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        doomed = st.selectbox("Remove", names, key=f"{prefix}_doomed", width=320)
+        doomed = st.selectbox("Remove", names, format_func=visible, key=f"{prefix}_doomed", width=320)
         removed = st.button(
             "Remove scenario",
             icon=":material/delete:",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pages._parts import tables
 from pages._phases.asking import Asked
 from workprof.charts.text import counted
 from workprof.phases.matching.known_records import LEFT_OUT, LibraryEdits, RunLabel
@@ -24,7 +25,7 @@ def labels(asked: Asked, dataset: str, runs: RunList, edits: LibraryEdits) -> No
         icon=":material/bookmarks:",
         key="phases_labels",
     ):
-        st.dataframe(
+        tables.show(
             _table(runs, counts_as),
             hide_index=True,
             key="phases_label_table",

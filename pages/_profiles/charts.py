@@ -11,6 +11,7 @@ from pages._parts import figures
 from workprof.charts.profiles import condensed_tree, feature_boxes, metadata_heatmap, silhouette_boxes, size_bars
 from workprof.charts.profiles.heatmap import BY
 from workprof.charts.profiles.names import ORDERS
+from workprof.charts.text import visible
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -33,6 +34,7 @@ def boxes(view: View) -> None:
         feature = st.selectbox(
             "Feature",
             view.fit.features,
+            format_func=visible,
             key="profiles_box_feature",
             bind="query-params",
             width=300,
@@ -82,6 +84,7 @@ def metadata(view: View) -> None:
         field = st.selectbox(
             "Field",
             fields,
+            format_func=visible,
             key="profiles_map_field",
             bind="query-params",
             width=300,

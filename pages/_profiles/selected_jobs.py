@@ -6,6 +6,7 @@ import math
 
 import streamlit as st
 
+from pages._parts import tables
 from pages._profiles.charts import View
 from workprof.charts.downloads import csv_bytes
 
@@ -22,7 +23,7 @@ def jobs(view: View, row_ids: tuple[int, ...]) -> None:
     page = st.pagination(pages, key="profiles_jobs_page", bind="query-params") if pages > 1 else 1
     shown = row_ids[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
     workbench, dataset = view.visit.workbench, view.dataset.hash
-    st.dataframe(
+    tables.show(
         workbench.rows(dataset, shown),
         hide_index=True,
         key="profiles_jobs",

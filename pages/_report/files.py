@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._parts import tables
 from workprof.inputs import safe_name
 from workprof.report.built import BuiltReport
 from workprof.store.reports import lines_lost
@@ -36,7 +37,7 @@ def files(built: BuiltReport) -> None:
         }
         for section in report.sections
     ]
-    st.dataframe(lines, hide_index=True, key="report_lines", alt=f"{len(lines)} sections with their state")
+    tables.show(lines, hide_index=True, key="report_lines", alt=f"{len(lines)} sections with their state")
 
 
 def _button(words: str, content: bytes, built: BuiltReport, suffix: str, mime: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages._frame.errors import guard
-from pages._parts import figures
+from pages._parts import figures, tables
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep import comparison_headlines, moved_jobs, overlap_heatmap, run_names, runner_up
 from workprof.profiles.sweep.summary import RunComparison
@@ -62,7 +62,7 @@ def _moved(view: View, comparison: RunComparison) -> None:
     page = st.pagination(pages, key="sweep_moved_page", bind="query-params") if pages > 1 else 1
     shown = ids[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE].tolist()
     workbench, dataset = view.visit.workbench, view.dataset.hash
-    st.dataframe(
+    tables.show(
         moved_jobs(workbench.rows(dataset, shown), comparison),
         hide_index=True,
         key="sweep_moved",

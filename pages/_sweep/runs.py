@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._parts import terms
+from pages._parts import tables, terms
 from pages._parts.downloads import csv
 from pages._sweep import compare
 from pages._sweep.context import View
@@ -23,7 +23,7 @@ def runs(view: View) -> None:
     """Show the runs as a table that sorts by a click on a column; rows can be selected."""
     state, table = view.state, runs_table(view.state.runs, view.state.best)
     st.caption("Highest ACQUIRES first. A click on a column sorts; select one run to open it, or two to compare them.")
-    picked = st.dataframe(
+    picked = tables.show(
         table,
         hide_index=True,
         key=TABLE,
@@ -38,7 +38,7 @@ def runs(view: View) -> None:
     left_out = left_out_table([(group.settings, group.result) for group in state.groups])
     if len(left_out):
         st.markdown(f"**Left out: {len(left_out)} sizes**")
-        st.dataframe(left_out, hide_index=True, key="sweep_left_out", alt="Sizes that were left out and why")
+        tables.show(left_out, hide_index=True, key="sweep_left_out", alt="Sizes that were left out and why")
     st.caption(REFERENCE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._parts import figures
+from pages._parts import figures, tables
 from pages._parts.downloads import csv
 from pages._sweep.context import View
 from workprof.charts.sweep import (
@@ -48,7 +48,7 @@ def summary(view: View) -> None:
     """Show Table IV."""
     table = summary_table(view.state.summary)
     st.markdown(f"**{summary_sentence(view.state.summary)}**")
-    st.dataframe(summary_words(table), hide_index=True, key="sweep_summary", alt="Each score over all runs")
+    tables.show(summary_words(table), hide_index=True, key="sweep_summary", alt="Each score over all runs")
     csv(table, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", f"CSV, all {len(table)} lines")
     st.caption("Published means: HDBSCAN in the paper's Table IV, of another sample; its runs were not repeated.")
 

@@ -10,11 +10,12 @@ from workprof.cli.console import plain, table
 
 pytestmark = pytest.mark.slow
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 def test_control_characters_are_spelled_out():
     assert plain("a\x1b[31mb\x07\u202ec\r\n\td") == "a\\x1b[31mb\\x07\\u202ec\\r\n\td"
+    assert plain("a\u200f\u061c\ufeffb") == "a\\u200f\\u061c\\ufeffb"
     assert plain("24,6 % · größer — 日本") == "24,6 % · größer — 日本"
 
 

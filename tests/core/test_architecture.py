@@ -21,6 +21,7 @@ GROUND = {
     "progress",
     "spreadsheets",
     "stopwatch",
+    "visible",
 }
 MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
 METHODS = {"profiles", "memory", "nodes", "phases"}

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.hostile_texts import MARK
+from tests.hostile_texts import MARK, TURNING
 from tests.pages import hostile_home
 from workprof.charts.downloads import csv_bytes
 from workprof.report.bundle import report_bundle
@@ -121,6 +121,12 @@ def test_no_cell_of_the_bundle_is_a_formula(made):
                 assert [cell for row in rows for cell in row if is_formula(cell)] == []
 
 
+def test_nothing_in_a_report_turns_the_direction_of_writing(made):
+    assert not TURNING.search(report_html(made).split("<body>")[1])
+    with zipfile.ZipFile(io.BytesIO(report_bundle(made))) as bundle:
+        assert [name for name in bundle.namelist() if TURNING.search(bundle.read(name).decode())] == []
+
+
 def is_formula(cell):
     return cell.startswith(FORMULA_STARTS) and not NUMBER.fullmatch(cell)
 
@@ -131,6 +137,9 @@ def test_no_cell_of_an_export_is_a_formula(hostile, tmp_path):
         workbench.export(dataset, tmp_path / f"{name}.csv")
         text = (tmp_path / f"{name}.csv").read_bytes().decode()
         assert [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row if is_formula(cell)] == []
+        assert not TURNING.search(text)
+        workbench.export(dataset, tmp_path / f"{name}.schema.json")
+        assert not TURNING.search((tmp_path / f"{name}.schema.json").read_text())
         rows = workbench.rows(dataset, (0, 1, 2)) if name in ("jobs", "tasks") else None
         if rows is not None:
             cells = csv.reader(io.StringIO(csv_bytes(rows).decode(), newline=""))

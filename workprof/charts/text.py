@@ -6,9 +6,20 @@ import html
 import re
 from collections.abc import Sequence
 
-from workprof.spreadsheets import spreadsheet_text
+import pandas as pd
 
-__all__ = ["counted", "label_text", "listed", "markdown_text", "plotly_text", "shortened", "spreadsheet_text"]
+from workprof.visible import visible
+
+__all__ = [
+    "counted",
+    "label_text",
+    "listed",
+    "markdown_text",
+    "plotly_text",
+    "shortened",
+    "visible",
+    "visible_table",
+]
 
 LONGEST = 48
 _MARKUP = re.compile(r"[\\`*\[\]<>$~|&#!]|(?<!\w)_|_(?!\w)|:[\w/-]+[:\[]|://|^([-+]|\d+[.)])(\s|$)|www\.|@")
@@ -16,8 +27,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|$~:<>&])")
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text of at most `longest` characters on one line."""
-    line = " ".join(str(text).split())
+    """Return a text of at most `longest` characters on one line, hidden ones spelled out."""
+    line = visible(" ".join(str(text).split()))
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
@@ -34,6 +45,19 @@ def markdown_text(text: str, longest: int = LONGEST) -> str:
 def label_text(text: str, longest: int = LONGEST) -> str:
     """Return a text that a label shows as it is; unchanged where Markdown makes nothing of it, as of '24.6 %'."""
     return markdown_text(text, longest) if _MARKUP.search(text) else shortened(text, longest)
+
+
+def visible_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose headers and texts have their hidden characters spelled out."""
+    names = [visible(name) if isinstance(name, str) else name for name in frame.columns]
+    shown = frame.copy(deep=False) if names == list(frame.columns) else frame.set_axis(names, axis=1)
+    for place in range(shown.shape[1]):
+        column = shown.iloc[:, place]
+        if not pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_datetime64_any_dtype(column):
+            texts = [visible(item) if isinstance(item, str) else item for item in column]
+            if any(new is not old and new != old for new, old in zip(texts, column, strict=True)):
+                shown.isetitem(place, texts)
+    return shown
 
 
 def listed(words: Sequence[str]) -> str:

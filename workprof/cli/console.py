@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ import typer
 
 from workprof.progress import Progress
 from workprof.settings import Settings, from_environment
+from workprof.visible import visible
 
 Home = Annotated[
     Path | None,
@@ -23,7 +23,6 @@ Home = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
 
 _chosen: dict[str, Path] = {}
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def choose_home(home: Path | None) -> None:
@@ -67,7 +66,7 @@ def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
 
 def plain(text: str) -> str:
     """Return a text that moves no cursor and turns no line round: other control characters as they are spelled."""
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+    return visible(text).replace("\r", "\\r")
 
 
 def warn(message: str) -> None:

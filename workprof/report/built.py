@@ -35,5 +35,5 @@ def build_report(
 ) -> BuiltReport:
     """Return a report with its files; see `make_report`."""
     made = make_report(workbench, dataset, chosen, note, progress)
-    written = json.dumps(manifest(made), indent=2, ensure_ascii=False, allow_nan=False).encode()
+    written = json.dumps(manifest(made), indent=2, allow_nan=False).encode()
     return BuiltReport(made, report_html(made).encode(), report_bundle(made), written)

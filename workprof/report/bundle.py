@@ -41,7 +41,7 @@ def report_bundle(report: Report) -> bytes:
                         "sha256": hashlib.sha256(content).hexdigest(),
                     }
                 )
-        written = json.dumps(manifest(report) | {"files": files}, indent=2, ensure_ascii=False, allow_nan=False)
+        written = json.dumps(manifest(report) | {"files": files}, indent=2, allow_nan=False)
         bundle.writestr(zipfile.ZipInfo(MANIFEST, EPOCH), written, zipfile.ZIP_DEFLATED)
     return target.getvalue()
 

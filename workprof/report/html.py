@@ -17,6 +17,7 @@ from workprof.report.report import Report
 from workprof.report.style import STYLE
 from workprof.store.reports import lines_lost
 from workprof.units import format_duration
+from workprof.visible import visible
 
 MOST_ROWS = 200
 """Of a table; the CSV bundle has all."""
@@ -160,4 +161,4 @@ def _basis(report: Report) -> str:
 
 
 def _text(text: object) -> str:
-    return html.escape(str(text), quote=True)
+    return html.escape(visible(str(text)), quote=True)

@@ -12,6 +12,7 @@ from workprof.store.catalogue import one
 from workprof.store.connection import quoted, text
 from workprof.store.private import narrow
 from workprof.store.spool import Spooled
+from workprof.visible import TURNING, visible
 
 TEXT_CHARACTERS = 500
 """How much of a bad line is kept."""
@@ -112,10 +113,15 @@ def forget(cursor: duckdb.DuckDBPyConnection) -> None:
 
 
 def safe_cell(column: str) -> str:
-    """Return the SQL of a text cell that no spreadsheet takes for a formula (see `workprof.spreadsheets`)."""
+    """Return the SQL of a text cell that runs as no formula and turns no line round (see `workprof.spreadsheets`)."""
     name = quoted(column)
     starts = ", ".join(text(start) for start in FORMULA_STARTS)
-    return f"CASE WHEN left({name}, 1) IN ({starts}) THEN '''' || {name} ELSE {name} END"
+    shown = name
+    for code in TURNING:
+        shown = f"replace({shown}, chr({code}), {text(visible(chr(code)))})"
+    turning = text(f"[{''.join(map(chr, TURNING))}]")
+    shown = f"CASE WHEN regexp_matches({name}, {turning}) THEN {shown} ELSE {name} END"
+    return f"CASE WHEN left({name}, 1) IN ({starts}) THEN '''' || {shown} ELSE {shown} END"
 
 
 def write_file(cursor: duckdb.DuckDBPyConnection, table: str, path: Path) -> None:

@@ -29,7 +29,7 @@ def schema_document(dataset: Dataset, columns: Sequence[Column]) -> str:
         "origin": dataset.origin,
         "columns": [_described(column) for column in columns],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _described(column: Column) -> dict[str, str | None]:

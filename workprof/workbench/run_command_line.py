@@ -10,6 +10,7 @@ from typing import Any
 from workprof.errors import SettingsError
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import COUPLED
+from workprof.visible import visible
 from workprof.workbench.run_setting_paths import differences
 
 Resolve = Callable[[ProfileSettings], ProfileSettings]
@@ -18,6 +19,7 @@ Resolve = Callable[[ProfileSettings], ProfileSettings]
 Words = tuple[str, ...]
 SIZES = ("edges_bytes", "step_bytes", "cap_bytes")
 """Last names of the fields that a command takes as sizes with a unit."""
+_SHELL = {"\\": "\\\\", "'": "\\'"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,17 @@ def written(line: CommandLine, dataset: str, asked: Any) -> str:
         if further is None:
             return ""
         told += [word for text in further for word in ("--with", text)]
-    return shlex.join(["workprof", *line.words, dataset, *line.after, *told])
+    return shell_line(("workprof", *line.words, dataset, *line.after, *told))
+
+
+def shell_line(words: Words) -> str:
+    """Return words as a shell reads them, those with hidden characters in its $'...' with the codes in ASCII."""
+    return " ".join(f"$'{_coded(word)}'" if visible(word) != word else shlex.quote(word) for word in words)
+
+
+def _coded(word: str) -> str:
+    told = (_SHELL.get(sign) or (sign if visible(sign) == sign else f"\\U{ord(sign):08x}") for sign in word)
+    return "".join(told)
 
 
 def fit_words(clustering: ProfileSettings, resolve: Resolve) -> Words:

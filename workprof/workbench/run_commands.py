@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,7 +23,16 @@ from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import SweepSettings
 from workprof.workbench.explanations import ExplanationSettings
-from workprof.workbench.run_command_line import CommandLine, Resolve, fit_words, flags, mode_words, said_as, written
+from workprof.workbench.run_command_line import (
+    CommandLine,
+    Resolve,
+    fit_words,
+    flags,
+    mode_words,
+    said_as,
+    shell_line,
+    written,
+)
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_commands_views import VIEW_COMMANDS
 
@@ -51,7 +59,7 @@ def command_of(step: str, dataset: str, asked: Any, resolve: Resolve) -> str:
 
 def with_clustering(command: str, step: str, clustering: ProfileSettings, resolve: Resolve) -> str:
     """Return a command with the clustering that its question rests on, '' where it takes no such."""
-    return f"{command} {shlex.join(fit_words(clustering, resolve))}" if step in OF_ANY_CLUSTERING else ""
+    return f"{command} {shell_line(fit_words(clustering, resolve))}" if step in OF_ANY_CLUSTERING else ""
 
 
 def _fit(_: ProfileSettings, __: Resolve) -> CommandLine:

@@ -7,6 +7,8 @@ import math
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any
 
+from workprof.visible import visible
+
 WIDEST = 96
 INDENT = "    "
 
@@ -68,7 +70,7 @@ def code_of(value: object, depth: int = 0) -> str:
         parts = [f"{name}={code_of(item, depth + 1)}" for name, item in given]
         return _call(type(value).__name__, parts, depth)
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return visible(json.dumps(value, ensure_ascii=False))
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if isinstance(value, tuple):

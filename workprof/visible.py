@@ -1,0 +1,27 @@
+"""The one rule for characters that cannot be seen and yet move, hide or turn round what stands beside them."""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = (
+    (0x00, 0x08), (0x0B, 0x0C), (0x0E, 0x1F), (0x7F, 0x9F),  # of terminals
+    (0x061C, 0x061C), (0x200E, 0x200F), (0x202A, 0x202E), (0x2066, 0x2069),  # turn the direction of writing
+    (0x200B, 0x200B), (0x2028, 0x2029), (0x2060, 0x2064), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0xE0000, 0xE007F),
+    (0xD800, 0xDFFF),  # half a character alone
+)  # fmt: skip
+"""First and last code of every range; tabs, line ends and the joiners that scripts and emoji need are none of them.
+
+Source: Unicode Standard Annex 9 (directional formatting characters) and Technical Report 36, section 2.
+"""
+
+TURNING = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Codes that turn the direction of writing."""
+
+CLASS = "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in HIDDEN) + "]"
+_HIDDEN = re.compile(CLASS)
+
+
+def visible(text: str) -> str:
+    r"""Return a text with hidden characters as they are spelled, such as `\u202e`; any other is as it was."""
+    return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
