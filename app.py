@@ -6,7 +6,7 @@ import sys
 import streamlit as st
 from starlette.types import ASGIApp
 
-from pages._frame import menu
+from pages._frame import link, menu
 from pages._login import door
 from pages._login.strangers import Strangers
 from workprof.errors import SettingsError
@@ -27,6 +27,7 @@ def show() -> None:
     page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
     door.gate(page)  # ends the run here for a visitor who has to log in first
     door.go_on(pages, page)
+    link.watch(page.title)
     menu.show(pages)
     door.account()
     page.run()

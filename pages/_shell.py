@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages._frame import datasets, empty_state, header, menu, unreadable
+from pages._frame import datasets, empty_state, header, link, menu, unreadable
 from pages._frame.errors import guard
 from pages._frame.open_home import open_house
 from pages._frame.visit import Visit
@@ -57,15 +57,30 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         if visit.readonly:
             st.sidebar.caption(":material/lock: Read-only: everything can be looked at, nothing changed.")
         header.header(page.title, page.question, choice.dataset)
-        if choice.unknown:
-            empty_state.unknown(choice.unknown)
-        if choice.dataset is not None:
-            unreadable.notice(visit, choice.dataset)
-            body(visit, choice.dataset)
-        elif empty is not None:
-            empty(visit)
-        else:
-            empty_state.empty_state(visit, page.needs, page.kind or JOBS)
+        told = st.container()
+        try:
+            _content(page, visit, choice, body, empty)
+        finally:  # the link is read while the page is drawn, and what it says stands above
+            with told:
+                link.notice()
+
+
+def _content(
+    page: Page,
+    visit: Visit,
+    choice: datasets.Choice,
+    body: Callable[[Visit, Dataset], None],
+    empty: Callable[[Visit], None] | None,
+) -> None:
+    if choice.unknown:
+        empty_state.unknown(choice.unknown)
+    if choice.dataset is not None:
+        unreadable.notice(visit, choice.dataset)
+        body(visit, choice.dataset)
+    elif empty is not None:
+        empty(visit)
+    else:
+        empty_state.empty_state(visit, page.needs, page.kind or JOBS)
 
 
 def _hand_over() -> None:

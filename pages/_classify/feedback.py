@@ -8,7 +8,7 @@ from pages._classify import feedback_drift, feedback_jobs
 from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
-from pages._parts.controls import count
+from pages._parts.controls import LARGEST_AMOUNT, count, number
 from workprof.charts.feedback import acquires_history, advice_sentence, feedback_headlines
 from workprof.profiles.feedback.estimates import FeedbackNow
 from workprof.profiles.feedback.settings import FeedbackSettings
@@ -44,16 +44,15 @@ def _settings(view: View) -> FeedbackSettings:
         window = count(
             "Newest jobs per profile", "feedback_window", DEFAULT.window_jobs, "Older ones are let go.", least=20
         )
-        half_life = st.number_input(
+        half_life = number(
             "Half-life (days, 0 = no decay)",
-            min_value=0.0,
-            value=DEFAULT.half_life_days,
+            "feedback_half_life",
+            DEFAULT.half_life_days,
+            (0.0, LARGEST_AMOUNT),
+            "After so many days on the trace's clock a job counts half.",
             step=5.0,
-            key="feedback_half_life",
-            bind="query-params",
-            help="After so many days on the trace's clock a job counts half.",
         )
-    return FeedbackSettings(forecaster=view.settings, window_jobs=window, half_life_days=float(half_life))
+    return FeedbackSettings(forecaster=view.settings, window_jobs=window, half_life_days=half_life)
 
 
 def _ready(view: View, settings: FeedbackSettings) -> bool:

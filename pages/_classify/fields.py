@@ -9,13 +9,14 @@ import streamlit as st
 
 from pages._classify.view import View
 from workprof.charts.fields import formatted, label, title
-from workprof.charts.text import markdown_text
+from workprof.charts.text import markdown_text, visible
 from workprof.profiles.classifier.metadata_encoder import FieldValues, NumberRange
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.units import GIB
 
 UNSEEN = "unseen value"
 MOST_LISTED = 200
+LARGEST_GIVEN = 1e15
 _GIB = "_gib"
 
 
@@ -67,6 +68,7 @@ def _category(seen: FieldValues) -> str | None:
         title(seen.field),
         options,
         index=min(2, len(options) - 1),
+        format_func=visible,
         key=key_of(seen.field),
         bind="query-params",
         accept_new_options=True,
@@ -81,6 +83,8 @@ def _number(number: NumberRange) -> float | None:
     scale = GIB if number.field.endswith("_bytes") else 1
     given = st.number_input(
         title(number.field, "GiB") if scale == GIB else title(number.field),
+        min_value=-LARGEST_GIVEN,
+        max_value=LARGEST_GIVEN,
         value=None,
         format="%.8g",
         key=key_of(number.field),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._classify import learned_profiles
 from pages._frame.visit import Visit
-from pages._parts.controls import MODES_MEANING, choice, count
+from pages._parts.controls import MODES_MEANING, choice, count, number
 from workprof.profiles.classifier.settings import MOST_WRONG_COST, ClassifierSettings
 from workprof.profiles.classifier.splits import SPLITS
 from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
@@ -26,7 +26,7 @@ def form(visit: Visit, dataset: Dataset) -> ForecasterSettings:
     """Show the settings and return them.
 
     Raises:
-        SettingsError: when they (or the link's) cannot be used.
+        SettingsError: when they cannot be used.
     """
     with st.expander("Settings", icon=":material/tune:"), st.grid(min_column_width=240, gap="small"):
         mode = choice("Mode", "classify_mode", MODES, MODES_MEANING)
@@ -82,8 +82,4 @@ def _numbers(settings: ClassifierSettings) -> ClassifierSettings:
 def _number(words: str, key: str, bounds: tuple[float, float, float], meaning: str) -> float:
     """Show a field for a number (default, least and most in `bounds`) and return it."""
     value, least, most = bounds
-    return float(
-        st.number_input(
-            words, min_value=least, max_value=most, value=value, step=0.05, key=key, bind="query-params", help=meaning
-        )
-    )
+    return number(words, key, value, (least, most), meaning, step=0.05)

@@ -6,8 +6,8 @@ import json
 
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.visit import Visit
-from workprof.errors import SettingsError
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import Packed, to_json, unpack
 from workprof.store.reports import Dataset
@@ -18,12 +18,8 @@ LONGEST = 2_000
 
 
 def chosen(dataset: Dataset, mode: str) -> ProfileSettings:
-    """Return the settings of the profiles to learn and write them into the address, where they are not the default.
-
-    Raises:
-        SettingsError: when the link's settings cannot be used.
-    """
-    asked = _of_link() or _of_session(dataset)
+    """Return the settings of the profiles to learn and write them into the address, where they are not the default."""
+    asked = link.read(PARAMETER, _settings, None) or _of_session(dataset)
     if asked is None or asked.mode != mode:
         asked = ProfileSettings(mode=mode)
     _keep(as_text(asked))
@@ -43,15 +39,13 @@ def _of_session(dataset: Dataset) -> ProfileSettings | None:
     return settings if of_dataset == dataset.hash else None
 
 
-def _of_link() -> ProfileSettings | None:
-    text = st.query_params.get(PARAMETER, "")
-    if not text:
-        return None
+def _settings(text: str) -> ProfileSettings:
+    if len(text) > LONGEST:
+        raise link.Unreadable(f"it has {len(text):,} characters, at most {LONGEST:,} are read")
     try:
-        document = json.loads(text[:LONGEST])
-        return unpack(ProfileSettings, Packed({**_defaults(), **document}, {}))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise SettingsError(f"{PARAMETER} in this link cannot be read; open the page from the menu again") from error
+        return unpack(ProfileSettings, Packed({**_defaults(), **json.loads(text)}, {}))
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise link.Unreadable(f"{link.quoted(text)} is not the settings of a clustering") from error
 
 
 def _keep(text: str) -> None:

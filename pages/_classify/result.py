@@ -12,7 +12,7 @@ from pages._classify.view import View
 from pages._parts import figures
 from workprof.charts.classify import additivity, estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.fields import formatted, label
-from workprof.charts.text import markdown_text
+from workprof.charts.text import markdown_text, visible
 from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.forecaster import Forecasts
 from workprof.units import format_duration, format_share
@@ -59,7 +59,13 @@ def _why(view: View, job: pd.DataFrame) -> None:
     classes = [int(profile) for profile in view.model.classes]
     names = {LIKELIEST: None} | {f"{view.naming.name(profile)} ({profile})": profile for profile in classes}
     chosen = st.selectbox(
-        "Class that is explained", list(names), key=CLASS, bind="query-params", width=300, help="Why, or why not."
+        "Class that is explained",
+        list(names),
+        format_func=visible,
+        key=CLASS,
+        bind="query-params",
+        width=300,
+        help="Why, or why not.",
     )
     found = view.loaded.explain(job, names[chosen])
     if not found.additive:

@@ -9,7 +9,7 @@ import streamlit as st
 from pages._durations import chosen_clustering
 from pages._frame import empty_state
 from pages._frame.visit import Visit
-from pages._parts.controls import choice
+from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from workprof.charts.profiles import profile_names
 from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.fit import ProfileFit
@@ -51,32 +51,15 @@ def asked(visit: Visit, dataset: Dataset) -> Asked | None:
         return None
     with st.grid(min_column_width=220, gap="small"):
         target = choice("Quantity", "durations_target", targets, "What is looked at in both tabs.")
-        percentile = st.number_input(
-            "Percentile cursor (%)",
-            min_value=1.0,
-            max_value=99.9,
-            value=80.0,
-            step=5.0,
-            format="%g",
-            key="durations_percentile",
-            bind="query-params",
-            help="80: what 80 % of the jobs, or of the errors, do not exceed.",
-        )
+        meaning = "80: what 80 % of the jobs, or of the errors, do not exceed."
+        percentile = number("Percentile cursor (%)", "durations_percentile", 80.0, (1.0, 99.9), meaning, step=5.0)
         clustering = chosen_clustering.clustering(visit, dataset)
-    return Asked(visit, dataset, target, float(percentile), clustering)
+    return Asked(visit, dataset, target, percentile, clustering)
 
 
 def limit(target: str) -> float:
     """Show the SLO of a quantity and return it in the quantity's own unit; 0 = none."""
     words, factor = LIMIT_UNITS.get(TARGETS[target], ("Limit (%, 0 = none)", 1.0))
     key = "durations_slo" if target == "duration_s" else f"durations_limit_{target}"
-    value = st.number_input(
-        words,
-        min_value=0.0,
-        value=0.0,
-        format="%g",
-        key=key,
-        bind="query-params",
-        help="The share of jobs that keep it is read from every curve.",
-    )
-    return float(value) * factor
+    meaning = "The share of jobs that keep it is read from every curve."
+    return number(words, key, 0.0, (0.0, LARGEST_AMOUNT), meaning) * factor

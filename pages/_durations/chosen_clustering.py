@@ -8,7 +8,6 @@ from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import running_work
 from pages._parts.controls import choice
-from workprof.charts.text import markdown_text
 from workprof.errors import SettingsError
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import Packed, canonical_json, digest, unpack
@@ -23,16 +22,9 @@ PROFILES_PAGE = "pages/profiles.py"
 def clustering(visit: Visit, dataset: Dataset, key: str = KEY) -> ProfileSettings:
     """Show the kept clusterings of a dataset and return the chosen one's settings; the key names the control."""
     kept = {DEFAULT: ProfileSettings()} | _kept(visit, dataset)
-    wanted = st.query_params.get(key, DEFAULT)
     chosen = choice(
         "Profiles of", key, tuple(kept), "default: the Profiles page's first settings. The others were computed here."
     )
-    if wanted not in kept:
-        st.warning(
-            f"This link is about the clustering {markdown_text(wanted, 80)}, which is not kept here; find it on the "
-            "Profiles page.",
-            icon=":material/link_off:",
-        )
     return kept[chosen]
 
 

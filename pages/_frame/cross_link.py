@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import streamlit as st
 
-from pages._frame import datasets
+from pages._frame import datasets, link
 
 Parameters = Mapping[str, str | list[str]]
 PREFIXES = {"classify": ("classify_", "feedback_")}
@@ -59,6 +59,7 @@ def go(page: str, parameters: Parameters) -> NoReturn:
     """Open a page with these parameters, whatever its controls were set to in this session."""
     for name in [str(name) for name in st.session_state if str(name).startswith(prefixes_of(page))]:
         del st.session_state[name]
+    link.forget()
     st.switch_page(f"pages/{page}.py", query_params=dict(parameters))
 
 

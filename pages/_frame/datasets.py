@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages._frame import link
 from workprof.charts.text import shortened
 from workprof.store.reports import Dataset
 
@@ -31,7 +32,7 @@ def choose(datasets: tuple[Dataset, ...], kind: str = "") -> Choice:
     """
     everything = {entry.hash: entry for entry in datasets}
     known = {name: entry for name, entry in everything.items() if kind in ("", entry.kind)}
-    asked = st.query_params.get(PARAMETER, "")
+    asked = link.read(PARAMETER, str, "")
     linked = _match(asked, everything) if asked else ""
     unknown = asked if asked and not linked else ""
     if linked:

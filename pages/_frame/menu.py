@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from pages._frame import link
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -52,7 +54,7 @@ def pages() -> dict[str, list[StreamlitPage]]:
 
 def touring() -> bool:
     """Return whether this address is one of the tour, which has its own way from page to page."""
-    return st.query_params.get(DEMO) == TOUR[DEMO]
+    return link.read(DEMO, link.one_of(TOUR[DEMO]), "") == TOUR[DEMO]
 
 
 def show(sections: dict[str, list[StreamlitPage]]) -> None:

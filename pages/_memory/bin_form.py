@@ -8,13 +8,14 @@ import streamlit as st
 
 from pages._frame import header
 from pages._memory.asking import Asked
-from pages._parts.controls import choice
+from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.memory.bins.settings import COST, COUNT, FREE, MOST_BINS, PINNED, SEARCHES, STRIDE, TOPS, WEIGHTS
 from workprof.memory.bins.settings import BinSettings as Settings
 from workprof.units import GB
 
 EDGES = "memory_edges"
 PERCENT = 100.0
+MOST_HEADROOM = 300.0
 NO_PRICE = "one price"
 PUBLISHED = {
     "memory_weight": COUNT,
@@ -40,8 +41,10 @@ def settings(asked: Asked) -> Settings:
     k = st.slider("Bins", 1, MOST_BINS, 3, key="memory_k", bind="query-params", help="Number of sizes for this task.")
     with st.grid(min_column_width=160, gap="small"):
         words = _words(asked)
-        headroom = _number("Headroom (%)", "memory_headroom", 5.0, "Free above its use for every run, in every bin.")
-        step = _number("Sizes in steps of (GB)", "memory_step", 0.0, "0 = any size. Edges are rounded up.")
+        meaning = "Free above its use for every run, in every bin."
+        headroom = number("Headroom (%)", "memory_headroom", 5.0, (0.0, MOST_HEADROOM), meaning)
+        meaning = "0 = any size. Edges are rounded up."
+        step = number("Sizes in steps of (GB)", "memory_step", 0.0, (0.0, LARGEST_GB), meaning)
     if words.search == STRIDE:
         _published(words)
     return Settings(
@@ -50,7 +53,7 @@ def settings(asked: Asked) -> Settings:
         weight=words.weight,
         top=words.top,
         step_bytes=step * GB,
-        headroom=min(headroom / PERCENT, 3.0),
+        headroom=headroom / PERCENT,
         search=words.search,
         request_bytes=asked.request_bytes,
         price_column="" if words.price == NO_PRICE else words.price,
@@ -95,12 +98,6 @@ def _published(words: _Words) -> None:
 
 def _as_published() -> None:
     st.session_state.update(PUBLISHED)
-
-
-def _number(words: str, key: str, value: float, meaning: str) -> float:
-    return float(
-        st.number_input(words, min_value=0.0, value=value, format="%g", key=key, bind="query-params", help=meaning)
-    )
 
 
 def _numeric(asked: Asked) -> tuple[str, ...]:

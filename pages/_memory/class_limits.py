@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._frame import link
+from pages._parts.controls import LARGEST_GB, number
 from workprof.errors import SettingsError
 from workprof.memory.tasks.task_classes import AUTO, FIXED, LIGHT_GB, MODERATE_GB, ClassSettings
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
+SMALLEST_GB = 0.001
 
 
 def kept() -> ClassSettings:
     """Return the limits as they were set last: what needs them stands above their controls."""
     state = st.session_state
     return _settings(
-        str(state.get(LIMITS) or st.query_params.get(LIMITS, FIXED)),
+        str(state.get(LIMITS) or link.read(LIMITS, link.one_of(FIXED, AUTO), FIXED)),
         _number(LIGHT, LIGHT_GB),
         _number(MODERATE, MODERATE_GB),
     )
@@ -34,17 +37,7 @@ def controls() -> ClassSettings:
             "cheaply, weighted by their hours.",
         )
         sizes = [
-            float(
-                st.number_input(
-                    words,
-                    min_value=0.001,
-                    value=value,
-                    format="%g",
-                    key=key,
-                    bind="query-params",
-                    disabled=limits == AUTO,
-                )
-            )
+            number(words, key, value, (SMALLEST_GB, LARGEST_GB), disabled=limits == AUTO)
             for words, key, value in (
                 ("Light up to (GB)", LIGHT, LIGHT_GB),
                 ("Moderate up to (GB)", MODERATE, MODERATE_GB),
@@ -66,7 +59,11 @@ def _settings(limits: str, light: float, moderate: float) -> ClassSettings:
 
 def _number(key: str, default: float) -> float:
     given = st.session_state.get(key)
-    try:
-        return float(st.query_params.get(key, default) if given is None else given)
-    except ValueError:
-        return default
+    return link.read(key, _limit, default) if given is None else float(given)
+
+
+def _limit(text: str) -> float:
+    value = link.number(text)
+    if not SMALLEST_GB <= value <= LARGEST_GB:
+        raise link.Unreadable(f"{link.quoted(text)} is outside {SMALLEST_GB:g} to {LARGEST_GB:,g}")
+    return value

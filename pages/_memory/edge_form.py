@@ -7,8 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.errors import refused
 from pages._memory.bin_form import EDGES
+from pages._parts import tables
 from workprof.charts.memory import bin_table
 from workprof.charts.text import shortened
 from workprof.memory.bins.bins import GIVEN, Bins
@@ -21,6 +23,7 @@ TABLE = "memory_edges_table"
 
 def typed() -> tuple[float, ...]:
     """Show the field of one's own edges and return them in bytes; () = the best ones are looked for."""
+    link.check(EDGES, _read)
     text = st.text_input(
         "Own edges (GB)",
         key=EDGES,
@@ -40,7 +43,7 @@ def table(found: Bins) -> None:
     lines = bin_table(found)
     number = st.column_config.NumberColumn
     key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in found.edges_bytes)}"
-    st.data_editor(
+    tables.edit(
         lines,
         hide_index=True,
         num_rows="dynamic",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._memory import class_limits
 from pages._memory.asking import Asked
-from pages._parts.controls import choice, count
+from pages._parts.controls import LARGEST_AMOUNT, choice, count, number
 from workprof.memory.money import ASSUMED_PRICE, Price
 from workprof.memory.plans.core_rules import CORE_RULES
 from workprof.memory.plans.plans import LEAST_RUNS, PlanSettings
@@ -65,20 +65,9 @@ def _plan(asked: Asked) -> PlanSettings:
 
 
 def _number(
-    words: str, key: str, value: float, meaning: str, *, least: float = 0.0, most: float | None = None
+    words: str, key: str, value: float, meaning: str, *, least: float = 0.0, most: float = LARGEST_AMOUNT
 ) -> float:
-    return float(
-        st.number_input(
-            words,
-            min_value=least,
-            max_value=most,
-            value=value,
-            format="%g",
-            key=key,
-            bind="query-params",
-            help=meaning,
-        )
-    )
+    return number(words, key, value, (least, most), meaning)
 
 
 def _currency() -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages._durations import chosen_clustering
+from pages._frame import link
 from pages._frame.cross_link import Link, follow
 from pages._memory import other_names
 from pages._memory.asking import Asked
@@ -24,7 +25,7 @@ MEANING = (
     "The runs that the bins are for: those of the task above, or those of a profile, whatever their tasks are. "
     "Profiles are listed once they are found."
 )
-NUMBER = re.compile(r"P?(\d{1,6})(\s|$)")
+NUMBER = re.compile(r"P?(\d{1,6})(\s|$)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,17 @@ def chosen(asked: Asked) -> ProfileScope | None:
         with of:
             clustering = chosen_clustering.clustering(asked.visit, asked.dataset, CLUSTERING)
         labels = _labels(asked, clustering)
-        wanted = _wanted(labels)
+        other = _follow_name(labels)
         with whose:
             name = choice("Bins of", PROFILE, (A_TASK, *labels), MEANING)
-    if wanted not in (A_TASK, *labels):
-        _unknown(wanted, any_profile=bool(labels))
+    if other:
+        st.info(
+            f"{markdown_text(other, 80)} is a profile of another clustering; what follows is about the task above.",
+            icon=":material/info:",
+        )
     if not labels:
-        link = Link("Find profiles", "profiles", asked.dataset.hash, {}, "bubble_chart", "Bins of profiles need them.")
-        follow(link, "memory_find_profiles")
+        way = Link("Find profiles", "profiles", asked.dataset.hash, {}, "bubble_chart", "Bins of profiles need them.")
+        follow(way, "memory_find_profiles")
     if name not in labels:
         return None
     return ProfileScope(labels[name], name, clustering, st.session_state.get(CLUSTERING, chosen_clustering.DEFAULT))
@@ -69,24 +73,20 @@ def _labels(asked: Asked, clustering: ProfileSettings) -> dict[str, int]:
     return {names[profile]: profile for profile in sorted(names) if profile != OUTLIERS}
 
 
-def _wanted(labels: dict[str, int]) -> str:
-    """Return what is asked for as the list calls it: a link may give a number, or a name that has changed since."""
-    wanted = str(st.session_state.get(PROFILE) or st.query_params.get(PROFILE) or A_TASK)
+def _follow_name(labels: dict[str, int]) -> str:
+    """Call a profile as the list calls it: a link may give a number, or a name that has changed since.
+
+    Returns:
+        The name of a profile that was chosen on this page in another clustering, and is not of this one; '' else.
+    """
+    wanted = str(st.session_state.get(PROFILE) or link.read(PROFILE, str, A_TASK))
     if wanted in (A_TASK, *labels):
-        return wanted
+        return ""
     told = NUMBER.match(wanted)
     found = next((label for label, number in labels.items() if told and number == int(told[1])), "")
     if found:
         other_names.take(PROFILE, found)
     elif PROFILE in st.session_state:
-        st.session_state[PROFILE] = A_TASK  # of another clustering
-    return found or wanted
-
-
-def _unknown(wanted: str, *, any_profile: bool) -> None:
-    """Show that a link is about a profile that is not there."""
-    why = "which this clustering does not have" if any_profile else "but no profiles are found here yet"
-    st.warning(
-        f"This link is about the profile {markdown_text(wanted, 80)}, {why}; what follows is about the task above.",
-        icon=":material/link_off:",
-    )
+        st.session_state[PROFILE] = A_TASK
+        return wanted
+    return ""

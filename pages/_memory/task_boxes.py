@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._parts import figures
+from pages._parts.controls import LARGEST_GB
 from workprof.charts.memory import (
     task_boxes,
     zoom_end_gb,
@@ -25,6 +26,7 @@ def boxes(found: Assessment) -> None:
             end = st.number_input(
                 "Close up to (GB, 0 = half of the tasks)",
                 min_value=0.0,
+                max_value=LARGEST_GB,
                 value=0.0,
                 format="%g",
                 key="memory_boxes_end",

@@ -7,6 +7,7 @@ import streamlit as st
 from pages._memory.asking import Asked
 from pages._parts import figures
 from workprof.charts.memory import why_costs, why_headlines, why_history
+from workprof.charts.text import label_text
 from workprof.memory.plans.why import WhySettings
 from workprof.memory.replay.settings import NO_INPUT, ReplaySettings
 from workprof.memory.tasks.assessment import FEWEST_RUNS
@@ -20,8 +21,9 @@ def reason(asked: Asked, settings: ReplaySettings) -> None:
     value = None
     if settings.input_column != NO_INPUT:
         value = st.number_input(
-            f"{settings.input_column} of the next run",
+            f"{label_text(settings.input_column)} of the next run",
             min_value=0.0,
+            max_value=1e18,
             value=None,
             format="%g",
             key="memory_input_value",

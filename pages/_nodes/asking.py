@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._nodes import price_form, weight_form
 from pages._parts.controls import choice
+from workprof.charts.text import visible
 from workprof.errors import SettingsError
 from workprof.nodes.ranking.records import Ranking
 from workprof.nodes.ranking.settings import EXCLUSIONS, SCORES, RankSettings
@@ -87,6 +89,7 @@ def open_runs(node: str) -> None:
 
 
 def _moment(words: str, key: str) -> float | None:
+    link.check(key, lambda given: moment(words, given))
     text = st.text_input(
         words,
         max_chars=LONGEST_TEXT,
@@ -107,6 +110,7 @@ def _only(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
         st.multiselect(
             "Nodes",
             visit.workbench.node_names(dataset.hash),
+            format_func=visible,
             key=ONLY,
             bind="query-params",
             placeholder="all nodes",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._nodes.asking import Asked
 from pages._parts import earlier_result, running_work
-from pages._parts.controls import MODES_MEANING, choice, linked_choice
+from pages._parts.controls import MODES_MEANING, choice
 from workprof.charts.text import counted
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection.records import Detection
@@ -50,7 +50,7 @@ def trained_on(asked: Asked) -> str:
         for one in asked.workbench.datasets()
         if one.kind == BENCHMARKS and one.hash != asked.dataset.hash
     }
-    chosen = linked_choice(
+    chosen = choice(
         "Trained on",
         "nodes_train",
         (SAME, *others),

@@ -9,7 +9,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.errors import refused
+from pages._parts import tables
 from workprof.errors import SettingsError
 from workprof.nodes.price import checked_prices
 from workprof.nodes.ranking.records import Ranking
@@ -21,6 +23,7 @@ LONGEST_TEXT = 4000
 
 def typed() -> dict[str, float]:
     """Show the field of prices and return node -> price per hour."""
+    link.check(PRICES, _read)
     text = st.text_input(
         "Prices per hour",
         max_chars=LONGEST_TEXT,
@@ -30,10 +33,14 @@ def typed() -> dict[str, float]:
         help="Yours: no price list comes with this. The table under the ranking edits the same numbers.",
     )
     try:
-        return checked_prices(numbers_by_name("Prices per hour", text))
+        return _read(text)
     except SettingsError as problem:
         refused(str(problem))
         return {}
+
+
+def _read(text: str) -> dict[str, float]:
+    return checked_prices(numbers_by_name("Prices per hour", text))
 
 
 def table(found: Ranking) -> None:
@@ -47,7 +54,7 @@ def table(found: Ranking) -> None:
     )
     key = f"nodes_price_table_{'_'.join(f'{price:g}' for price in lines['price'])}"
     number = st.column_config.NumberColumn
-    st.data_editor(
+    tables.edit(
         lines,
         hide_index=True,
         key=key,

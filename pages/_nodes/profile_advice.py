@@ -10,7 +10,7 @@ from pages._frame import empty_state
 from pages._nodes.asking import Asked
 from pages._nodes.ranking import notes
 from pages._parts import figures
-from pages._parts.controls import choice, count, linked_choice
+from pages._parts.controls import choice, count
 from workprof.charts.nodes import advice_sentence, best_price_sentence, node_table, ranked_bars, weight_bars
 from workprof.charts.text import markdown_text
 from workprof.profiles.settings import ProfileSettings
@@ -28,7 +28,7 @@ def advice(asked: Asked) -> None:
         return
     with st.grid(min_column_width=200, gap="small"):
         meaning = "A job trace; its default clustering is used."
-        jobs = traces[linked_choice("Jobs", "nodes_jobs", tuple(traces), meaning)]
+        jobs = traces[choice("Jobs", "nodes_jobs", tuple(traces), meaning)]
         profile = count("Profile", "nodes_profile", 0, "Number of the profile; 0 is the largest.")
         weights = choice(
             "Weights", "nodes_weights", (AUTO, OWN), "of the jobs: proposed from what they use. own: those at the top."

@@ -6,17 +6,19 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages._frame import link
 from pages._nodes.asking import Asked
 from pages._nodes.ranking import notes
 from pages._parts import figures
 from pages._parts.controls import choice
 from workprof.charts.nodes import interval_sentence, transfer_bars
-from workprof.charts.text import markdown_text
+from workprof.charts.text import markdown_text, visible
 from workprof.inputs import chosen_file
 from workprof.nodes.transfer.settings import TransferSettings
 from workprof.workbench.nodes_transfer import RuntimeTransfer
 
 SHOWN = "nodes_transfer_last"
+FOLDER, SCORES = "nodes_reports", "nodes_scores_file"
 COMPARED, YES = "nodes_compared", "yes"
 """In the address once the methods were compared: a link to the comparison makes it again."""
 
@@ -27,9 +29,11 @@ def transfer(asked: Asked) -> None:
         "From files, not from this dataset: a folder with MACHINE/.../execution_report_*.csv, scored by the published "
         "machine scores, or by a CSV machine,cpu,linpack,memory,io."
     )
+    data = asked.visit.house.settings.data
+    link.check(FOLDER, lambda text: chosen_file(data, text))
     folder = st.text_input(
         "Folder of reports",
-        key="nodes_reports",
+        key=FOLDER,
         bind="query-params",
         max_chars=400,
         placeholder="below the data folder, such as reports",
@@ -38,7 +42,7 @@ def transfer(asked: Asked) -> None:
     if not folder:
         st.info("Name a folder of reports to compare the methods.", icon=":material/info:")
         return
-    _compare(asked, chosen_file(asked.visit.house.settings.data, folder))
+    _compare(asked, chosen_file(data, folder))
 
 
 def _compare(asked: Asked, folder: Path) -> None:
@@ -48,17 +52,19 @@ def _compare(asked: Asked, folder: Path) -> None:
         targets = st.multiselect(
             "Predicted on",
             [name for name in machines if name != local],
+            format_func=visible,
             key="nodes_targets",
             bind="query-params",
             placeholder="all others",
         )
+        link.check(SCORES, lambda text: chosen_file(asked.visit.house.settings.data, text))
         scores = st.text_input(
-            "CSV of scores", key="nodes_scores_file", bind="query-params", max_chars=400, placeholder="published scores"
+            "CSV of scores", key=SCORES, bind="query-params", max_chars=400, placeholder="published scores"
         ).strip()
     settings = TransferSettings(local, tuple(targets) or tuple(name for name in machines if name != local))
     file = chosen_file(asked.visit.house.settings.data, scores) if scores else None
     pressed = st.button("Compare the methods", type="primary", icon=":material/play_arrow:", key="nodes_transfer")
-    linked = SHOWN not in st.session_state and st.query_params.get(COMPARED) == YES
+    linked = SHOWN not in st.session_state and link.read(COMPARED, link.one_of(YES), "") == YES
     if pressed or linked:
         with st.spinner("Predicting the runtimes…", show_time=True):
             st.session_state[SHOWN] = (folder, asked.workbench.runtime_transfer(folder, settings, file))

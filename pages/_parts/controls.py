@@ -6,11 +6,13 @@ Streamlit binds a control to the address by its shown text; an option that is sh
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages._frame.visit import Visit
 from workprof.charts.help import explained
-from workprof.charts.text import markdown_text
+from workprof.charts.text import visible
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.store.reports import Dataset
 
@@ -22,26 +24,21 @@ SETS_MEANING = (
 )
 MODES_MEANING = "corrected: ours. faithful: the paper's definitions, flagged everywhere."
 LARGEST = 10_000_000
+LARGEST_GB = 1e6
+LARGEST_AMOUNT = 1e9
 
 
 def choice(words: str, key: str, options: tuple[str, ...], meaning: str | None = None, *, index: int = 0) -> str:
     """Show a list of words and return the chosen one."""
     chosen: str = st.selectbox(
-        words, options, index=index, key=key, bind="query-params", help=explained(words, meaning or "") or None
+        words,
+        options,
+        index=index,
+        format_func=visible,
+        key=key,
+        bind="query-params",
+        help=explained(words, meaning or "") or None,
     )
-    return chosen
-
-
-def linked_choice(words: str, key: str, options: tuple[str, ...], meaning: str) -> str:
-    """Show a list of data that a link may name and return the chosen one; a name that is not there is told."""
-    wanted = st.query_params.get(key, "")
-    chosen = choice(words, key, options, meaning)
-    if wanted and wanted not in options:
-        st.warning(
-            f"This link has {markdown_text(wanted, 80)} as “{words}”, which is not here; what is shown is of "
-            f"{markdown_text(chosen, 80)}.",
-            icon=":material/link_off:",
-        )
     return chosen
 
 
@@ -60,8 +57,15 @@ def count(words: str, key: str, value: int, meaning: str, *, least: int = 0) -> 
     )
 
 
-def number(words: str, key: str, value: float, bounds: tuple[float, float], meaning: str = "") -> float:
-    """Show a field for a number within bounds and return it."""
+def number(
+    words: str,
+    key: str,
+    value: float,
+    bounds: tuple[float, float],
+    meaning: str = "",
+    **further: Any,
+) -> float:
+    """Show a field for a number within bounds and return it; `further` are Streamlit's step, width and disabled."""
     return float(
         st.number_input(
             words,
@@ -72,6 +76,7 @@ def number(words: str, key: str, value: float, bounds: tuple[float, float], mean
             key=key,
             bind="query-params",
             help=explained(words, meaning) or None,
+            **further,
         )
     )
 
@@ -82,6 +87,7 @@ def own_features(visit: Visit, dataset: Dataset, key: str) -> list[str]:
     return st.multiselect(
         "Own features",
         numeric,
+        format_func=visible,
         key=key,
         bind="query-params",
         placeholder="At least two numeric columns",

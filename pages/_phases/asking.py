@@ -9,7 +9,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts.controls import choice
 from pages._phases import settings
-from workprof.charts.text import counted, markdown_text
+from workprof.charts.text import counted, visible
 from workprof.phases.run_list import RunLine, RunList
 from workprof.phases.settings import LibrarySettings
 from workprof.store.reports import Dataset
@@ -70,20 +70,15 @@ def counter_columns(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
 
 def _run(runs: RunList) -> RunLine:
     lines = {line.name: line for line in runs.runs}
-    wanted = st.query_params.get(RUN, "")
     chosen: str = st.selectbox(
         "Run",
         list(lines),
+        format_func=visible,
         key=RUN,
         bind="query-params",
         on_change=fresh,
         help=f"{counted(len(lines), 'run')} of {counted(len(runs.workloads), 'workload')}, as workload/run.",
     )
-    if wanted and wanted not in lines:
-        st.warning(
-            f"This link is about the run {markdown_text(wanted, 80)}, which this dataset does not have.",
-            icon=":material/link_off:",
-        )
     line = lines[chosen]
     if line.status in ("short", "failed"):
         st.caption(f":material/warning: This recording is marked {line.status}.")
@@ -99,6 +94,7 @@ def _counters(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
     picked = st.multiselect(
         "Counters shown",
         counter_columns(visit, dataset),
+        format_func=visible,
         key=COUNTERS,
         bind="query-params",
         max_selections=MOST_SHOWN,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 from pages._parts.controls import choice
 from pages._phases.asking import Asked
-from workprof.charts.text import markdown_text, shortened
+from workprof.charts.text import shortened
 
 SOURCE = "phases_library"
 THIS = "this dataset"
@@ -30,7 +28,6 @@ def chosen(asked: Asked, words: str = "Known workloads from") -> Source:
         for entry in asked.workbench.datasets()
         if entry.kind == asked.dataset.kind and entry.hash != asked.dataset.hash
     }
-    wanted = st.query_params.get(SOURCE, THIS)
     picked = choice(
         words,
         SOURCE,
@@ -38,10 +35,5 @@ def chosen(asked: Asked, words: str = "Known workloads from") -> Source:
         "The runs with a workload; of this dataset, the run itself is left out. What counts as what is changed under "
         "Library.",
     )
-    if wanted not in (THIS, *others):
-        st.warning(
-            f"This link compares with {markdown_text(wanted, 60)}, which this home folder does not have.",
-            icon=":material/link_off:",
-        )
     other = others.get(picked, "")
     return Source(other or asked.dataset.hash, other)

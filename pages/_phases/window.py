@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
 
+from pages._frame import link
 from pages._parts.controls import choice
 from pages._phases.asking import FROM, OWN, OWN_OF, TO, Asked
 from workprof.charts.text import markdown_text
@@ -13,6 +15,7 @@ from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
 
 CHART = "phases_timeline"
 EVERY_COUNTER = "every counter"
+LARGEST_S = 1e12
 
 
 def settings(asked: Asked) -> TimelineSettings:
@@ -21,6 +24,7 @@ def settings(asked: Asked) -> TimelineSettings:
         first = _seconds("From (s)", FROM, "Empty: from the start. Or drag a box over the chart.")
         last = _seconds("To (s)", TO, "Empty: to the end.")
         of = choice("Phases of", OWN_OF, (EVERY_COUNTER, *asked.counters), "One of the counters shown, or all.")
+        link.check(OWN, _times)
         typed = st.text_input(
             "begin at (s)",
             key=OWN,
@@ -61,7 +65,7 @@ def _own(of: str, typed: str) -> tuple[OwnBoundaries, ...]:
     if not typed.strip():
         return ()
     try:
-        at_s = tuple(float(part) for part in typed.replace(";", ",").split(",") if part.strip())
+        at_s = _times(typed)
     except ValueError:
         st.warning(
             f"Boundaries are times in seconds with commas between them, not {markdown_text(typed, 60)}; those found "
@@ -72,8 +76,23 @@ def _own(of: str, typed: str) -> tuple[OwnBoundaries, ...]:
     return (OwnBoundaries("" if of == EVERY_COUNTER else of, at_s),)
 
 
+def _times(typed: str) -> tuple[float, ...]:
+    at_s = tuple(float(part) for part in typed.replace(";", ",").split(",") if part.strip())
+    if not all(map(math.isfinite, at_s)):
+        raise ValueError(f"{link.quoted(typed)} has a time that is not finite")
+    return at_s
+
+
 def _seconds(words: str, key: str, meaning: str) -> float | None:
     value: float | None = st.number_input(
-        words, value=None, format="%g", key=key, bind="query-params", placeholder="whole run", help=meaning
+        words,
+        -LARGEST_S,
+        LARGEST_S,
+        value=None,
+        format="%g",
+        key=key,
+        bind="query-params",
+        placeholder="whole run",
+        help=meaning,
     )
     return value

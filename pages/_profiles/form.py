@@ -9,7 +9,18 @@ import streamlit as st
 from pages._frame import reset
 from pages._frame.visit import Visit
 from pages._parts import earlier_result
-from pages._parts.controls import AUTO, MODES_MEANING, SETS, SETS_MEANING, choice, count, features, own_features
+from pages._parts.controls import (
+    AUTO,
+    LARGEST_AMOUNT,
+    MODES_MEANING,
+    SETS,
+    SETS_MEANING,
+    choice,
+    count,
+    features,
+    number,
+    own_features,
+)
 from pages._profiles import presets
 from workprof.charts.profiles import fit_estimate
 from workprof.profiles.settings import (
@@ -94,14 +105,13 @@ def _numbers(settings: ProfileSettings, auto: int) -> ProfileSettings:
         min_samples=count(
             "min_samples (0 = same)", "profiles_min_samples", 0, "Neighbours that make a point's density."
         ),
-        epsilon=st.number_input(
+        epsilon=number(
             "Epsilon",
-            min_value=0.0,
-            value=0.0,
+            "profiles_epsilon",
+            0.0,
+            (0.0, LARGEST_AMOUNT),
+            "Clusters closer than this (scaled units) are merged.",
             step=0.05,
-            key="profiles_epsilon",
-            bind="query-params",
-            help="Clusters closer than this (scaled units) are merged.",
         ),
         target_clusters=count(
             "Target profiles (ACQUIRES)",

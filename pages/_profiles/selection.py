@@ -28,9 +28,7 @@ def selection(view: View) -> None:
     """Show the map and, below it, the jobs of the selection. The map itself does not change by a lasso on it."""
     with guard():
         text = selection_link.current(view)
-        found = read_selection(text)
-        if found is None:
-            st.warning("The selection of this link cannot be read, so nothing is selected.", icon=":material/link_off:")
+        found = read_selection(text) or Selection()
         more = " Rows inside that are not drawn are listed, too." if view.fit.labels.size > MOST_POINTS else ""
         st.caption(f"Draw a lasso or a box around points, or choose profiles: the jobs behind them are listed.{more}")
         plot = _plot_key(view)
@@ -39,8 +37,8 @@ def selection(view: View) -> None:
         drawn = read_selection(st.session_state[DRAWN]) if st.session_state[DRAWN] else None
         keep = functools.partial(_keep_drawing, view)
         figures.show(profile_map(view.fit, view.names, selection=drawn), key=plot, on_select=keep)
-        _profile_list(view, found or Selection())
-        rows = view.fit.row_ids[chosen(view.fit, found or Selection())]
+        _profile_list(view, found)
+        rows = view.fit.row_ids[chosen(view.fit, found)]
         if text and not selection_link.fits(text):
             st.caption(
                 f"This selection of {counted(len(rows), 'row')} is too detailed for a link: the link is without."

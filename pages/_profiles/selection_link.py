@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._frame import link
 from pages._profiles.charts import View
-from workprof.charts.profiles.selection import LONGEST
+from workprof.charts.profiles.selection import LONGEST, read_selection
 
 PARAMETER = "profiles_selected"
 KEPT, ROUND = "profiles_selection_kept", "profiles_map_round"
@@ -13,8 +14,14 @@ KEPT, ROUND = "profiles_selection_kept", "profiles_map_round"
 
 def current(view: View) -> str:
     """Return the selection's text from the address, else from this session, and keep it in both."""
-    text = st.query_params.get(PARAMETER) or st.session_state.get(KEPT, ("", ""))[1]
+    text = link.read(PARAMETER, _readable, "") or st.session_state.get(KEPT, ("", ""))[1]
     keep(view, text)
+    return text
+
+
+def _readable(text: str) -> str:
+    if read_selection(text) is None:
+        raise link.Unreadable(f"{link.quoted(text)} is not a selection")
     return text
 
 

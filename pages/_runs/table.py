@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._parts import terms
+from pages._parts import tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
 from workprof.charts.runs import kept_sentence, run_label, run_table
@@ -30,7 +30,7 @@ def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
         shown = shown[:MOST_SHOWN]
     table = run_table(shown)
     st.session_state[ORDER] = [run_label(run) for run in shown]
-    st.dataframe(
+    tables.show(
         table,
         hide_index=True,
         key=TABLE,
@@ -59,14 +59,7 @@ def _filtered(runs: tuple[KeptRun, ...]) -> tuple[KeptRun, ...]:
 
 def _chosen(shown: tuple[KeptRun, ...]) -> KeptRun:
     labels = {run_label(run): run for run in shown}
-    wanted = st.query_params.get(RUN, "")
-    label = choice("Run", RUN, tuple(labels), "Or click a line of the table.")
-    if wanted and wanted not in labels:
-        st.warning(
-            f"This link is about the run {markdown_text(wanted, 60)}, which is not kept here or is filtered out.",
-            icon=":material/link_off:",
-        )
-    return labels[label]
+    return labels[choice("Run", RUN, tuple(labels), "Or click a line of the table.")]
 
 
 def _picked() -> None:

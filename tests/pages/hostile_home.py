@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.charts import records_for_memory, records_for_phases
-from tests.hostile_texts import hostile, named, with_hostile
+from tests.hostile_texts import MARK, hostile, named, with_hostile
 from tests.made_once import made_once
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
@@ -21,6 +21,9 @@ from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 EVERY = 40
+INPUT = f"[{MARK}](http://example.org) \u202e{MARK} input"
+"""A column that sizes may go by."""
+
 NAMES = ("job_name", "user", "group", "workload", "task_name", "gpu_type", "machine")
 
 
@@ -36,7 +39,10 @@ def _fill(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:
-            return Hashes(*(made(workbench, folder) for made in (_jobs, _tasks, _nodes, _phases)))
+            found = Hashes(*(made(workbench, folder) for made in (_jobs, _tasks, _nodes, _phases)))
+            for at, dataset in enumerate(vars(found).values()):
+                workbench.rename(dataset, f"www.{MARK}{at}.org")  # a name may not hold more than this
+            return found
 
 
 def _forecast(folder, without, hashes):
@@ -58,6 +64,7 @@ def _jobs(workbench, folder):
 def _tasks(workbench, folder):
     table = records_for_memory.jobs()
     renamed = table.assign(**{name: hostile(table[name]) for name in ("task_name", "group", "workload")})
+    renamed[INPUT] = table["duration_s"]
     renamed.to_parquet(folder / "tasks.parquet")
     tasks = workbench.ingest([folder / "tasks.parquet"]).hash
     bins = BinSettings(task=renamed["task_name"][0], k=2)

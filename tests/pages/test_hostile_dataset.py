@@ -4,15 +4,18 @@ import json
 import re
 import shutil
 
+import pandas as pd
 import pytest
 from google.protobuf.message import Message
 
-from tests.hostile_texts import LIVE, MARK, TEXTS
+from tests.hostile_texts import LIVE, MARK, TEXTS, TURNING
 from tests.pages import hostile_home
 from tests.pages.addresses import everything
 from tests.pages.all_views import View
-from tests.pages.conftest import problems
+from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.text import label_text, markdown_text
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +34,7 @@ VIEWS = (
     View("durations", "Observed"),
     *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up", "Models")),
     View("memory", "Policies", {"memory_policies": ["workprof", "preset", "p95"]}),
+    View("memory", "Policies", {"memory_task": f"{TEXTS[0]} 0", "memory_input": hostile_home.INPUT}),
     *(View("nodes", tab) for tab in ("Ranking", "Groups", "For a profile", "Degradation")),
     *(View("phases", tab, {"phases_run": RUN}) for tab in ("Timeline", "Fingerprint")),
     View("phases", "Match", {"phases_run": RUN, "phases_mode": "faithful"}),
@@ -44,6 +48,9 @@ PLAIN_FIELDS = {
     "alt", "accessible_label", "element_id", "raw_values", "chart_data", "url_pathname", "query_string",
 }  # fmt: skip
 """Fields of Streamlit's messages that no browser reads as Markdown."""
+
+NOT_READ = PLAIN_FIELDS - {"value", "default", "placeholder", "code_text"}
+"""Fields that no visitor sees; what is in tables and figures is looked at for itself."""
 
 PLAIN_OPTIONS = ("selectbox", "multiselect", "select_slider")
 """Elements whose options are shown as they are."""
@@ -60,15 +67,15 @@ def hashes(home, hostile):
     return hostile[1]
 
 
-def texts_in(message: Message, kind: str, path: str = ""):
+def texts_in(message: Message, kind: str, path: str = "", plain=PLAIN_FIELDS):
     """Yield name and text of every field that Markdown may be made of."""
     for field, value in message.ListFields():
         name = f"{path}.{field.name}"
-        if field.name in PLAIN_FIELDS or (field.name == "options" and kind in PLAIN_OPTIONS):
+        if field.name in plain or (field.name == "options" and kind in PLAIN_OPTIONS):
             continue
         for one in value if field.is_repeated else (value,):
             if isinstance(one, Message):
-                yield from texts_in(one, kind, name)
+                yield from texts_in(one, kind, name, plain)
             elif isinstance(one, str):
                 yield name, one
 
@@ -84,6 +91,20 @@ def markup(test):
             for name, text in texts_in(node.proto, node.type):
                 if not (plain and name.rsplit(".", 1)[-1] in plain) and LIVE.search(text):
                     found.append(f"{node.type}{name}: {text[:200]!r}")
+    return found
+
+
+def turned(test):
+    """Return where a name of the trace turns the direction of writing."""
+    found = []
+    for node in everything(test):
+        if node.type in ("dataframe", "arrow_data_frame", "table", "arrow_table"):
+            found += [f"{node.type}: {text[:200]!r}" for text in [node.value.to_csv()] if TURNING.search(text)]
+        elif node.type == "plotly_chart":
+            found += [f"figure: {text[:120]!r}" for text in drawn(json.loads(node.proto.spec)) if TURNING.search(text)]
+        elif isinstance(getattr(node, "proto", None), Message):
+            texts = texts_in(node.proto, "", plain=NOT_READ)
+            found += [f"{node.type}{name}: {text[:200]!r}" for name, text in texts if TURNING.search(text)]
     return found
 
 
@@ -109,6 +130,19 @@ def test_no_name_becomes_markup(app, hashes, view):
     test = app(view.page, **view.parameters(hashes))
     assert problems(test) == []
     assert markup(test) == []
+    assert turned(test) == []
+
+
+def test_runs_without_a_result_name_the_dataset_as_it_is_written(app, home, tmp_path):
+    pd.read_parquet(SAMPLE).head(300).to_parquet(tmp_path / "few.parquet")
+    with Workbench(from_environment()) as workbench:
+        few = workbench.ingest([tmp_path / "few.parquet"]).hash
+        workbench.rename(few, f"www.{MARK}.org")
+    test = app("runs", ds=few)
+    assert problems(test) == []
+    assert any(MARK in item.value for item in test.info)
+    assert markup(test) == []
+    assert turned(test) == []
 
 
 def test_the_search_finds_what_it_looks_for(app, hashes):

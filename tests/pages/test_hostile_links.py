@@ -6,12 +6,19 @@ import pytest
 
 from tests.hostile_texts import MARK
 from tests.pages import hostile_home
-from tests.pages.addresses import everything, parameter
+from tests.pages.addresses import everything, parameter, values
 from tests.pages.all_views import View
+from tests.pages.conftest import problems
 
 pytestmark = pytest.mark.slow
 
 VALUES = (
+    "1e309",
+    ["1", "1"],
+    "-0",
+    "x" * 20_000,
+    "1e-400",
+    "٣",
     "[" * 1_500,
     "nan",
     "-1",
@@ -28,6 +35,9 @@ OWN = (
     "phases_to", "nodes_jobs", "nodes_profile", "nodes_prices", "nodes_compared", "demo",
 )  # fmt: skip
 """Parameters that pages read besides those of their controls."""
+
+ANY_NUMBER = ("nodes_since", "nodes_until")
+"""Every number is a moment, and most leave no run."""
 
 VIEWS = (
     *(View("profiles", tab) for tab in ("Cards", "Map", "Box plots")),
@@ -53,15 +63,23 @@ def hashes(home, hostile):
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=repr)
-def test_a_page_opens_whatever_its_link_says(app, hashes, view):
+def test_a_page_opens_whatever_its_link_says_and_tells_what_it_dropped(app, hashes, view):
     given = view.parameters(hashes)
     plain = app(view.page, **given)
-    names = sorted({*OWN, *filter(None, map(parameter, everything(plain)))} - given.keys())
-    for turn in range(2):
-        asked = {name: VALUES[(place + turn * 4) % len(VALUES)] for place, name in enumerate(names)}
+    usual = values(plain)
+    names = sorted({*OWN, *filter(None, map(parameter, everything(plain)))} - {*given, *ANY_NUMBER})
+    for turn in range(3):
+        asked = {name: VALUES[(place + turn * 5) % len(VALUES)] for place, name in enumerate(names)}
         test = app(view.page, **given, **asked)
-        assert [item.message for item in test.exception] == []
+        assert problems(test) == problems(plain)
         assert len(test.title) == 1
+        told = "\n".join(item.value for item in test.warning)
+        bound = {*map(parameter, everything(test)), "demo"} & asked.keys()
+        kept = {
+            name for name, value in values(test).items() if value != usual.get(name, value) or value == asked.get(name)
+        }
+        empty = {name for name in bound if not asked[name] and not usual.get(name, True)}
+        assert {name for name in bound - kept - empty if f"`{name}` in the link could not be read" not in told} == set()
 
 
 @pytest.mark.parametrize("value", VALUES)

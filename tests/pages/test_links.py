@@ -95,7 +95,7 @@ def test_profiles_in_the_link_and_the_last_choice_wins(map_of, house, loaded):
 def test_a_broken_selection_is_told_and_selects_nothing(map_of, text):
     test = map_of(profiles_selected=text)
     assert problems(test) == []
-    assert "cannot be read" in words(test)
+    assert "`profiles_selected` in the link could not be read" in words(test)
     assert "Nothing is selected." in words(test)
 
 

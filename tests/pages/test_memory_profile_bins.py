@@ -96,7 +96,7 @@ def test_a_link_by_number_or_by_an_old_name_opens_the_profile(page, link):
     assert problems(test) == []
     assert test.selectbox(key="memory_profile").value == "P1 long readers"
     assert test.query_params["memory_profile"] in ("P1 long readers", ["P1 long readers"])
-    assert "This link" not in words(test)
+    assert "in the link could not be read" not in words(test)
     test.selectbox(key="memory_profile").set_value("the task above").run()
     assert problems(test) == []
     assert "Wasted now" not in shown(test)
@@ -106,7 +106,9 @@ def test_a_link_by_number_or_by_an_old_name_opens_the_profile(page, link):
 def test_a_link_to_no_profile_is_told_and_the_task_is_shown(page, link):
     test = page(memory_profile=link)
     assert problems(test) == []
-    assert f"This link is about the profile {link}, which this clustering does not have" in words(test)
+    assert f"`memory_profile` in the link could not be read: “{link}” is not one of the choices" in words(test).replace(
+        "\\", ""
+    )
     assert test.selectbox(key="memory_profile").value == "the task above"
     assert len(test.get("plotly_chart")) == 2
 
@@ -158,7 +160,7 @@ def test_a_table_without_profiles_has_bins_of_its_tasks_and_the_way_to_profiles(
     assert test.selectbox(key="memory_profile").options == ["the task above"]
     test = app("memory", ds=kept[2], memory_tab="Bins", memory_profile="P0")
     assert problems(test) == []
-    assert "but no profiles are found here yet" in words(test)
+    assert "`memory_profile` in the link could not be read" in words(test)
     assert len(test.get("plotly_chart")) == 2
     test.button(key="memory_find_profiles").click().run()
     assert test.title[0].value == "Profiles"

@@ -133,6 +133,8 @@ def test_windows_nodes_and_nonsense_in_the_link(page):
     assert "the only node" in words(test)
     test = page(nodes_since="no date")
     assert test.exception.len == 0
+    assert "`nodes_since` in the link could not be read" in words(test)
+    test.text_input(key="nodes_since").set_value("no date").run()
     assert "write epoch seconds" in " ".join(item.value for item in test.error).replace("\\", "")
     test = page(nodes_since="2100-01-01")
     assert "no benchmark run is left" in " ".join(item.value for item in test.error).replace("\\", "")
@@ -253,6 +255,9 @@ def test_transfer_reads_nothing_outside_the_data_folder(page):
     for outside in ("../..", "/etc", "gone"):
         test = page("Transfer", nodes_reports=outside)
         assert test.exception.len == 0
+        assert "`nodes_reports` in the link could not be read" in words(test)
+        assert "is not in the data folder" in words(test)
+        test.text_input(key="nodes_reports").set_value(outside).run()
         assert "is not in the data folder" in " ".join(item.value for item in test.error).replace("\\", "")
 
 
@@ -311,6 +316,5 @@ def test_without_scenarios_the_view_says_how_to_make_one(page):
 def test_a_link_to_data_that_is_gone_says_so(page, tab, name):
     test = page(tab, **{name: "<b>gone</b>"})
     assert problems(test) == []
-    assert "This link has" in words(test)
-    assert "which is not here" in words(test)
-    assert "This link" not in words(page(tab))
+    assert f"`{name}` in the link could not be read: “<b>gone" in words(test)
+    assert "in the link" not in words(page(tab))
