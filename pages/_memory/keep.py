@@ -12,9 +12,22 @@ from workprof.charts.text import markdown_text
 from workprof.errors import WorkprofError
 from workprof.memory.scenarios import MOST_NAME, Scenario
 
+OF_BEFORE = (
+    "What is shown is of the settings before, so it cannot be kept with those above: save it once their own result is "
+    "here, or set them back."
+)
 
-def keep(asked: Asked, key: str, draft: Callable[[str], Scenario]) -> None:
-    """Show the field for a name and the button that keeps the decision."""
+
+def keep(asked: Asked, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
+    """Show the field for a name and the button that keeps the decision.
+
+    Args:
+        asked: what the page is about.
+        key: of the form.
+        draft: makes the scenario of a name.
+        current: whether what is shown is of the settings above; a result before it is not kept under a new name.
+    """
+    closed = asked.visit.refusal or ("" if current else OF_BEFORE)
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Keep as scenario",
@@ -26,10 +39,12 @@ def keep(asked: Asked, key: str, draft: Callable[[str], Scenario]) -> None:
         pressed = st.form_submit_button(
             "Save scenario",
             icon=":material/bookmark_add:",
-            disabled=asked.visit.readonly,
-            help=asked.visit.refusal or "To compare it under Scenarios.",
+            disabled=bool(closed),
+            help=closed or "To compare it under Scenarios.",
         )
-    if pressed and not asked.visit.readonly:
+    if not current:
+        st.caption(OF_BEFORE)
+    if pressed and not closed:
         try:
             kept = asked.workbench.save_scenario(asked.dataset.hash, draft(name.strip()))
         except WorkprofError as error:

@@ -44,8 +44,9 @@ def models(asked: Asked) -> None:
     )
     found = long_question.result(asked.visit, asked.dataset, question)
     if found is not None:
-        _result(asked, found)
-        if found.settings == settings:
+        current = found.settings == settings
+        _result(asked, found, current=current)
+        if current:
             tables.tables(asked, settings)
 
 
@@ -58,7 +59,7 @@ def _before(asked: Asked, settings: PredictorSettings) -> str:
     return f"No models with these settings yet: {pairs} to train, {settings.trials} trials each. {took}"
 
 
-def _result(asked: Asked, found: PredictorResult) -> None:
+def _result(asked: Asked, found: PredictorResult, *, current: bool) -> None:
     if found.settings.mode == FAITHFUL:
         header.published_flag()
     if found.uses_after_the_run:
@@ -80,7 +81,7 @@ def _result(asked: Asked, found: PredictorResult) -> None:
     st.caption("Outlined: told too small, so the first attempt fails.")
     model_views.matrices(found)
     model_views.inputs(found)
-    keep.keep(asked, "memory_keep_models", lambda name: models_scenario(found, asked.dataset, name))
+    keep.keep(asked, "memory_keep_models", partial(models_scenario, found, asked.dataset), current=current)
     st.caption(
         f"{found.n_train + found.n_validation + found.n_test:,} runs, seed {found.settings.seed}, computed in "
         f"{format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."

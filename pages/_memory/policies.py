@@ -11,6 +11,7 @@ from pages._frame.errors import guard
 from pages._memory import keep, policy_table, replay_form, why
 from pages._memory.asking import Asked
 from pages._parts import earlier_result, figures, long_question
+from pages._parts.controls import LARGEST_AMOUNT, number
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory import (
     frontier_chart,
@@ -44,7 +45,7 @@ def policies(asked: Asked) -> None:
     )
     found = long_question.result(asked.visit, asked.dataset, question)
     if found is not None:
-        _result(asked, found)
+        _result(asked, found, current=found.settings == settings)
     st.header("Why this number")
     with guard():
         why.reason(asked, settings)
@@ -61,28 +62,24 @@ def _before(asked: Asked, settings: ReplaySettings) -> str:
     )
 
 
-def _result(asked: Asked, found: ReplayResult) -> None:
+def _result(asked: Asked, found: ReplayResult, *, current: bool) -> None:
     if found.protocol == SIZEY:
         header.published_flag()
     for note in found.notes:
         st.warning(f"{markdown_text(note[:1].upper() + note[1:], 400)}.", icon=":material/warning:")
-    price = float(
-        st.number_input(
-            "Price of a failure (GB·h)",
-            min_value=0.0,
-            value=0.0,
-            format="%g",
-            key="memory_pick",
-            bind="query-params",
-            width=260,
-            help=f"On top of what its attempts are charged; the mean run uses {found.mean_run_gb_h:.3g} GB·h. 0 = "
-            "waste alone.",
-        )
+    price = number(
+        "Price of a failure (GB·h)",
+        "memory_pick",
+        0.0,
+        (0.0, LARGEST_AMOUNT),
+        f"On top of what its attempts are charged; the mean run uses {found.mean_run_gb_h:.3g} GB·h. 0 = waste alone.",
+        width=260,
     )
     figures.headline_row(policy_headlines(found, price))
     figures.show(frontier_chart(found, price), key="memory_frontier")
     policy_table.table(asked, found, price)
-    keep.keep(asked, "memory_keep_policy", lambda name: policy_scenario(found, price, asked.dataset, name))
+    draft = partial(policy_scenario, found, price, asked.dataset)
+    keep.keep(asked, "memory_keep_policy", draft, current=current)
     st.header("While the policies learn")
     figures.show(learning_curve(found), key="memory_learning")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]

@@ -254,6 +254,26 @@ def test_scenarios_are_kept_compared_and_removed(page, runs, house):
     assert [one.name for one in house().workbench.scenarios(runs)] == ["three *bins*"]
 
 
+def test_a_scenario_is_of_the_settings_that_its_result_belongs_to(page, runs, house):
+    def save(test):
+        return next(button for button in test.button if button.label == "Save scenario")
+
+    test = page("Policies", **POLICIES)
+    test.text_input(key="memory_keep_policy_name").set_value("twelve")
+    test.number_input(key="memory_cold").set_value(12).run()
+    assert "based on previous settings" in words(test)
+    assert save(test).disabled
+    assert "cannot be kept with those above" in words(test)
+    next(button for button in test.button if button.label == "Replay the policies").click().run()
+    until(lambda: not any(job.active for job in house().workbench.jobs()))
+    test.run()
+    assert not save(test).disabled
+    test.text_input(key="memory_keep_policy_name").set_value("twelve")
+    save(test).click().run()
+    (kept,) = house().workbench.scenarios(runs)
+    assert (kept.name, kept.settings["cold_runs"]) == ("twelve", 12)
+
+
 def test_a_scenario_needs_a_name(page):
     test = page("Bins")
     next(button for button in test.button if button.label == "Save scenario").click().run()
