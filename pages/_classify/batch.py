@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from pages._classify.view import View
 from pages._frame.errors import guard
-from pages._parts import figures
+from pages._parts import figures, running_work
+from workprof.background import TaskView
 from workprof.charts.classify import answers_table
 from workprof.charts.text import counted, markdown_text
 from workprof.formats.new_jobs import read_new_jobs
 from workprof.inputs import Spooled, discard, spool_upload
+from workprof.progress import Progress
 from workprof.units import MIB
 
-KEPT = "classify_batch"
+WORK = "work_batch"
 LARGEST_MB = 200
 PART_ROWS = 2_000
 MOST_NAMED = 12
@@ -38,24 +41,36 @@ def batch(view: View) -> None:
         "A CSV file with one line per new job. Its columns are named as the fields here, or as in the trace that this "
         f"dataset came from: {markdown_text(', '.join(view.model.encoder.fields), 400)}. Empty cells are not given."
     )
+    asked = running_work.follow(view.visit.house.batches, WORK)
     upload = st.file_uploader("CSV of new jobs", type=["csv"], key="classify_upload", max_upload_size=LARGEST_MB)
     if upload is not None:
         of = (repr((view.dataset.hash, view.settings)), upload.file_id)
-        kept: Batch | None = st.session_state.get(KEPT)
-        if (kept is None or kept.of != of) and st.button(
+        known = asked is not None and (asked.active or (asked.result is not None and asked.result.of == of))
+        if not known and st.button(
             "Classify these jobs", type="primary", icon=":material/play_arrow:", key="classify_start"
         ):
             with guard():
-                _run(view, spool_upload(upload, upload.name, view.visit.house.settings.home), of)
-    kept = st.session_state.get(KEPT)
-    if kept is not None and kept.of[0] == repr((view.dataset.hash, view.settings)):
-        _show(kept)
+                _start(view, spool_upload(upload, upload.name, view.visit.house.settings.home), of)
+    if asked is not None:
+        _follow(view, asked)
 
 
-def _run(view: View, source: Spooled, of: tuple[str, str]) -> None:
-    """Answer a file part by part; a click anywhere else on the page stops it between two parts."""
-    bar = st.progress(0.0, text="Reading")
-    st.button("Cancel", icon=":material/stop_circle:", key="classify_cancel")
+def _follow(view: View, asked: TaskView[Batch]) -> None:
+    """Show the work on a file, or its answers where they are of this forecaster."""
+    if asked.result is None:
+        running_work.task_panel(view.visit.house.batches, asked, "Classifying the jobs of")
+    elif asked.result.of[0] == repr((view.dataset.hash, view.settings)):
+        _show(asked.result)
+
+
+def _start(view: View, source: Spooled, of: tuple[str, str]) -> None:
+    begun = view.visit.house.batches.begin(source.label, partial(_answered, view, source, of))
+    running_work.begun(WORK, begun.key)
+    st.rerun()
+
+
+def _answered(view: View, source: Spooled, of: tuple[str, str], progress: Progress) -> Batch:
+    """Answer a file part by part; a cancel stops it between two parts."""
     try:
         expected, done = _lines(source), 0
         tables: list[pd.DataFrame] = []
@@ -67,12 +82,10 @@ def _run(view: View, source: Spooled, of: tuple[str, str]) -> None:
                 part = found.jobs.iloc[first : first + PART_ROWS]
                 tables.append(answers_table(part, view.loaded.forecast(part), view.naming, done + 1))
                 done += len(part)
-                bar.progress(min(done / expected, 1.0), text=f"{done:,} of about {expected:,} jobs")
-        table = pd.concat(tables, ignore_index=True)
-        st.session_state[KEPT] = Batch(of, source.label, table, unknown)
+                progress(min(done / expected, 1.0), f"classifying: {done:,} of about {expected:,} jobs")
+        return Batch(of, source.label, pd.concat(tables, ignore_index=True), unknown)
     finally:
         discard(source)
-    st.rerun()
 
 
 def _lines(source: Spooled) -> int:

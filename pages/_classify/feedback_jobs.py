@@ -8,14 +8,16 @@ import streamlit as st
 
 from pages._classify.view import View
 from pages._frame.errors import guard
+from pages._parts import running_work
 from workprof.charts.feedback import observed_sentence
-from workprof.charts.text import markdown_text
-from workprof.inputs import discard, spool_upload
+from workprof.charts.text import markdown_text, visible
+from workprof.inputs import spool_upload
 from workprof.profiles.feedback.feedback import Observed
 from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.progress import Progress
 
 FILE, DATASET = "file", "dataset"
-SAID = "feedback_said"
+WORK = "work_feedback"
 LARGEST_MB = 500
 
 
@@ -30,59 +32,64 @@ def observe(view: View, settings: FeedbackSettings) -> None:
             key="feedback_from",
             bind="query-params",
         )
+        observed = running_work.follow(view.visit.house.observed, WORK)
+        busy = observed is not None and observed.active
         if source == FILE:
-            _from_file(view, settings)
+            _from_file(view, settings, busy=busy)
         else:
-            _from_dataset(view, settings)
-        said: tuple[str, Observed] | None = st.session_state.get(SAID)
-        if said is not None and said[0] == view.dataset.hash:
-            _said(said[1])
+            _from_dataset(view, settings, busy=busy)
+        if observed is not None and observed.result is None:
+            running_work.task_panel(view.visit.house.observed, observed, "Observing the jobs of")
+        elif observed is not None and observed.result is not None and observed.result[0] == view.dataset.hash:
+            _said(observed.label, observed.result[1])
 
 
-def _from_file(view: View, settings: FeedbackSettings) -> None:
+def _from_file(view: View, settings: FeedbackSettings, *, busy: bool) -> None:
     upload = st.file_uploader(
         "A trace of finished jobs, in any format that the Data page reads",
         key="feedback_upload",
         max_upload_size=LARGEST_MB,
     )
-    if upload is not None and _pressed("feedback_observe_file"):
-        source = spool_upload(upload, upload.name, view.visit.house.settings.home)
-        try:
-            _fold_in(view, settings, source.path)
-        finally:
-            discard(source)
-        st.rerun()
+    if upload is not None and _pressed("feedback_observe_file", busy=busy):
+        with guard():
+            source = spool_upload(upload, upload.name, view.visit.house.settings.home)
+            _fold_in(view, settings, source.label, source.path, source.folder)
 
 
-def _from_dataset(view: View, settings: FeedbackSettings) -> None:
+def _from_dataset(view: View, settings: FeedbackSettings, *, busy: bool) -> None:
     names = {
         f"{entry.name} ({entry.hash[:8]})": entry.hash
         for entry in view.visit.workbench.datasets()
         if entry.kind == "jobs"
     }
     chosen = st.selectbox(
-        "Dataset", list(names), index=None, key="feedback_dataset", bind="query-params", placeholder="choose one"
+        "Dataset",
+        list(names),
+        index=None,
+        format_func=visible,
+        key="feedback_dataset",
+        bind="query-params",
+        placeholder="choose one",
     )
-    if chosen and _pressed("feedback_observe_dataset"):
-        _fold_in(view, settings, names[chosen])
-        st.rerun()
+    if chosen and _pressed("feedback_observe_dataset", busy=busy):
+        _fold_in(view, settings, chosen, names[chosen])
 
 
-def _pressed(key: str) -> bool:
-    return st.button("Observe", type="primary", icon=":material/play_arrow:", key=key)
+def _pressed(key: str, *, busy: bool) -> bool:
+    return st.button("Observe", type="primary", icon=":material/play_arrow:", key=key, disabled=busy)
 
 
-def _fold_in(view: View, settings: FeedbackSettings, jobs: Path | str) -> None:
-    bar = st.progress(0.0, text="Reading")
+def _fold_in(view: View, settings: FeedbackSettings, label: str, jobs: Path | str, discard: Path | None = None) -> None:
+    """Observe in the background; `discard` is a folder of ours, removed once it has ended."""
+    workbench, dataset = view.visit.workbench, view.dataset.hash
 
-    def tell(share: float | None, words: str) -> None:
-        bar.progress(share or 0.0, text=markdown_text(words))
+    def observe(progress: Progress) -> tuple[str, Observed]:
+        return dataset, workbench.observe(dataset, jobs, settings, progress)
 
-    with guard():
-        found = view.visit.workbench.observe(view.dataset.hash, jobs, settings, tell)
-        st.session_state[SAID] = (view.dataset.hash, found)
+    running_work.begun(WORK, view.visit.house.observed.begin(label, observe, discard=discard).key)
+    st.rerun()
 
 
-def _said(found: Observed) -> None:
+def _said(label: str, found: Observed) -> None:
     notes = "".join(f"\n- {markdown_text(note, 400)}" for note in found.notes)
-    st.success(f"{observed_sentence(found)}{notes}", icon=":material/check_circle:")
+    st.success(f"{markdown_text(label)}: {observed_sentence(found)}{notes}", icon=":material/check_circle:")

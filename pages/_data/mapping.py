@@ -8,9 +8,10 @@ from dataclasses import replace
 import streamlit as st
 
 from pages._frame.visit import Visit
+from pages._parts import tables
 from workprof.charts.data import column_kind
 from workprof.charts.fields import label, unit
-from workprof.charts.text import markdown_text
+from workprof.charts.text import markdown_text, visible
 from workprof.formats.fields import FIELDS
 from workprof.inputs import Spooled, discard, discarded_if_refused
 from workprof.store.reports import FieldSource, IngestOptions, Suggestion
@@ -41,6 +42,7 @@ def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) 
     mapping = _fields(first, suggestion)
     with st.expander("Further fields", icon=":material/add:"):
         mapping |= _fields(tuple(name for name in FIELDS if name not in first), suggestion)
+    st.caption("Until you import it, the file is this page's alone: loading the page again drops it.")
     missing = _missing(mapping)
     _ticks(mapping)
     with st.container(horizontal=True):
@@ -63,7 +65,7 @@ def _samples(suggestion: Suggestion) -> None:
         }
         for name in suggestion.columns
     ]
-    st.dataframe(
+    tables.show(
         rows,
         hide_index=True,
         key="map_sample",
@@ -85,7 +87,7 @@ def _field(name: str, suggestion: Suggestion) -> FieldSource | None:
             f"{label(name)} ({name})",
             columns,
             index=columns.index(guess.column) if guess and guess.column in columns else 0,
-            format_func=lambda text: text or "not in this file",
+            format_func=lambda text: visible(text) or "not in this file",
             key=f"map_{name}",
         )
         chosen = ""

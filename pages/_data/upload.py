@@ -15,7 +15,7 @@ from workprof.charts.text import markdown_text
 from workprof.inputs import Spooled, discarded_if_refused
 from workprof.store.reports import IngestOptions, IngestReport
 
-INGEST = "data_ingest"
+INGEST = "work_ingest"
 
 
 def section(visit: Visit, *, expanded: bool) -> None:
@@ -36,16 +36,17 @@ def start(visit: Visit, source: Spooled, options: IngestOptions) -> None:
     """Start the ingest of a source in the background."""
     owned = None if source.folder == source.path else source.folder
     view = visit.house.ingests.start(source.label, [source.path], options, discard=owned)
-    st.session_state[INGEST] = view.key
+    running_work.begun(INGEST, view.key)
     st.session_state.pop(WAITING, None)
     st.rerun()
 
 
 def _follow(visit: Visit) -> bool:
-    key = st.session_state.get(INGEST)
-    view = running_work.ingest_panel(visit.house, key) if key else None
+    view = running_work.follow(visit.house.ingests, INGEST)
     if view is not None and view.result is not None:
         _done(view)
+    elif view is not None:
+        running_work.task_panel(visit.house.ingests, view, "Loading")
     return view is not None and view.active
 
 

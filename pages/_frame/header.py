@@ -10,6 +10,9 @@ from pages._frame import datasets
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
 
+WORK = "work_"
+"""How parameters begin that hold running work of this visitor: they outlive a reload, and are nobody else's."""
+
 
 def header(title: str, question: str, dataset: Dataset | None) -> None:
     """Show the title, the question that the page answers, and the dataset that it is about."""
@@ -37,7 +40,8 @@ def _copy_link(dataset: Dataset) -> None:
     with st.popover("Copy link", icon=":material/link:", key="shell_link", on_change="rerun") as popover:
         if popover.open:
             st.caption("Opens this dataset with these settings. The button at the right end of the line copies it.")
-            parameters = dict.fromkeys((datasets.PARAMETER, *st.query_params))
+            named = (name for name in st.query_params if not name.startswith(WORK))
+            parameters = dict.fromkeys((datasets.PARAMETER, *named))
             parameters = {name: st.query_params.get_all(name) for name in parameters}
             parameters[datasets.PARAMETER] = [dataset.hash]
             address = urllib.parse.urlencode(parameters, doseq=True)

@@ -16,10 +16,15 @@ from workprof.settings import Settings, from_environment
 from workprof.workbench import Workbench
 
 if TYPE_CHECKING:
+    from pages._classify.batch import Batch
+    from workprof.profiles.feedback.feedback import Observed
     from workprof.report.built import BuiltReport  # with it comes every chart there is
 
 REPORTS_KEPT = 4
 """Of the reports made last: a whole one takes some megabytes."""
+
+BATCHES_KEPT = 4
+"""Of the tables of answers made last."""
 
 MODULES_BETWEEN = 50
 """Newly loaded modules that are worth a pause of some tenths of a second."""
@@ -44,11 +49,13 @@ SAMPLES = {
 
 @dataclass(frozen=True)
 class House:
-    """The workbench, and what runs in threads of this process: ingests and reports."""
+    """The workbench, and what runs in threads of this process: ingests, reports, answers for files of jobs."""
 
     workbench: Workbench
     ingests: Ingests
     reports: Tasks[BuiltReport]
+    batches: Tasks[Batch]
+    observed: Tasks[tuple[str, Observed]]
 
     @property
     def settings(self) -> Settings:
@@ -92,12 +99,18 @@ atexit.register(gc.unfreeze)  # what was left alone is cleared away at the end, 
 
 
 def _close(house: House) -> None:
-    house.ingests.close()
-    house.reports.close()
+    for tasks in (house.ingests, house.reports, house.batches, house.observed):
+        tasks.close()
     house.workbench.close()
 
 
 @st.cache_resource(max_entries=1, show_spinner=False, on_release=_close)
 def _opened(home: str, _settings: Settings) -> House:
     workbench = Workbench(_settings)
-    return House(workbench, Ingests(workbench.ingest), Tasks("no report was made", REPORTS_KEPT))
+    return House(
+        workbench,
+        Ingests(workbench.ingest),
+        Tasks("no report was made", REPORTS_KEPT),
+        Tasks("no job was answered", BATCHES_KEPT),
+        Tasks("nothing was observed"),
+    )

@@ -1,16 +1,25 @@
-"""Running work: the badge in the sidebar, and the panels that follow a job or an ingest with a Cancel that works."""
+"""Running work: the badge in the sidebar, and the panels that follow a job or a task with a Cancel that works.
+
+A job is found again by its settings, which the address holds; a task by its key, which the address holds as well. So
+both outlive a reload of the page.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any, TypeVar
+
 import streamlit as st
 
-from pages._frame.errors import guard, refused
+from pages._frame import link
+from pages._frame.errors import LONGEST_MESSAGE, guard, refused
 from pages._frame.open_home import House
-from workprof.background import TaskView
+from workprof.background import Tasks, TaskView
 from workprof.charts.text import counted, markdown_text
 from workprof.jobs import JobView
-from workprof.store.reports import IngestReport
 from workprof.units import format_duration
+
+Result = TypeVar("Result")
 
 EVERY_S = 1.0
 BADGE_EVERY_S = 3.0
@@ -24,8 +33,9 @@ def badge(house: House) -> None:
 
 
 def _active(house: House) -> int:
-    jobs, ingests, reports = house.workbench.jobs(), house.ingests.views(), house.reports.views()
-    return sum(one.active for views in (jobs, ingests, reports) for one in views)
+    tasks = (house.ingests, house.reports, house.batches, house.observed)
+    views = (house.workbench.jobs(), *(kind.views() for kind in tasks))
+    return sum(one.active for kind in views for one in kind)
 
 
 def _badge(house: House) -> None:
@@ -72,31 +82,72 @@ def line(message: str, fraction: float | None, elapsed_s: float) -> None:
         st.progress(min(max(fraction, 0.0), 1.0), text=text)
 
 
-def ingest_panel(house: House, key: str) -> TaskView[IngestReport] | None:
-    """Show how an ingest stands as a list of steps and return its view."""
-    view = house.ingests.view(key)
-    if view is None:
+def follow(tasks: Tasks[Result], name: str) -> TaskView[Result] | None:
+    """Return the work that this visitor began last, as it stands; None without any.
+
+    The session forgets at a reload of the page, the address does not.
+
+    Args:
+        tasks: of one kind.
+        name: of the parameter that holds the work's key.
+    """
+    key = str(st.session_state.get(name, ""))
+    if tasks.view(key) is None:
+        key = link.read(name, partial(_known, tasks), "", "begin it again, or look for its result")
+    if not key:
         return None
+    begun(name, key)
+    return tasks.view(key)
+
+
+def begun(name: str, key: str) -> None:
+    """Remember work that was begun, in the session and in the address."""
+    st.session_state[name] = key
+    if st.query_params.get(name) != key:
+        st.query_params[name] = key
+
+
+def ended(name: str) -> None:
+    """Forget work whose result has been taken over."""
+    st.session_state.pop(name, None)
+    st.query_params.pop(name, None)
+
+
+def _known(tasks: Tasks[Any], key: str) -> str:
+    if tasks.view(key) is None:
+        raise link.Unreadable("the server knows no such work any more, so it was restarted or has done much since")
+    return key
+
+
+def task_panel(tasks: Tasks[Any], view: TaskView[Any], words: str) -> None:
+    """Show work that runs, with its steps and a Cancel, or why it ended without a result.
+
+    Args:
+        tasks: registry that the work is in.
+        view: of the work.
+        words: what is done, such as 'Loading'; the label of the work follows.
+    """
+    what = f"{words} {markdown_text(view.label)}"
     if view.active:
-        st.fragment(_running_ingest, run_every=EVERY_S)(house, key)
+        st.fragment(_running_task, run_every=EVERY_S)(tasks, view.key, what)
     elif view.state == "failed":
-        refused(f"{view.label} was not loaded: {view.message}")
+        st.error(f"{what} failed: {markdown_text(view.message, LONGEST_MESSAGE)}", icon=":material/error:")
     elif view.state == "cancelled":
-        st.info(f"Loading {markdown_text(view.label)} was cancelled; nothing was kept.", icon=":material/cancel:")
-    return view
+        st.info(f"{what} was cancelled; nothing was kept.", icon=":material/cancel:")
 
 
-def _running_ingest(house: House, key: str) -> None:
+def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
     with guard():
-        view = house.ingests.view(key)
+        view = tasks.view(key)
         if view is None or not view.active:
             st.rerun()
         with st.container(border=True):
-            st.markdown(f"**Loading {markdown_text(view.label)}**")
+            st.markdown(f"**{what}**")
             for step in view.steps[:-1]:
                 st.status(markdown_text(step), state="complete", type="step")
             with st.status(markdown_text(view.steps[-1] if view.steps else "waiting"), type="step", expanded=True):
                 line(view.message, view.fraction, view.elapsed_s)
+            st.caption("It goes on when this page is closed or loaded again.")
             if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
-                house.ingests.cancel(key)
+                tasks.cancel(key)
                 st.rerun()

@@ -123,7 +123,7 @@ def test_the_model_tab_has_every_split(app, part):
     assert len(test.get("plotly_chart")) >= 7
 
 
-def test_the_loop_shows_what_was_observed_and_takes_more(app, part):
+def test_the_loop_shows_what_was_observed_and_takes_more(app, part, house):
     test = app("classify", ds=part[:8], classify_tab="Finished jobs")
     assert not problems(test)
     assert "ACQUIRES" in words(test)
@@ -131,6 +131,9 @@ def test_the_loop_shows_what_was_observed_and_takes_more(app, part):
     (finished,) = [one for one in test.selectbox(key="feedback_dataset").options if one.startswith("finished (")]
     test.selectbox(key="feedback_dataset").set_value(finished).run()
     next(button for button in test.button if button.label == "Observe").click().run()
+    (observed,) = house().observed.views()
+    assert house().observed.wait(observed.key, 120).state == "done"
+    test.run()
     assert not problems(test)
     assert "observed before" in words(test)
 

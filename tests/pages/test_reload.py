@@ -1,0 +1,119 @@
+"""Long work outlives a reload: a new session with the same address has its progress, its Cancel and its result."""
+
+import threading
+import time
+
+import pandas as pd
+import pytest
+
+from tests.pages.conftest import SAMPLE, problems
+from workprof.background import Ingests, Tasks
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+
+PATIENCE_S = 120
+
+
+@pytest.fixture
+def few(home, tmp_path):
+    """A home with the first rows of the sample."""
+    trace = tmp_path / "few.parquet"
+    pd.read_parquet(SAMPLE).head(1500).to_parquet(trace)
+    with Workbench(from_environment()) as workbench:
+        return workbench.ingest([trace]).hash
+
+
+@pytest.fixture
+def gate():
+    opened = threading.Event()
+    yield opened
+    opened.set()
+
+
+def waiting_for(gate):
+    def work(progress):
+        while not gate.is_set():
+            progress(0.4, "counting: 2 of 5")
+            time.sleep(0.02)
+
+    return work
+
+
+def words(test):
+    told = (*test.markdown, *test.caption, *test.info, *test.warning, *test.success)
+    return " ".join(str(item.value) for item in told).replace("\\", "")
+
+
+def labels(test):
+    return [button.label for button in test.button]
+
+
+def click(test, label):
+    next(button for button in test.button if button.label == label).click()
+    return test.run()
+
+
+KINDS = {
+    "work_report": ("report", "reports", "Making the report of few"),
+    "work_ingest": ("data", "ingests", "Loading few"),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_running_work_is_there_after_a_reload_and_can_be_cancelled(app, few, house, gate, name):
+    page, registry, told = KINDS[name]
+    tasks = getattr(house(), registry)
+    key = tasks.begin("few", waiting_for(gate)).key
+    test = app(page, ds=few, **{name: key})
+    assert problems(test) == []
+    assert told in words(test)
+    assert "It goes on when this page is closed" in words(test)
+    assert not any("could not be read" in item.value for item in test.warning)
+    click(test, "Cancel")
+    assert tasks.wait(key, PATIENCE_S).state == "cancelled"
+    test.run()
+    assert "was cancelled" in words(test)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_work_that_the_server_forgot_is_told(app, few, name):
+    test = app(KINDS[name][0], ds=few, **{name: "0" * 32})
+    assert problems(test) == []
+    assert f"`{name}` in the link could not be read: the server knows no such work any more" in words(test)
+    assert "begin it again" in words(test)
+    assert name not in test.query_params
+
+
+def test_a_report_is_found_again_with_its_result(app, few, house):
+    warm = click(app("report", ds=few, report_sections="data"), "Make the report")
+    key = warm.query_params["work_report"]
+    key = key[0] if isinstance(key, list) else key
+    assert house().reports.wait(key, PATIENCE_S).state == "done"
+    cold = app("report", ds=few, report_sections="data", work_report=key)
+    assert problems(cold) == []
+    assert "1 of 1 sections" in cold.success[0].value
+    assert "other sections" not in words(cold)
+
+
+def test_a_stranger_does_not_see_it(app, few, house, gate):
+    house().reports.begin("few", waiting_for(gate))
+    house().ingests.begin("few", waiting_for(gate))
+    for page in ("report", "data"):
+        test = app(page, ds=few)
+        assert "Cancel" not in labels(test)
+        assert any("2 jobs running" in item.value for item in test.sidebar.markdown)
+
+
+def test_a_copied_link_leaves_running_work_out(app, few, house, gate):
+    key = house().reports.begin("few", waiting_for(gate)).key
+    test = app("report", ds=few, report_note="x", work_report=key)
+    test.session_state["shell_link"] = True
+    test.run()
+    codes = [item.value for item in test.code]
+    assert any("report_note=x" in code for code in codes)
+    assert not any(key in code for code in codes)
+
+
+def test_registries_are_of_the_kinds_that_pages_follow(house, few):
+    assert isinstance(house().ingests, Ingests)
+    assert all(isinstance(tasks, Tasks) for tasks in (house().reports, house().batches, house().observed))
