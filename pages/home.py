@@ -16,7 +16,7 @@ from workprof.charts.home import home_headlines
 from workprof.charts.overview import overview_sentence
 from workprof.charts.profiles import headlines, profile_names, size_bars
 from workprof.charts.text import markdown_text
-from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.replay import ReplaySettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset

@@ -12,9 +12,8 @@ from pages._memory import scope
 from pages._memory.scope import TASK
 from pages._parts.controls import choice
 from workprof.charts.memory import task_labels
-from workprof.memory.runs import USAGE_COLUMNS
-from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
-from workprof.memory.tasks.task_classes import ClassSettings
+from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 

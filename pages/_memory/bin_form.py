@@ -9,8 +9,8 @@ import streamlit as st
 from pages._frame import header
 from pages._memory.asking import Asked
 from pages._parts.controls import LARGEST_GB, choice, number
-from workprof.memory.bins.settings import COST, COUNT, FREE, MOST_BINS, PINNED, SEARCHES, STRIDE, TOPS, WEIGHTS
-from workprof.memory.bins.settings import BinSettings as Settings
+from workprof.memory.bin_search import COST, COUNT, FREE, MOST_BINS, PINNED, SEARCHES, STRIDE, TOPS, WEIGHTS
+from workprof.memory.bin_search import BinSettings as Settings
 from workprof.units import GB
 
 EDGES = "memory_edges"

@@ -11,8 +11,7 @@ from pages._memory.asking import Asked
 from pages._parts import figures
 from workprof.charts.memory import improvement_chart, usage_ecdf
 from workprof.charts.text import markdown_text
-from workprof.memory.bins.bins import GIVEN, Bins
-from workprof.memory.bins.improvement import ImprovementCurve
+from workprof.memory.bins import GIVEN, Bins, ImprovementCurve
 from workprof.memory.scenarios import Scenario
 
 

@@ -8,7 +8,7 @@ from pages._memory import asking, bin_form, bin_views, edge_form, profile_bins, 
 from pages._memory.asking import Asked
 from pages._parts import figures
 from workprof.charts.memory import bin_headlines, bins_scenario
-from workprof.memory.bins.settings import BinSettings
+from workprof.memory.bin_search import BinSettings
 
 
 def bins(asked: Asked) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame import link
 from pages._parts.controls import LARGEST_GB, number
 from workprof.errors import SettingsError
-from workprof.memory.tasks.task_classes import AUTO, FIXED, LIGHT_GB, MODERATE_GB, ClassSettings
+from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, ClassSettings
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
 SMALLEST_GB = 0.001

@@ -13,8 +13,8 @@ from pages._memory.bin_form import EDGES
 from pages._parts import tables
 from workprof.charts.memory import bin_table
 from workprof.charts.text import shortened
-from workprof.memory.bins.bins import GIVEN, Bins
-from workprof.memory.bins.settings import MOST_BINS
+from workprof.memory.bin_search import MOST_BINS
+from workprof.memory.bins import GIVEN, Bins
 from workprof.units import GB
 
 MOST_EDGES = 4 * MOST_BINS

@@ -10,11 +10,8 @@ import streamlit as st
 import workprof
 from pages._memory.asking import Asked
 from workprof.inputs import safe_name
-from workprof.memory.exports.about import Origin
-from workprof.memory.exports.kubernetes import plan_kubernetes
-from workprof.memory.exports.nextflow import plan_nextflow
-from workprof.memory.exports.tables import plan_csv, plan_json
-from workprof.memory.plans.plans import Plan
+from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
+from workprof.memory.plan import Plan
 
 FORMATS: dict[str, tuple[str, str, Callable[[Plan, Origin], str]]] = {
     "CSV": ("csv", "text/csv", plan_csv),

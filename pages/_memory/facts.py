@@ -8,8 +8,8 @@ from pages._memory.asking import Asked
 from pages._parts import figures
 from pages._parts.controls import choice
 from workprof.charts.memory import fact_bars, fact_scatter, facts_of_task
-from workprof.memory.tasks.assessment import Assessment
-from workprof.memory.tasks.fact_points import FactPointsSettings
+from workprof.memory.assessment import Assessment
+from workprof.memory.facts import FactPointsSettings
 
 
 def facts(asked: Asked, found: Assessment) -> None:

@@ -10,19 +10,22 @@ from pages._memory import bin_form, edge_form
 from pages._memory.asking import Asked
 from pages._parts.controls import choice, count, number
 from workprof.charts.text import visible
-from workprof.memory.bins.settings import BinSettings, faithful_bins
-from workprof.memory.predictor.bin_scores import PENALTY
-from workprof.memory.predictor.settings import (
+from workprof.memory.bin_search import BinSettings, faithful_bins
+from workprof.memory.bin_models import PENALTY
+from workprof.memory.bin_models import (
+from workprof.memory.bin_models import (
     FAITHFUL,
     MODELS,
     MODES,
     MOST_PENALTY,
     MOST_TRIALS,
+    PENALTY,
     SAMPLINGS,
     PredictorSettings,
 )
-from workprof.memory.runs import USAGE_COLUMNS
-from workprof.memory.tasks.facts import AFTER, UNSURE, known_when
+from workprof.memory.bin_search import BinSettings, faithful_bins
+from workprof.memory.facts import AFTER, UNSURE, known_when
+from workprof.memory.usage import USAGE_COLUMNS
 
 QUICK_TRIALS = PredictorSettings.trials
 

@@ -15,7 +15,7 @@ from workprof.charts.memory import (
 )
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.predictor.results import PredictorResult
+from workprof.memory.models import PredictorResult
 
 
 def table(asked: Asked, found: PredictorResult) -> None:

@@ -20,8 +20,8 @@ from workprof.charts.memory import (
     waterfall,
 )
 from workprof.charts.text import markdown_text
-from workprof.memory.predictor.results import PredictorResult
-from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings
+from workprof.memory.bin_models import FAITHFUL, PredictorSettings
+from workprof.memory.models import PredictorResult
 from workprof.units import format_duration
 from workprof.workbench.memory import TRAIN
 

@@ -7,13 +7,9 @@ import streamlit as st
 from pages._memory import class_limits
 from pages._memory.asking import Asked
 from pages._parts.controls import LARGEST_AMOUNT, choice, count, number
-from workprof.memory.money import ASSUMED_PRICE, Price
-from workprof.memory.plans.core_rules import CORE_RULES
-from workprof.memory.plans.plans import LEAST_RUNS, PlanSettings
-from workprof.memory.plans.sizes import CLASS_SIZES, PERCENTILE, RULES
-from workprof.memory.rollup.measures import MEASURES
-from workprof.memory.rollup.settings import GROUPINGS, RollupSettings
-from workprof.memory.tasks.task_classes import ClassSettings
+from workprof.memory.assessment import ClassSettings
+from workprof.memory.plan import CLASS_SIZES, CORE_RULES, LEAST_RUNS, PERCENTILE, RULES, PlanSettings
+from workprof.memory.rollup import ASSUMED_PRICE, GROUPINGS, MEASURES, Price, RollupSettings
 from workprof.units import MIB
 
 PERCENT = 100.0

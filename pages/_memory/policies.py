@@ -20,9 +20,7 @@ from workprof.charts.memory import (
     policy_scenario,
 )
 from workprof.charts.text import markdown_text
-from workprof.memory.replay.protocols import SIZEY
-from workprof.memory.replay.records import ReplayResult
-from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.replay import SIZEY, ReplayResult, ReplaySettings
 from workprof.units import format_duration
 from workprof.workbench.memory import REPLAY
 

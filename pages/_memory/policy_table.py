@@ -12,7 +12,7 @@ from workprof.charts.memory import (
     policy_table,
 )
 from workprof.inputs import safe_name
-from workprof.memory.replay.records import ReplayResult
+from workprof.memory.replay import ReplayResult
 
 
 def table(asked: Asked, found: ReplayResult, price: float) -> None:

@@ -15,8 +15,8 @@ from pages._parts import figures
 from workprof.charts.memory import profile_bins_scenario, profile_headlines, profile_notes, profile_sentence
 from workprof.charts.memory.profile_bins import BEFOREHAND
 from workprof.charts.text import markdown_text
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ProfileBinSettings
 
 
 def profile_bins(asked: Asked, scope: ProfileScope, searched: BinSettings, edges: tuple[float, ...]) -> None:

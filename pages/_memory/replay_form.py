@@ -6,13 +6,11 @@ import streamlit as st
 
 from pages._memory.asking import Asked
 from pages._parts.controls import choice, count, number
-from workprof.memory.policies.catalogue import OURS, PEERS, POLICIES
-from workprof.memory.policies.sizing_settings import DEFAULT, SizingSettings
-from workprof.memory.replay.protocols import SIZEY, SUBMIT_TIME
-from workprof.memory.replay.settings import NO_INPUT, ReplaySettings
+from workprof.memory.facts import AFTER, known_when
+from workprof.memory.policies import DEFAULT, OURS, PEERS, POLICIES, SizingSettings
+from workprof.memory.replay import NO_INPUT, SIZEY, SUBMIT_TIME, ReplaySettings
 from workprof.memory.retry import RULES, RetrySettings
-from workprof.memory.runs import USAGE_COLUMNS
-from workprof.memory.tasks.facts import AFTER, known_when
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.units import GB
 
 SEEDS = {"1996": (1996,), "1996 and 1 to 4": (1996, 1, 2, 3, 4)}

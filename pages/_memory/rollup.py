@@ -13,7 +13,7 @@ from pages._parts.downloads import csv
 from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.rollup.rollup import Rollup
+from workprof.memory.rollup import Rollup
 
 
 def rollup(asked: Asked) -> None:

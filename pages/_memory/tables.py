@@ -9,8 +9,8 @@ from pages._memory.asking import Asked
 from pages._parts import figures, running_work
 from workprof.charts.memory import best_models_table, binnings_sentence, binnings_table, samplings_table
 from workprof.charts.text import markdown_text
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.predictor.tables import PredictorTables, TableSettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.model_tables import PredictorTables, TableSettings
 
 
 def tables(asked: Asked, settings: PredictorSettings) -> None:

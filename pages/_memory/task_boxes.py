@@ -10,7 +10,7 @@ from workprof.charts.memory import (
     task_boxes,
     zoom_end_gb,
 )
-from workprof.memory.tasks.assessment import Assessment
+from workprof.memory.assessment import Assessment
 
 FULL, CLOSE_UP = "full", "close up"
 

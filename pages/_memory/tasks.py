@@ -22,8 +22,7 @@ from workprof.charts.memory import (
 )
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.tasks.assessment import Assessment
-from workprof.memory.tasks.task_classes import AUTO
+from workprof.memory.assessment import AUTO, Assessment
 from workprof.units import format_duration
 
 GB_FORMAT = "%.3g GB"

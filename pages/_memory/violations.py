@@ -14,8 +14,7 @@ from workprof.charts.memory import violations_sentence, violations_table
 from workprof.charts.profiles.selection import Selection
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.plans.violations import Violations, ViolationSettings
+from workprof.memory.plan import PlanSettings, Violations, ViolationSettings
 
 JOB = "memory_violation"
 

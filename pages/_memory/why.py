@@ -8,9 +8,9 @@ from pages._memory.asking import Asked
 from pages._parts import figures
 from workprof.charts.memory import why_costs, why_headlines, why_history
 from workprof.charts.text import label_text
-from workprof.memory.plans.why import WhySettings
-from workprof.memory.replay.settings import NO_INPUT, ReplaySettings
-from workprof.memory.tasks.assessment import FEWEST_RUNS
+from workprof.memory.assessment import FEWEST_RUNS
+from workprof.memory.replay import NO_INPUT, ReplaySettings
+from workprof.memory.why import WhySettings
 
 
 def reason(asked: Asked, settings: ReplaySettings) -> None:

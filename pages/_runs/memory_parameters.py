@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from pages._runs.parameters import Parameters, number, plain
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.bin_models import FAITHFUL, PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ProfileBinSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import RollupSettings
 from workprof.units import GB, MIB
 
 

@@ -13,7 +13,7 @@ from pages._runs.parameters import Parameters
 from workprof.charts.memory import task_labels
 from workprof.charts.runs import run_label, run_sentence, settings_table
 from workprof.charts.text import markdown_text
-from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.memory.assessment import AssessmentSettings
 from workprof.workbench.run_records import KeptRun, RunAgain, flat_settings
 
 

@@ -14,7 +14,7 @@ used, hours = np.exp(rng.normal(22, 1.5, {N_RUNS})), rng.exponential(1.0, {N_RUN
 OURS = (
     DATA
     + f"""
-from workprof.memory.bins.search import best_edges, needs_of
+from workprof.memory.bin_search import best_edges, needs_of
 times = []
 for _ in range(3):
     started = time.perf_counter()

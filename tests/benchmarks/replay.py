@@ -10,7 +10,7 @@ N_RUNS, N_TASKS = 6000, 60
 DATA = f"""
 import time
 import numpy as np
-from workprof.memory.policies.sequence import Sequence
+from workprof.memory.policies import Sequence
 rng = np.random.default_rng(0)
 sequences = []
 for task in range({N_TASKS}):
@@ -23,7 +23,7 @@ for task in range({N_TASKS}):
 OURS = (
     DATA
     + """
-from workprof.memory.policies.catalogue import policy_named
+from workprof.memory.policies import policy_named
 from workprof.memory.retry import RetrySettings
 def sized(name):
     policy = policy_named(name)

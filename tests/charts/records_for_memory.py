@@ -6,17 +6,14 @@ import numpy as np
 import pandas as pd
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.memory.bins.bins import bins_of
-from workprof.memory.bins.improvement import improvement_curve
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.plans.why import WhySettings, why
-from workprof.memory.predictor.predictor import train_predictors
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.replay.replay import replay
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.rollup import rollup_of
-from workprof.memory.rollup.settings import RollupSettings
-from workprof.memory.tasks.assessment import AssessmentSettings, assessment_of
+from workprof.memory.assessment import AssessmentSettings, assessment_of
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import bins_of, improvement_curve
+from workprof.memory.models import train_predictors
+from workprof.memory.replay import ReplaySettings, replay
+from workprof.memory.rollup import RollupSettings, rollup_of
+from workprof.memory.why import WhySettings, why
 from workprof.units import GB
 
 HEAVY, LIGHT, THIN = "FLOW:HEAVY", "FLOW:LIGHT", f"FLOW:{HOSTILE}"

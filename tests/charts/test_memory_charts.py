@@ -17,11 +17,10 @@ from workprof.charts.memory.policies import picked, policy_headlines, policy_tab
 from workprof.charts.memory.reasons import why_costs, why_headlines, why_history
 from workprof.charts.memory.words import row_labels, saved
 from workprof.charts.theme import readable
-from workprof.memory.predictor.bin_scores import u_score_of
+from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
+from workprof.memory.bin_models import u_score_of
+from workprof.memory.facts import FactPointsSettings, fact_points_of
 from workprof.memory.scenarios import compare
-from workprof.memory.tasks.assessment import AssessmentSettings, assessment_of
-from workprof.memory.tasks.fact_points import FactPointsSettings, fact_points_of
-from workprof.memory.tasks.task_classes import ClassSettings
 from workprof.store.reports import Dataset
 from workprof.units import GB
 

@@ -13,7 +13,7 @@ from workprof.charts.memory.models import every_model
 from workprof.charts.memory.profile_bins import profile_bins_scenario
 from workprof.charts.memory.waterfall import waterfall_table
 from workprof.charts.memory.words import gb_h
-from workprof.memory.bins.profile_bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
+from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
 from workprof.store.reports import Dataset
 
 

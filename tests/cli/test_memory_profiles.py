@@ -11,9 +11,8 @@ from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
 from workprof.cli.memory_bins import profile_bins_answer
 from workprof.errors import NotEnoughData, WorkprofError
-from workprof.memory.bins.bins import bins_of
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ProfileBinSettings, bins_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
 from workprof.settings import from_environment

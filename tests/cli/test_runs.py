@@ -11,18 +11,17 @@ from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
-from workprof.memory.bins.settings import BinSettings, faithful_bins
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.plans.violations import ViolationSettings
-from workprof.memory.plans.why import WhySettings
-from workprof.memory.policies.sizing_settings import SizingSettings
-from workprof.memory.predictor.settings import PredictorSettings, faithful_predictor
-from workprof.memory.predictor.tables import TableSettings
-from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.bin_models import PredictorSettings, faithful_predictor
+from workprof.memory.bin_search import BinSettings, faithful_bins
+from workprof.memory.facts import FactPointsSettings
+from workprof.memory.model_tables import TableSettings
+from workprof.memory.plan import PlanSettings, ViolationSettings
+from workprof.memory.policies import SizingSettings
+from workprof.memory.replay import ReplaySettings
 from workprof.memory.retry import RetrySettings
-from workprof.memory.rollup.settings import RollupSettings
-from workprof.memory.tasks.assessment import AssessmentSettings
-from workprof.memory.tasks.fact_points import FactPointsSettings
+from workprof.memory.rollup import RollupSettings
+from workprof.memory.why import WhySettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.settings import EvaluationSettings
 from workprof.profiles.classifier.settings import ClassifierSettings

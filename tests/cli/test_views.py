@@ -14,11 +14,10 @@ from tests.pages.conftest import SAMPLE
 from workprof.cli.classify_explain import explanation_answer
 from workprof.cli.main import app
 from workprof.errors import WorkprofError
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.plans.violations import ViolationSettings
-from workprof.memory.plans.why import WhySettings
-from workprof.memory.tasks.fact_points import FactPointsSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.facts import FactPointsSettings
+from workprof.memory.plan import PlanSettings, ViolationSettings
+from workprof.memory.why import WhySettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings, RunLabel
 from workprof.phases.settings import MatchRunSettings, faithful_library
 from workprof.phases.timeline.aligned_runs import AlignmentSettings

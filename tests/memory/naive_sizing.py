@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from workprof.memory.policies.sizing import KINDS, MARGINS, SHARES
+from workprof.memory.policies import KINDS, MARGINS, SHARES
 
 STEPS = [0.0, *np.geomspace(5e-4, 3.0, 60)]
 

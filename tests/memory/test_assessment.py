@@ -10,13 +10,26 @@ from scipy import stats
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.memory.tasks.assessment import AssessmentSettings, assessment_of
-from workprof.memory.tasks.boxes import box_of
-from workprof.memory.tasks.fact_points import FactPointsSettings, fact_points_of
-from workprof.memory.tasks.facts import AFTER, BEFORE, UNSURE, known_when
-from workprof.memory.tasks.rank_tests import explained_by_groups, holm, spearman
-from workprof.memory.tasks.task_classes import ClassSettings, task_classes
-from workprof.memory.tasks.utilisation import Pairs, utilisation_of
+from workprof.memory.assessment import (
+    AssessmentSettings,
+    ClassSettings,
+    Pairs,
+    assessment_of,
+    task_classes,
+    utilisation_of,
+)
+from workprof.memory.facts import (
+    AFTER,
+    BEFORE,
+    UNSURE,
+    FactPointsSettings,
+    box_of,
+    explained_by_groups,
+    fact_points_of,
+    holm,
+    known_when,
+    spearman,
+)
 from workprof.records import pack, to_json, unpack
 
 GB = 1e9

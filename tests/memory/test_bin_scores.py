@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workprof.errors import NotEnoughData
-from workprof.memory.predictor.bin_scores import (
+from workprof.memory.bin_models import (
     bin_scores,
     estimated_improvement,
     run_costs,
     u_rate_of,
     u_score_of,
 )
+from workprof.memory.intervals import wilson
 from workprof.memory.published_memory import TABLES_6_TO_11
-from workprof.memory.replay.intervals import wilson
 
 N_TEST = 440
 """The only size of the test set that fits every published pair of accuracy and u-score (memory.md 4.6)."""

@@ -9,13 +9,9 @@ import pytest
 from tests.memory.traces import task_called, trace
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.memory.bins.bins import bins_of
-from workprof.memory.bins.effect import SizedRuns, effect_of_edges
-from workprof.memory.bins.improvement import improvement_curve
-from workprof.memory.bins.search import best_edges, needs_of
-from workprof.memory.bins.settings import BinSettings, faithful_bins
-from workprof.memory.bins.stride_search import exhaustive_trials, stride_edges
-from workprof.memory.usage_curve import usage_curve
+from workprof.memory.bin_search import BinSettings, best_edges, exhaustive_trials, faithful_bins, needs_of, stride_edges
+from workprof.memory.bins import SizedRuns, bins_of, effect_of_edges, improvement_curve
+from workprof.memory.usage import usage_curve
 from workprof.records import pack, unpack
 
 GB = 1e9

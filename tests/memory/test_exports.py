@@ -10,11 +10,19 @@ import pandas as pd
 import pytest
 import yaml
 
-from workprof.memory.exports.about import Origin, one_line
-from workprof.memory.exports.kubernetes import object_names, plan_kubernetes, yaml_text
-from workprof.memory.exports.nextflow import groovy_text, literal_pattern, plan_nextflow
-from workprof.memory.exports.tables import plan_csv, plan_json
-from workprof.memory.plans.plans import PlanSettings, plan_of
+from workprof.memory.exports import (
+    Origin,
+    groovy_text,
+    literal_pattern,
+    object_names,
+    one_line,
+    plan_csv,
+    plan_json,
+    plan_kubernetes,
+    plan_nextflow,
+    yaml_text,
+)
+from workprof.memory.plan import PlanSettings, plan_of
 from workprof.units import MIB
 
 ORIGIN = Origin('trace "x"\n# y', "abc123", "0.6")

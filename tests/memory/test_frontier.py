@@ -2,8 +2,15 @@
 
 import pytest
 
-from workprof.memory.replay.frontier import best_by_task, choices_by_price, dominated_by_ours, marked, settings_of_ours
-from workprof.memory.replay.records import FrontierPoint, TaskFigures
+from workprof.memory.replay import (
+    FrontierPoint,
+    TaskFigures,
+    best_by_task,
+    choices_by_price,
+    dominated_by_ours,
+    marked,
+    settings_of_ours,
+)
 
 
 def point(wasted, failures):

@@ -6,11 +6,10 @@ import pytest
 
 from tests.memory import naive_replay as naive
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.memory.policies.catalogue import ORACLES, POLICIES, policy_named
-from workprof.memory.policies.sequence import REFIT_EACH, Sequence, refits
-from workprof.memory.replay.protocols import sizey_order, submit_order
+from workprof.memory.policies import ORACLES, POLICIES, REFIT_EACH, Sequence, policy_named, refits
+from workprof.memory.replay import sizey_order, submit_order
 from workprof.memory.retry import RetrySettings
-from workprof.memory.runs import runs_of
+from workprof.memory.usage import runs_of
 
 RETRY = RetrySettings()
 

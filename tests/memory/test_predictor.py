@@ -7,12 +7,10 @@ import pandas as pd
 import pytest
 
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.bin_scores import u_score_of
-from workprof.memory.predictor.predictor import train_predictors
-from workprof.memory.predictor.results import ranking_of
-from workprof.memory.predictor.settings import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor
-from workprof.memory.predictor.tables import TableSettings, train_tables
+from workprof.memory.bin_models import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor, u_score_of
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.model_tables import TableSettings, train_tables
+from workprof.memory.models import ranking_of, train_predictors
 from workprof.memory.retry import RetrySettings
 from workprof.records import Packed, pack, unpack
 from workprof.units import GB

@@ -5,13 +5,22 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, SettingsError
-from workprof.memory.predictor.bin_decision import Calibration, Ladder, calibrate, chain_costs, cheapest_bins
-from workprof.memory.predictor.bin_models import default_parameters, train_model
-from workprof.memory.predictor.encoder import fit_encoder
-from workprof.memory.predictor.facts import facts_of
-from workprof.memory.predictor.oversampling import SMOTE_NEIGHBOURS, Balanced, balanced
-from workprof.memory.predictor.settings import MODELS, PredictorSettings, faithful_predictor
-from workprof.memory.predictor.split import folds_by_bin, split_by_bin, split_by_use
+from workprof.memory.bin_models import (
+    MODELS,
+    SMOTE_NEIGHBOURS,
+    Balanced,
+    Calibration,
+    Ladder,
+    PredictorSettings,
+    balanced,
+    calibrate,
+    chain_costs,
+    cheapest_bins,
+    default_parameters,
+    faithful_predictor,
+    train_model,
+)
+from workprof.memory.model_data import facts_of, fit_encoder, folds_by_bin, split_by_bin, split_by_use
 from workprof.memory.retry import RetrySettings
 from workprof.units import GB
 

@@ -5,9 +5,9 @@ import pytest
 
 from tests.memory.traces import task_called, trace
 from tests.shared_data import needs_shared_data
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.predictor import train_predictors
-from workprof.memory.predictor.settings import PredictorSettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.models import train_predictors
 
 pytestmark = needs_shared_data
 

@@ -5,17 +5,17 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.memory.bins.bins import bins_of
-from workprof.memory.bins.improvement import improvement_curve
-from workprof.memory.bins.profile_bins import (
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import (
     LEAST_RUNS,
     PROFILE_COLUMN,
     ProfileBins,
     ProfileBinSettings,
+    bins_of,
+    improvement_curve,
     profile_bins_of,
     profile_curve_of,
 )
-from workprof.memory.bins.settings import BinSettings
 from workprof.records import canonical_json, pack, to_json, unpack
 
 GB = 1e9

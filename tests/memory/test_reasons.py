@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from workprof.errors import SettingsError
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.plans.reasons import ReasonSettings, size_reason_of
+from workprof.memory.plan import PlanSettings
+from workprof.memory.why import ReasonSettings, size_reason_of
 from workprof.records import pack, unpack
 
 GB = 1e9

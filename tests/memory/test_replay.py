@@ -9,11 +9,8 @@ import pytest
 from tests.memory.traces import NAMES, trace
 from tests.shared_data import needs_shared_data
 from workprof.errors import ColumnMissing, SettingsError
-from workprof.memory.policies.catalogue import OURS, PEERS, POLICIES
-from workprof.memory.replay.frontier import dominated_by_ours
-from workprof.memory.replay.records import ReplayResult
-from workprof.memory.replay.replay import replay
-from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.policies import OURS, PEERS, POLICIES
+from workprof.memory.replay import ReplayResult, ReplaySettings, dominated_by_ours, replay
 from workprof.memory.retry import RetrySettings
 from workprof.records import pack, unpack
 

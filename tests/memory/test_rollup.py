@@ -9,10 +9,8 @@ import pytest
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.memory.money import MONTH_HOURS, Price, money_of
-from workprof.memory.plans.plans import PlanSettings, plan_of
-from workprof.memory.plans.sizes import least_waste
-from workprof.memory.predictor.bin_scores import estimated_improvement, u_rate_of
+from workprof.memory.bin_models import estimated_improvement, u_rate_of
+from workprof.memory.plan import PlanSettings, least_waste, plan_of
 from workprof.memory.published_memory import (
     HEAVY_2_TOP_EDGE_GB,
     TABLE_12,
@@ -23,9 +21,7 @@ from workprof.memory.published_memory import (
     published_rollup_cores,
     published_rollup_gb,
 )
-from workprof.memory.rollup.measures import Held, clock_of, peak_held
-from workprof.memory.rollup.rollup import rollup_of
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.rollup import MONTH_HOURS, Held, Price, RollupSettings, clock_of, money_of, peak_held, rollup_of
 from workprof.memory.scenarios import Scenario, compare
 from workprof.records import canonical_json, pack, to_json, unpack
 

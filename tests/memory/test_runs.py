@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.memory.runs import ALL_RUNS, runs_of
+from workprof.memory.usage import ALL_RUNS, runs_of
 
 
 def table(**columns):

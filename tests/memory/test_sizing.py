@@ -5,9 +5,7 @@ import pytest
 
 from tests.memory.naive_sizing import first_sizes
 from workprof.errors import SettingsError
-from workprof.memory.policies.sequence import Sequence
-from workprof.memory.policies.sizing import Workprof
-from workprof.memory.policies.sizing_settings import CAUTIOUS, DEFAULT, SizingSettings
+from workprof.memory.policies import CAUTIOUS, DEFAULT, Sequence, SizingSettings, Workprof
 from workprof.memory.retry import RetrySettings
 
 RETRY = RetrySettings()

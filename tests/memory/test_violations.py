@@ -6,9 +6,7 @@ import pytest
 
 from workprof.charts.memory import violations_sentence, violations_table
 from workprof.errors import SettingsError
-from workprof.memory.plans.plans import PlanSettings, plan_of
-from workprof.memory.plans.sizes import PERCENTILE, RULES
-from workprof.memory.plans.violations import ViolationSettings, violations_of
+from workprof.memory.plan import PERCENTILE, RULES, PlanSettings, ViolationSettings, plan_of, violations_of
 from workprof.records import pack, unpack
 from workprof.units import GB
 

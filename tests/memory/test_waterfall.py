@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from tests.memory.naive_replay import try_one_by_one
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.predictor import train_predictors
-from workprof.memory.predictor.settings import PredictorSettings, faithful_predictor
+from workprof.memory.bin_models import PredictorSettings, faithful_predictor
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.models import train_predictors
 from workprof.memory.retry import RetrySettings, Sizes
 from workprof.units import GB
 

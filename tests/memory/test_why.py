@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.memory.plans.why import Why, WhySettings, why
-from workprof.memory.policies.sizing_settings import SizingSettings
+from workprof.memory.policies import SizingSettings
+from workprof.memory.why import Why, WhySettings, why
 from workprof.records import pack, unpack
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from pages._frame.open_home import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.rollup import RollupSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 

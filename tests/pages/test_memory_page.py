@@ -9,11 +9,11 @@ from pages._memory.bin_form import PUBLISHED
 from pages._memory.edge_form import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import problems
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.settings import RollupSettings
-from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import RollupSettings
 from workprof.settings import from_environment
 from workprof.units import GB, format_share
 from workprof.workbench import Workbench

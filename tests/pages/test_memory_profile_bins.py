@@ -9,8 +9,8 @@ from tests.charts import records_for_memory as given
 from tests.pages import addresses
 from tests.pages.conftest import problems
 from workprof.charts.memory.words import gb_h
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ProfileBinSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.store.reports import ProfileNote

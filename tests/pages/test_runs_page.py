@@ -8,10 +8,10 @@ from pages._runs import links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.run_steps import STEPS
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench

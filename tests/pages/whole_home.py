@@ -11,9 +11,9 @@ from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.cache import About
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.replay import ReplaySettings
 from workprof.nodes.detection.asked import DetectionAsked
 from workprof.nodes.detection.settings import DetectSettings
 from workprof.phases.settings import EvaluationSettings, MatchRunSettings, faithful_library

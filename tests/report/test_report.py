@@ -14,7 +14,7 @@ import pytest
 from tests.pages.conftest import SAMPLE
 from workprof.charts.chart import Chart, Headline
 from workprof.errors import Cancelled, SettingsError
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.rollup import RollupSettings
 from workprof.report.bundle import report_bundle
 from workprof.report.html import MOST_ROWS, report_html
 from workprof.report.parts import Content, Kind, Section, Table

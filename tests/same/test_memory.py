@@ -11,12 +11,12 @@ from workprof.cli.memory import assessment_answer
 from workprof.cli.memory_bins import bins_answer, profile_bins_answer
 from workprof.cli.memory_models import models_answer
 from workprof.cli.memory_plans import replay_answer, rollup_answer
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.settings import RollupSettings
-from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ProfileBinSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
 from workprof.units import GB, format_share

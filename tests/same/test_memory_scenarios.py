@@ -8,8 +8,7 @@ from tests.charts import records_for_memory as given
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.memory import comparison_table
 from workprof.charts.memory.words import gb_h, number
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.plans.violations import ViolationSettings
+from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.units import GB, format_share
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ import pytest
 from tests.charts import records_for_memory as given
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.runs import number_changes_table, run_label, setting_changes_table, when
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.rollup import RollupSettings
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from workprof.errors import WorkprofError
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.bin_search import BinSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.clusterability.baseline import BaselineSettings
 from workprof.profiles.durations.durations import DurationSettings

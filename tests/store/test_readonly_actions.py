@@ -15,9 +15,9 @@ import workprof.workbench
 from tests.charts import records_for_memory as given
 from tests.command_line import run_here
 from workprof.errors import HomeBusy, WorkprofError
-from workprof.memory.bins.settings import BinSettings
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.bin_search import BinSettings
 from workprof.memory.scenarios import Scenario
-from workprof.memory.tasks.assessment import AssessmentSettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.nodes.scenarios import NodeScenario
 from workprof.profiles.feedback.settings import FeedbackSettings

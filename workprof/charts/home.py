@@ -10,7 +10,7 @@ from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.words import number
 from workprof.charts.overview import Columns, column_of
 from workprof.charts.text import counted, listed
-from workprof.memory.replay.records import ReplayResult
+from workprof.memory.replay import ReplayResult
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import Dataset
 from workprof.units import format_count, format_duration, format_share

@@ -11,9 +11,9 @@ from workprof.cli.console import Home, Json, emit, names, opened, progress_line,
 from workprof.cli.further_settings import Fit, With, clustering, further
 from workprof.cli.memory_bins import show_bins, show_profile_bins
 from workprof.errors import SettingsError
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings, faithful_bins
-from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
+from workprof.memory.assessment import Assessment, AssessmentSettings
+from workprof.memory.bin_search import BinSettings, faithful_bins
+from workprof.memory.bins import ProfileBinSettings
 from workprof.units import format_share, parse_size
 
 app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)

@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from workprof.cli.console import emit, warn
-from workprof.memory.bins.bins import Bins
-from workprof.memory.bins.profile_bins import ProfileBins
-from workprof.memory.tasks.assessment import FEWEST_RUNS
+from workprof.memory.assessment import FEWEST_RUNS
+from workprof.memory.bins import Bins, ProfileBins
 from workprof.units import GB, format_share
 
 BEFOREHAND = "such a plan needs the profile of a job before it runs: `workprof classify predict` tells it"

@@ -10,10 +10,10 @@ import typer
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
 from workprof.cli.further_settings import With, further
 from workprof.cli.memory import Dataset, Mode, Task, is_faithful
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.predictor.results import ModelResult, PredictorResult
-from workprof.memory.predictor.settings import PredictorSettings, faithful_predictor
-from workprof.memory.predictor.tables import PredictorTables, TableSettings
+from workprof.memory.bin_models import PredictorSettings, faithful_predictor
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.model_tables import PredictorTables, TableSettings
+from workprof.memory.models import ModelResult, PredictorResult
 from workprof.units import GB, format_share
 
 

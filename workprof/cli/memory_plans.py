@@ -13,18 +13,11 @@ import workprof
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
 from workprof.cli.further_settings import With, further
 from workprof.errors import SettingsError
-from workprof.memory.exports.about import Origin
-from workprof.memory.exports.kubernetes import plan_kubernetes
-from workprof.memory.exports.nextflow import plan_nextflow
-from workprof.memory.exports.tables import plan_csv, plan_json
-from workprof.memory.money import Price
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.replay.records import PolicyFigures, ReplayResult
-from workprof.memory.replay.settings import ReplaySettings, all_policies
+from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
+from workprof.memory.plan import PlanSettings
+from workprof.memory.replay import PolicyFigures, ReplayResult, ReplaySettings, all_policies
 from workprof.memory.retry import RULES
-from workprof.memory.rollup.ledger import RollupRow
-from workprof.memory.rollup.rollup import Rollup
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.rollup import Price, Rollup, RollupRow, RollupSettings
 from workprof.units import format_share, parse_size
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]

@@ -11,15 +11,13 @@ from workprof.cli.console import Home, Json, emit, opened, progress_line
 from workprof.cli.further_settings import Fit, With, clustering, further
 from workprof.cli.memory_views_text import curve_text, fact_text, violations_text, why_text
 from workprof.errors import SettingsError
-from workprof.memory.bins.improvement import ImprovementCurve
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.plans.violations import Violations, ViolationSettings
-from workprof.memory.plans.why import Why, WhySettings
-from workprof.memory.policies.sizing_settings import SizingSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ImprovementCurve, ProfileBinSettings
+from workprof.memory.facts import FactPoints, FactPointsSettings
+from workprof.memory.plan import PlanSettings, Violations, ViolationSettings
+from workprof.memory.policies import SizingSettings
 from workprof.memory.retry import RULES, RetrySettings
-from workprof.memory.tasks.fact_points import FactPoints, FactPointsSettings
+from workprof.memory.why import Why, WhySettings
 from workprof.units import GB, parse_size
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]

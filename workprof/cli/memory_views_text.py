@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from workprof.cli.console import table
-from workprof.memory.bins.improvement import ImprovementCurve
-from workprof.memory.plans.violations import Violations
-from workprof.memory.plans.why import Why
-from workprof.memory.tasks.fact_points import FactPoints
+from workprof.memory.bins import ImprovementCurve
+from workprof.memory.facts import FactPoints
+from workprof.memory.plan import Violations
+from workprof.memory.why import Why
 from workprof.units import GB, format_share
 
 SHOWN_RUNS = 30

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workprof.memory.rollup.measures import BeforeAfter
+from workprof.memory.rollup import BeforeAfter
 
 
 @dataclass(frozen=True)

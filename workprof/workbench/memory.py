@@ -10,39 +10,35 @@ import pandas as pd
 
 from workprof.errors import SettingsError
 from workprof.jobs import JobView
-from workprof.memory.bins.bins import Bins
-from workprof.memory.bins.improvement import ImprovementCurve
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.plans.plans import Plan, PlanSettings
-from workprof.memory.plans.violations import Violations, ViolationSettings
-from workprof.memory.plans.why import Why, WhySettings
-from workprof.memory.predictor.results import PredictorResult
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.predictor.tables import PredictorTables, TableSettings
-from workprof.memory.replay.records import ReplayResult
-from workprof.memory.replay.settings import NO_INPUT, ReplaySettings
-from workprof.memory.rollup.rollup import Rollup
-from workprof.memory.rollup.settings import RollupSettings
+from workprof.memory.assessment import Assessment, AssessmentSettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import Bins, ImprovementCurve
+from workprof.memory.facts import FactPoints, FactPointsSettings
+from workprof.memory.model_tables import PredictorTables, TableSettings
+from workprof.memory.models import PredictorResult
+from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
+from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
+from workprof.memory.rollup import Rollup, RollupSettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
-from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
-from workprof.memory.tasks.fact_points import FactPoints, FactPointsSettings
+from workprof.memory.why import Why, WhySettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames
 from workprof.workbench.datasets import DatasetQuestions
 
-ASSESS = Step("memory.assess", 1, "workprof.memory.tasks.assessment:assessment_of")
-FACT = Step("memory.fact", 1, "workprof.memory.tasks.fact_points:fact_points_of")
-BINS = Step("memory.bins", 1, "workprof.memory.bins.bins:bins_of")
-CURVE = Step("memory.improvement", 1, "workprof.memory.bins.improvement:improvement_curve")
-TRAIN = Step("memory.train", 2, "workprof.memory.predictor.predictor:train_predictors")
-TABLES = Step("memory.tables", 1, "workprof.memory.predictor.tables:train_tables")
-REPLAY = Step("memory.replay", 1, "workprof.memory.replay.replay:replay")
-WHY = Step("memory.why", 1, "workprof.memory.plans.why:why")
-VIOLATIONS = Step("memory.violations", 1, "workprof.memory.plans.violations:violations_of")
-PLAN = Step("memory.plan", 1, "workprof.memory.plans.plans:plan_of")
-ROLLUP = Step("memory.rollup", 1, "workprof.memory.rollup.rollup:rollup_of")
+ASSESS = Step("memory.assess", 1, "workprof.memory.assessment:assessment_of")
+FACT = Step("memory.fact", 1, "workprof.memory.facts:fact_points_of")
+BINS = Step("memory.bins", 1, "workprof.memory.bins:bins_of")
+CURVE = Step("memory.improvement", 1, "workprof.memory.bins:improvement_curve")
+TRAIN = Step("memory.train", 2, "workprof.memory.models:train_predictors")
+TABLES = Step("memory.tables", 1, "workprof.memory.model_tables:train_tables")
+REPLAY = Step("memory.replay", 1, "workprof.memory.replay:replay")
+WHY = Step("memory.why", 1, "workprof.memory.why:why")
+VIOLATIONS = Step("memory.violations", 1, "workprof.memory.plan:violations_of")
+PLAN = Step("memory.plan", 1, "workprof.memory.plan:plan_of")
+ROLLUP = Step("memory.rollup", 1, "workprof.memory.rollup:rollup_of")
 
 SIZING = (
     *("task_name", "requested_memory_bytes", "duration_s", "submit_time_s", "peak_memory_bytes", "rss"),

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workprof.memory.bins.improvement import ImprovementCurve
-from workprof.memory.bins.profile_bins import PROFILE_COLUMN, ProfileBins, ProfileBinSettings, without_edges
+from workprof.memory.bins import PROFILE_COLUMN, ImprovementCurve, ProfileBins, ProfileBinSettings, without_edges
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
@@ -17,8 +16,8 @@ from workprof.workbench.asking import Frames
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.profiles import ProfileQuestions
 
-PROFILE_BINS = Step("memory.profile_bins", 1, "workprof.memory.bins.profile_bins:profile_bins_of")
-PROFILE_CURVE = Step("memory.profile_improvement", 1, "workprof.memory.bins.profile_bins:profile_curve_of")
+PROFILE_BINS = Step("memory.profile_bins", 1, "workprof.memory.bins:profile_bins_of")
+PROFILE_CURVE = Step("memory.profile_improvement", 1, "workprof.memory.bins:profile_curve_of")
 
 
 class ProfileBinQuestions(MemoryQuestions, ProfileQuestions):

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.plans.plans import PlanSettings
-from workprof.memory.predictor.settings import FAITHFUL, PredictorSettings, faithful_predictor
-from workprof.memory.predictor.tables import TableSettings
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.settings import RollupSettings
-from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.bin_models import FAITHFUL, PredictorSettings, faithful_predictor
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ProfileBinSettings
+from workprof.memory.model_tables import TableSettings
+from workprof.memory.plan import PlanSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import RollupSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.clusterability.baseline import BaselineSettings
 from workprof.profiles.clusterability.clusterability import HopkinsSettings

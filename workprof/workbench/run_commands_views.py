@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workprof.memory.bins.profile_bins import ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.plans.violations import ViolationSettings
-from workprof.memory.plans.why import WhySettings
-from workprof.memory.tasks.fact_points import FactPointsSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import ProfileBinSettings
+from workprof.memory.facts import FactPointsSettings
+from workprof.memory.plan import ViolationSettings
+from workprof.memory.why import WhySettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryViewSettings
 from workprof.phases.run_list import RunListSettings
 from workprof.phases.settings import LibrarySettings, faithful_library

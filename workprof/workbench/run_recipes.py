@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from workprof.errors import NotEnoughData
-from workprof.memory.bins.bins import Bins
-from workprof.memory.bins.improvement import ImprovementCurve
-from workprof.memory.bins.profile_bins import ProfileBins, ProfileBinSettings
-from workprof.memory.bins.settings import BinSettings
-from workprof.memory.plans.plans import Plan, PlanSettings
-from workprof.memory.plans.violations import Violations, ViolationSettings
-from workprof.memory.plans.why import Why, WhySettings
-from workprof.memory.predictor.results import PredictorResult
-from workprof.memory.predictor.settings import PredictorSettings
-from workprof.memory.predictor.tables import PredictorTables, TableSettings
-from workprof.memory.replay.records import ReplayResult
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.rollup import Rollup
-from workprof.memory.rollup.settings import RollupSettings
-from workprof.memory.tasks.assessment import Assessment, AssessmentSettings
-from workprof.memory.tasks.fact_points import FactPoints, FactPointsSettings
+from workprof.memory.assessment import Assessment, AssessmentSettings
+from workprof.memory.bin_models import PredictorSettings
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
+from workprof.memory.facts import FactPoints, FactPointsSettings
+from workprof.memory.model_tables import PredictorTables, TableSettings
+from workprof.memory.models import PredictorResult
+from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
+from workprof.memory.replay import ReplayResult, ReplaySettings
+from workprof.memory.rollup import Rollup, RollupSettings
+from workprof.memory.why import Why, WhySettings
 from workprof.profiles.classifier.evaluation import ClassifierEvaluation
 from workprof.profiles.classifier.explain_all import GlobalExplanation
 from workprof.profiles.classifier.settings import ClassifierSettings

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workprof.memory.bins.settings import MOST_BINS
-from workprof.memory.plans.plans import LEAST_RUNS
+from workprof.memory.assessment import FEWEST_RUNS
+from workprof.memory.bin_search import MOST_BINS
+from workprof.memory.plan import LEAST_RUNS
 from workprof.memory.scenarios import MOST_COMPARED
-from workprof.memory.tasks.assessment import FEWEST_RUNS
 from workprof.profiles.settings import EXACT_SILHOUETTE_ROWS, OPTICS_ROWS
 from workprof.profiles.sweep.settings import OPTICS_SWEEP_ROWS
 

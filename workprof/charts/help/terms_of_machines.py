@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workprof.charts.help.term import Term
-from workprof.memory.policies.sizing_settings import DEFAULT
-from workprof.memory.predictor.bin_scores import PENALTY
+from workprof.memory.bin_models import PENALTY
+from workprof.memory.policies import DEFAULT
 
 MEMORY_TERMS = (
     Term("GB and GiB", "1 GB is 1e9 bytes, 1 GiB is 1024 to the power of 3 bytes: 7.4 % more.", "Memory"),

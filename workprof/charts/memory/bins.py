@@ -6,7 +6,7 @@ import pandas as pd
 
 from workprof.charts.chart import Headline
 from workprof.charts.memory.words import gb_h
-from workprof.memory.bins.bins import Bins
+from workprof.memory.bins import Bins
 from workprof.units import GB, format_share
 
 

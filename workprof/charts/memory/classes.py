@@ -14,8 +14,7 @@ from workprof.charts.memory.figures import CLASS_LOOKS, figure_of, rows_axis, ve
 from workprof.charts.memory.words import gb, row_labels
 from workprof.charts.text import counted
 from workprof.charts.theme import rows_height
-from workprof.memory.tasks.assessment import Assessment, TaskAssessment
-from workprof.memory.tasks.task_classes import CLASSES, ClassSettings, task_classes
+from workprof.memory.assessment import CLASSES, Assessment, ClassSettings, TaskAssessment, task_classes
 from workprof.units import GB
 
 MOST_TASKS = 60

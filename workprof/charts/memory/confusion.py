@@ -14,7 +14,7 @@ from workprof.charts.memory.words import number
 from workprof.charts.sweep.ink import ink
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, SCALE
-from workprof.memory.predictor.results import ModelResult, PredictorResult
+from workprof.memory.models import ModelResult, PredictorResult
 from workprof.units import GB, format_share
 
 HEIGHT_PX = 300

@@ -12,8 +12,7 @@ from workprof.charts.memory.task_boxes import boxes_axis_box
 from workprof.charts.memory.words import shown
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.memory.tasks.fact_points import FactPoints
-from workprof.memory.tasks.facts import AFTER, BEFORE, NUMBER, UNSURE, MemoryFact, MemoryFacts
+from workprof.memory.facts import AFTER, BEFORE, NUMBER, UNSURE, FactPoints, MemoryFact, MemoryFacts
 
 MOST_BARS = 15
 LONGEST_NAME = 26

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from workprof.charts.theme import COLOURS
-from workprof.memory.tasks.task_classes import HEAVY, LIGHT, MODERATE
+from workprof.memory.assessment import HEAVY, LIGHT, MODERATE
 
 NEUTRAL = "#7b828c"
 

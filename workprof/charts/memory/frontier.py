@@ -14,7 +14,7 @@ from workprof.charts.memory.policies import OURS, Candidate, picked, policy_name
 from workprof.charts.memory.words import gb_h, number
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.memory.replay.records import PolicyFigures, ReplayResult
+from workprof.memory.replay import PolicyFigures, ReplayResult
 
 _TICKS = (0, 1, 5, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
 _LEAST_DRAWN = 1e-6

@@ -5,8 +5,7 @@ from __future__ import annotations
 from workprof.charts.chart import Headline
 from workprof.charts.memory.words import gb_h, shown
 from workprof.charts.text import counted
-from workprof.memory.tasks.assessment import FEWEST_RUNS, Assessment
-from workprof.memory.tasks.utilisation import Utilisation
+from workprof.memory.assessment import FEWEST_RUNS, Assessment, Utilisation
 from workprof.units import format_share
 
 

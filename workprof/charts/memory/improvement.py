@@ -12,8 +12,8 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.memory.words import saved
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.memory.bins.improvement import ImprovementCurve, NoBins
-from workprof.memory.bins.settings import COUNT
+from workprof.memory.bin_search import COUNT
+from workprof.memory.bins import ImprovementCurve, NoBins
 from workprof.units import GB, format_share
 
 NOTE = (

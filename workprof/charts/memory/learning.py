@@ -12,7 +12,7 @@ from workprof.charts.memory.policies import OURS, policy_name
 from workprof.charts.memory.words import gb_h
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.memory.replay.records import PolicyFigures, ReplayResult
+from workprof.memory.replay import PolicyFigures, ReplayResult
 
 MOST_LINES = 6
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")

@@ -11,8 +11,8 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.memory.words import gb_h, saved, shown
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.memory.predictor.facts import InputFact
-from workprof.memory.predictor.results import ModelResult, PredictorResult
+from workprof.memory.model_data import InputFact
+from workprof.memory.models import ModelResult, PredictorResult
 from workprof.units import format_share
 
 

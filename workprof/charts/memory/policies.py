@@ -10,7 +10,7 @@ import pandas as pd
 from workprof.charts.chart import Headline
 from workprof.charts.memory.words import gb_h, number
 from workprof.charts.text import counted
-from workprof.memory.replay.records import PolicyFigures, ReplayResult
+from workprof.memory.replay import PolicyFigures, ReplayResult
 from workprof.units import format_share
 
 POLICY_WORDS = {

@@ -9,9 +9,9 @@ from workprof.charts.memory.bins import bin_headlines
 from workprof.charts.memory.scenarios import bins_scenario
 from workprof.charts.memory.words import gb_h, shown
 from workprof.charts.text import counted, shortened
-from workprof.memory.bins.profile_bins import ProfileBins
+from workprof.memory.assessment import FEWEST_RUNS
+from workprof.memory.bins import ProfileBins
 from workprof.memory.scenarios import Scenario
-from workprof.memory.tasks.assessment import FEWEST_RUNS
 from workprof.store.reports import Dataset
 from workprof.units import format_share
 

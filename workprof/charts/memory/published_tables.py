@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workprof.memory.predictor.tables import PredictorTables
+from workprof.memory.model_tables import PredictorTables
 from workprof.units import GB
 
 

@@ -13,7 +13,7 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of, vertical
 from workprof.charts.memory.words import gb, number, shown
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.memory.plans.why import Why
+from workprof.memory.why import Why
 from workprof.units import GB, format_share
 
 MOST_DOTS = 2_000

@@ -11,10 +11,8 @@ from workprof.charts.memory.figures import figure_of, rows_axis
 from workprof.charts.memory.words import gb_h, number, row_labels, saved, task_labels
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.memory.plans.plans import Plan
-from workprof.memory.rollup.ledger import RollupRow
-from workprof.memory.rollup.measures import MEAN, ONE_EACH, PEAK, BeforeAfter
-from workprof.memory.rollup.rollup import Rollup
+from workprof.memory.plan import Plan
+from workprof.memory.rollup import MEAN, ONE_EACH, PEAK, BeforeAfter, Rollup, RollupRow
 from workprof.units import GB, format_share
 
 MOST_BARS = 15

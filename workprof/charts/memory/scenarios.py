@@ -9,10 +9,10 @@ import pandas as pd
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
 from workprof.charts.memory.words import gb_h, number, shown
-from workprof.memory.bins.bins import Bins
-from workprof.memory.predictor.results import PredictorResult
-from workprof.memory.replay.records import ReplayResult
-from workprof.memory.rollup.rollup import Rollup
+from workprof.memory.bins import Bins
+from workprof.memory.models import PredictorResult
+from workprof.memory.replay import ReplayResult
+from workprof.memory.rollup import Rollup
 from workprof.memory.scenarios import Comparison, Scenario, Value
 from workprof.store.reports import Dataset
 from workprof.units import GB, format_share

@@ -12,8 +12,8 @@ from workprof.charts.memory.figures import CLASS_LOOKS, NEUTRAL, figure_of, rows
 from workprof.charts.memory.words import gb, row_labels, shown
 from workprof.charts.text import counted
 from workprof.charts.theme import rows_height
-from workprof.memory.tasks.assessment import Assessment, TaskAssessment
-from workprof.memory.tasks.boxes import Box
+from workprof.memory.assessment import Assessment, TaskAssessment
+from workprof.memory.facts import Box
 
 MOST_BOXES = 60
 MOST_POINTS = 30

@@ -6,7 +6,7 @@ import pandas as pd
 
 from workprof.charts.memory.words import shown, task_labels
 from workprof.charts.text import shortened
-from workprof.memory.tasks.assessment import FEWEST_RUNS, Assessment
+from workprof.memory.assessment import FEWEST_RUNS, Assessment
 
 MOST_NAMED = 3
 

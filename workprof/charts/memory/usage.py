@@ -13,8 +13,8 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of, vertical
 from workprof.charts.memory.words import gb, saved, shown
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.memory.bins.bins import Bins
-from workprof.memory.bins.settings import COUNT
+from workprof.memory.bin_search import COUNT
+from workprof.memory.bins import Bins
 from workprof.units import GB, format_share
 
 MOST_DRAWN = 600

@@ -6,7 +6,7 @@ import pandas as pd
 
 from workprof.charts.memory.words import shown
 from workprof.charts.text import counted
-from workprof.memory.plans.violations import Violations
+from workprof.memory.plan import Violations
 from workprof.units import GB, format_share
 
 

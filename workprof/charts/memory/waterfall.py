@@ -12,8 +12,7 @@ from workprof.charts.memory.models import every_model
 from workprof.charts.memory.words import gb_h, number, saved, shown
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.memory.predictor.results import ModelResult, PredictorResult
-from workprof.memory.predictor.waterfall import Waterfall
+from workprof.memory.models import ModelResult, PredictorResult, Waterfall
 
 HEIGHT_PX = 340
 LESS, MORE = COLOURS[2], COLOURS[1]

@@ -9,7 +9,7 @@ from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.words import gb_h, number
 from workprof.charts.text import counted
 from workprof.charts.tour.stop import TourStop
-from workprof.memory.replay.records import PolicyFigures, ReplayResult
+from workprof.memory.replay import PolicyFigures, ReplayResult
 
 NO_PRICE = 0.0
 """Of a failure beyond the GB·h that it wastes."""

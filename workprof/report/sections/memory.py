@@ -21,9 +21,9 @@ from workprof.charts.memory import (
     task_table,
 )
 from workprof.errors import ColumnMissing
-from workprof.memory.replay.settings import ReplaySettings
-from workprof.memory.rollup.settings import RollupSettings
-from workprof.memory.tasks.assessment import AssessmentSettings
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import RollupSettings
 from workprof.progress import Progress
 from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind, Table

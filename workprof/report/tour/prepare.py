@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workprof.memory.replay.settings import ReplaySettings
+from workprof.memory.replay import ReplaySettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent

@@ -1,0 +1,421 @@
+"""What tasks request and use: utilisation, classes, groups of requests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_if_present
+from workprof.errors import SettingsError
+from workprof.memory.bin_search import best_edges, needs_of
+from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
+from workprof.memory.usage import Runs, runs_of, with_flat_request
+from workprof.progress import Progress, silent
+from workprof.units import GB, HOUR_S
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+LIGHT, MODERATE, HEAVY = "light", "moderate", "heavy"
+CLASSES = (LIGHT, MODERATE, HEAVY)
+
+LIGHT_GB, MODERATE_GB = 5.0, 20.0
+"""The thesis' sizes of light and moderate tasks (its Table 12)."""
+
+FIXED, AUTO = "fixed", "auto"
+
+
+@dataclass(frozen=True)
+class ClassSettings:
+    """Where the classes end.
+
+    Attributes:
+        limits: 'fixed' = as given here; 'auto' = the three sizes that cover all tasks most cheaply.
+        light_gb: size of light tasks, GB.
+        moderate_gb: size of moderate tasks, GB; not below `light_gb`.
+        headroom: share of its largest use that a task keeps free above it, 0-3.
+        weight: of a task in the automatic limits: 'count' (its runs) or 'time' (their hours).
+    """
+
+    limits: str = FIXED
+    light_gb: float = LIGHT_GB
+    moderate_gb: float = MODERATE_GB
+    headroom: float = 0.05
+    weight: str = "time"
+
+    def __post_init__(self) -> None:
+        if self.limits not in (FIXED, AUTO):
+            raise SettingsError(f"limits is {self.limits!r}; choose from {FIXED}, {AUTO}")
+        if self.weight not in ("count", "time"):
+            raise SettingsError(f"weight is {self.weight!r}; choose from count, time")
+        if not 0 < self.light_gb <= self.moderate_gb < float("inf"):
+            raise SettingsError(
+                f"light ends at {self.light_gb} GB and moderate at {self.moderate_gb} GB; give two sizes above 0, "
+                "the first not above the second"
+            )
+        if not 0 <= self.headroom <= 3:
+            raise SettingsError(f"headroom is {self.headroom}; give a share between 0 and 3, such as 0.05")
+
+
+@dataclass(frozen=True)
+class TaskClasses:
+    """The class of every task.
+
+    Attributes:
+        light_bytes, moderate_bytes: where the classes end.
+        classes: (n_tasks,) 'light', 'moderate' or 'heavy'.
+        counts: class -> tasks.
+    """
+
+    light_bytes: float
+    moderate_bytes: float
+    classes: tuple[str, ...]
+    counts: dict[str, int]
+
+
+def task_classes(most_bytes: Floats, weights: Floats, settings: ClassSettings) -> TaskClasses:
+    """Return the classes of tasks.
+
+    Args:
+        most_bytes: (n_tasks,) largest use of each task.
+        weights: (n_tasks,) runs or hours; they matter to the automatic limits only.
+        settings: limits and headroom.
+
+    Source:
+        The load-aware provisioning thesis, section 5.2, which names the classes by eye (Figure 13) and states no rule.
+        Ours: light when largest use x (1 + headroom) <= light size, moderate when <= moderate size, else heavy.
+    """
+    needed = most_bytes * (1.0 + settings.headroom)
+    light, moderate = settings.light_gb * GB, settings.moderate_gb * GB
+    if settings.limits == AUTO and len(needed):
+        light, moderate = _cheapest_limits(needed, weights)
+    codes = np.searchsorted(np.array([light, moderate]), needed)
+    classes = tuple(CLASSES[code] for code in codes)
+    return TaskClasses(light, moderate, classes, {name: classes.count(name) for name in CLASSES})
+
+
+def _cheapest_limits(needed: Floats, weights: Floats) -> tuple[float, float]:
+    """Return the two lower of the three cheapest sizes; with fewer sizes than three there are no heavy tasks."""
+    counted = weights if weights.sum() > 0 else np.ones(len(needed))
+    edges = best_edges(needs_of(needed, counted), len(CLASSES))[-1].edges_bytes
+    return float(edges[0]), float(edges[min(1, len(edges) - 1)])
+
+
+MEMORY, CPU = "memory", "cpu"
+
+
+@dataclass(frozen=True)
+class Utilisation:
+    """Use over request of one resource.
+
+    Attributes:
+        resource: 'memory' (bytes) or 'cpu' (percent, 100 = one core).
+        n: runs with a use and a request.
+        n_without_request: runs with a use only; they are in no sum.
+        n_without_use: rows with a request only.
+        used: sum of the uses of the n runs.
+        requested: sum of their requests.
+        utilisation: used / requested; NaN without a run. Above 1 where runs use more than they ask for.
+        utilisation_by_time: the same, runs weighted by their hours; NaN when no run took time.
+    """
+
+    resource: str
+    n: int
+    n_without_request: int
+    n_without_use: int
+    used: float
+    requested: float
+    utilisation: float
+    utilisation_by_time: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Uses and requests, NaN where there is none, and hours; all (n,)."""
+
+    used: Floats
+    requested: Floats
+    hours: Floats
+
+    def take(self, chosen: Bools | Ints) -> Pairs:
+        """Return some of the rows."""
+        return Pairs(self.used[chosen], self.requested[chosen], self.hours[chosen])
+
+
+def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
+    """Return the utilisation of rows.
+
+    Source:
+        The load-aware provisioning thesis, Table 5 (by count, from the largest use of every run); by time is ours.
+    """
+    used, requested = pairs.used > 0, pairs.requested > 0
+    both = used & requested
+    hours = np.where(pairs.hours >= 0, pairs.hours, 0.0)[both]
+    use, request = pairs.used[both], pairs.requested[both]
+    return Utilisation(
+        resource=resource,
+        n=int(both.sum()),
+        n_without_request=int((used & ~requested).sum()),
+        n_without_use=int((requested & ~used).sum()),
+        used=float(use.sum()),
+        requested=float(request.sum()),
+        utilisation=_ratio(use, request, np.ones(len(use))),
+        utilisation_by_time=_ratio(use, request, hours),
+    )
+
+
+def memory_pairs(runs: Runs) -> Pairs:
+    """Return use and request of memory, in bytes."""
+    return Pairs(runs.used_bytes, runs.requested_bytes, runs.hours)
+
+
+def cpu_pairs(jobs: pd.DataFrame) -> Pairs:
+    """Return use and request of CPU of every row, in percent; NaN throughout where the table has no such column.
+
+    Traces keep the mean use over a run where the thesis has the largest sample, so ours is the lower figure.
+    """
+    nothing = np.full(len(jobs), np.nan)
+    columns = [numbers_if_present(jobs, name) for name in ("cpu_usage_percent", "requested_cpu_percent", "duration_s")]
+    used, requested, seconds = (nothing if column is None else column for column in columns)
+    return Pairs(used, requested, seconds / HOUR_S)
+
+
+def _ratio(used: Floats, requested: Floats, weights: Floats) -> float:
+    below = float((requested * weights).sum())
+    return float((used * weights).sum()) / below if below > 0 else float("nan")
+
+
+@dataclass(frozen=True)
+class RequestGroup:
+    """Tasks that ask for the same.
+
+    Attributes:
+        requested_gb: memory, NaN where tasks ask for none.
+        requested_cores: NaN likewise.
+        tasks: their names, in order of the table.
+        n_runs: of these tasks, with another request among them where a task changed it.
+        utilisation: of memory, see `Utilisation`.
+        utilisation_by_time: likewise.
+        wasted_gb_h: requested, not used.
+    """
+
+    requested_gb: float
+    requested_cores: float
+    tasks: tuple[str, ...]
+    n_runs: int
+    utilisation: float
+    utilisation_by_time: float
+    wasted_gb_h: float
+
+
+def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
+    """Return the groups, the one that wastes most first; a task belongs where most of its runs do.
+
+    Source:
+        The load-aware provisioning thesis, Table 4; it names the groups (normal, parallel, memory-intensive,
+        compute-intensive) by eye, ours are named by their request.
+    """
+    percent = numbers_if_present(jobs, "requested_cpu_percent")
+    cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
+    members: dict[tuple[float, float], list[int]] = {}
+    for code in np.unique(runs.task):
+        own = runs.task == code
+        asked = np.nan_to_num(np.stack([runs.requested_bytes[own] / GB, cores[own]], axis=1), nan=-1.0)
+        kinds, counts = np.unique(asked, axis=0, return_counts=True)
+        memory, cpu = kinds[counts.argmax()].tolist()
+        members.setdefault((memory, cpu), []).append(int(code))
+    groups = [_group(runs, asked, codes) for asked, codes in members.items()]
+    return tuple(sorted(groups, key=lambda group: -group.wasted_gb_h))
+
+
+def _group(runs: Runs, asked: tuple[float, float], codes: list[int]) -> RequestGroup:
+    own = runs.take(np.isin(runs.task, codes))
+    found = utilisation_of(memory_pairs(own), MEMORY)
+    memory, cores = (value if value >= 0 else float("nan") for value in asked)
+    names = tuple(runs.tasks[code] for code in codes)
+    return RequestGroup(memory, cores, names, len(own), found.utilisation, found.utilisation_by_time, wasted_gb_h(own))
+
+
+def wasted_gb_h(runs: Runs) -> float:
+    """Return GB·h requested and not used; runs without a request, or that use more, waste nothing."""
+    spare = np.nan_to_num(runs.requested_bytes - runs.used_bytes, nan=0.0) / GB
+    return float((np.maximum(spare, 0.0) * runs.hours).sum())
+
+
+FEWEST_RUNS = 34
+"""Below this a task has too few runs for advice (the published harness leaves such tasks out, memory.md 1.1)."""
+
+
+@dataclass(frozen=True)
+class AssessmentSettings:
+    """Settings of an assessment.
+
+    Attributes:
+        target: what counts as use, one of `USAGE_COLUMNS`.
+        request_bytes: request of runs that have none in the table; 0 = they stay without one.
+        classes: where light, moderate and heavy end.
+    """
+
+    target: str = "peak_rss"
+    request_bytes: float = 0.0
+    classes: ClassSettings = field(default_factory=ClassSettings)
+
+
+@dataclass(frozen=True)
+class PeakSizes:
+    """What a task's runs used, GB: median, 95th percentile, largest."""
+
+    p50: float
+    p95: float
+    max: float
+
+
+@dataclass(frozen=True)
+class TaskAssessment:
+    """One task.
+
+    Attributes:
+        task: its name.
+        n: runs with a use of memory and a run time.
+        requested_gb: the request of most of its runs (the larger of two equally frequent); NaN without any.
+        peak_gb: what they used.
+        utilisation: use / request of memory; NaN without a request.
+        utilisation_by_time: the same, weighted by hours.
+        cpu_utilisation: use / request of CPU.
+        cpu_utilisation_by_time: the same, weighted by hours.
+        requested_gb_h: GB·h asked for.
+        wasted_gb_h: GB·h asked for and not used.
+        size_class: 'light', 'moderate' or 'heavy'.
+        too_few: whether it has fewer than `FEWEST_RUNS` runs.
+        n_without_request: runs without a request.
+        n_over_request: runs that used more than they asked for.
+        box: for a box plot.
+    """
+
+    task: str
+    n: int
+    requested_gb: float
+    peak_gb: PeakSizes
+    utilisation: float
+    utilisation_by_time: float
+    cpu_utilisation: float
+    cpu_utilisation_by_time: float
+    requested_gb_h: float
+    wasted_gb_h: float
+    size_class: str
+    too_few: bool
+    n_without_request: int
+    n_over_request: int
+    box: Box
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The assessment of a table.
+
+    Attributes:
+        settings: as asked.
+        n_runs: runs with a use of memory and a run time.
+        memory: utilisation of the whole.
+        cpu: likewise; its n is 0 where the table has no CPU columns.
+        tasks: those that waste most first.
+        groups: tasks by what they ask for, those that waste most first.
+        classes: limits and counts; its classes are in the order of `tasks`.
+        features: which facts go with the use of memory.
+        n_too_few: tasks with too few runs.
+        left_out: reason -> rows of the table.
+        seconds: of the computation.
+    """
+
+    settings: AssessmentSettings
+    n_runs: int
+    memory: Utilisation
+    cpu: Utilisation
+    tasks: tuple[TaskAssessment, ...]
+    groups: tuple[RequestGroup, ...]
+    classes: TaskClasses
+    features: MemoryFacts
+    n_too_few: int
+    left_out: dict[str, int]
+    seconds: float
+
+
+def assessment_of(
+    frames: Mapping[str, pd.DataFrame], settings: AssessmentSettings, progress: Progress = silent
+) -> Assessment:
+    """Return the assessment of a table.
+
+    Args:
+        frames: 'jobs' -> the table, see `runs_of`; every further column is looked at for the facts.
+        settings: target, classes.
+        progress: told at the start of each part.
+
+    Raises:
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when no row has a use of memory and a run time.
+    """
+    started = time.perf_counter()
+    progress(0.0, "Measuring how much is used")
+    jobs = frames["jobs"]
+    runs = with_flat_request(runs_of(jobs, settings.target), settings.request_bytes)
+    parts = [(name, runs.take(np.flatnonzero(runs.task == code))) for code, name in enumerate(runs.tasks)]
+    parts.sort(key=lambda part: -wasted_gb_h(part[1]))
+    classes = _classes([part for _, part in parts], settings.classes)
+    tasks = tuple(_task(jobs, *part, kind) for part, kind in zip(parts, classes.classes, strict=True))
+    progress(0.3, "Looking for facts that go with memory")
+    features = memory_facts(jobs, runs, tuple(task.task for task in tasks))
+    return Assessment(
+        settings=settings,
+        n_runs=len(runs),
+        memory=utilisation_of(memory_pairs(runs), MEMORY),
+        cpu=utilisation_of(cpu_pairs(jobs), CPU),
+        tasks=tasks,
+        groups=request_groups(jobs, runs),
+        classes=classes,
+        features=features,
+        n_too_few=sum(task.too_few for task in tasks),
+        left_out=dict(runs.left_out),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def most_common(values: Floats) -> float:
+    """Return the most frequent value, the larger of equally frequent ones; NaN without any."""
+    kinds, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return float(kinds[counts == counts.max()].max()) if len(kinds) else float("nan")
+
+
+def _classes(parts: list[Runs], settings: ClassSettings) -> TaskClasses:
+    most = np.array([part.used_bytes.max() for part in parts])
+    weights = [float(part.hours.sum()) if settings.weight == "time" else float(len(part)) for part in parts]
+    return task_classes(most, np.array(weights), settings)
+
+
+def _task(jobs: pd.DataFrame, name: str, runs: Runs, size_class: str) -> TaskAssessment:
+    used_gb = runs.used_bytes / GB
+    memory = utilisation_of(memory_pairs(runs), MEMORY)
+    cpu = utilisation_of(cpu_pairs(jobs.iloc[runs.rows]), CPU)
+    p50, p95 = (float(value) for value in np.quantile(used_gb, [0.5, 0.95]))
+    return TaskAssessment(
+        task=name,
+        n=len(runs),
+        requested_gb=most_common(runs.requested_bytes) / GB,
+        peak_gb=PeakSizes(p50, p95, float(used_gb.max())),
+        utilisation=memory.utilisation,
+        utilisation_by_time=memory.utilisation_by_time,
+        cpu_utilisation=cpu.utilisation,
+        cpu_utilisation_by_time=cpu.utilisation_by_time,
+        requested_gb_h=float((np.nan_to_num(runs.requested_bytes, nan=0.0) / GB * runs.hours).sum()),
+        wasted_gb_h=wasted_gb_h(runs),
+        size_class=size_class,
+        too_few=len(runs) < FEWEST_RUNS,
+        n_without_request=memory.n_without_request,
+        n_over_request=int((runs.used_bytes > runs.requested_bytes).sum()),
+        box=box_of(name, used_gb),
+    )

@@ -1,0 +1,259 @@
+"""How bin limits are searched: settings, the exact dynamic programme, and the published stride search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.errors import SettingsError
+from workprof.memory.usage import USAGE_COLUMNS
+from workprof.units import GB
+
+COUNT, TIME, COST = "count", "time", "cost"
+WEIGHTS = (COUNT, TIME, COST)
+PINNED, FREE = "pinned", "free"
+TOPS = (PINNED, FREE)
+EXACT, STRIDE = "exact", "stride"
+SEARCHES = (EXACT, STRIDE)
+
+MOST_BINS = 8
+
+STRIDES_BELOW_TOP = 32
+LEAST_STRIDE_BYTES = float(GB)
+"""Without a stride of one's own: 1/32 of the top, at least 1 GB. The published edges are multiples of 10 GB."""
+
+
+@dataclass(frozen=True)
+class BinSettings:
+    """Settings of a search for bin edges, or the edges themselves.
+
+    Attributes:
+        task: name of the task; '' = all runs as one task.
+        k: number of bins, 1-8.
+        edges_bytes: edges to look at as they are, instead of a search.
+        weight: a run counts as one ('count'), by its hours ('time'), or by hours x price ('cost').
+        top: 'free' = the top edge is what the largest run needs; 'pinned' = the largest request.
+        step_bytes: edges are multiples of this, rounded up; 0 = any size. A pinned top stays as it is.
+        headroom: share of its use that every run keeps free above it, 0-3.
+        search: 'exact', or 'stride' = inner edges are multiples of `stride_bytes`, as published.
+        stride_bytes: 0 = 1/32 of the largest request, at least 1 GB.
+        request_bytes: request of runs that have none in the table; 0 = those runs are left out.
+        price_column: column with a price per GB·h of each run, for the weight 'cost'; '' = one price for all, and then
+            cost and time choose the same edges.
+        target: what is sized for, one of `USAGE_COLUMNS`.
+    """
+
+    task: str = ""
+    k: int = 3
+    edges_bytes: tuple[float, ...] = ()
+    weight: str = TIME
+    top: str = FREE
+    step_bytes: float = 0.0
+    headroom: float = 0.05
+    search: str = EXACT
+    stride_bytes: float = 0.0
+    request_bytes: float = 0.0
+    price_column: str = ""
+    target: str = "peak_rss"
+
+    def __post_init__(self) -> None:
+        _check_choice("weight", self.weight, WEIGHTS)
+        _check_choice("top", self.top, TOPS)
+        _check_choice("search", self.search, SEARCHES)
+        _check_choice("target", self.target, tuple(USAGE_COLUMNS))
+        if not 1 <= self.k <= MOST_BINS:
+            raise SettingsError(f"k is {self.k}; give a number of bins between 1 and {MOST_BINS}")
+        if not 0 <= self.headroom <= 3:
+            raise SettingsError(f"headroom is {self.headroom}; give a share between 0 and 3, such as 0.05")
+        for name in ("step_bytes", "stride_bytes", "request_bytes"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise SettingsError(f"{name} is {getattr(self, name)}; give bytes, 0 for none")
+
+
+def faithful_bins(task: str = "", k: int = 3) -> BinSettings:
+    """Return the settings of the thesis: every run counts as one, the top stays at the request, multiples of a stride.
+
+    Source:
+        The load-aware provisioning thesis, section 6.
+    """
+    return BinSettings(task=task, k=k, weight=COUNT, top=PINNED, headroom=0.0, search=STRIDE)
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise SettingsError(f"{name} is {value!r}; choose from {', '.join(choices)}")
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The sizes that runs need, as a search sees them.
+
+    Attributes:
+        sizes_bytes: (m,) strictly increasing; the last one is the top edge, whether a run needs it or not.
+        weights: (m,) 0 or more: how much the runs of that size count.
+    """
+
+    sizes_bytes: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class EdgeChoice:
+    """The cheapest edges of at most so many.
+
+    Attributes:
+        edges_bytes: (k,) increasing; fewer than asked for where there are fewer sizes.
+        cost: sum over runs of weight x smallest edge that covers them.
+    """
+
+    edges_bytes: Floats
+    cost: float
+
+
+def needs_of(sizes_bytes: Floats, weights: Floats, top_bytes: float | None = None) -> Needs:
+    """Return sizes without repeats and their summed weights.
+
+    Args:
+        sizes_bytes: (n,) what each run needs, above 0.
+        weights: (n,) 0 or more.
+        top_bytes: of a pinned top edge: larger sizes count as that size, and where none reaches it, it stands there
+            with weight 0. None: the top is the largest size.
+
+    Source:
+        The sentinel of weight 0 replaces the thesis' assumption that the top edge is one of the usages: overwriting
+        the largest usage by the top would forbid an inner edge on that usage.
+    """
+    capped = sizes_bytes if top_bytes is None else np.minimum(sizes_bytes, top_bytes)
+    sizes, place = np.unique(capped, return_inverse=True)
+    totals = np.bincount(place, weights=weights, minlength=len(sizes)).astype(np.float64)
+    if top_bytes is not None and sizes[-1] < top_bytes:
+        sizes, totals = np.append(sizes, top_bytes), np.append(totals, 0.0)
+    return Needs(sizes, totals)
+
+
+def best_edges(needs: Needs, most_edges: int) -> tuple[EdgeChoice, ...]:
+    """Return the cheapest edges for 1, 2, .. `most_edges` bins, in O(most_edges x m).
+
+    Raises:
+        SettingsError: when fewer than one edge is asked for.
+    """
+    if most_edges < 1:
+        raise SettingsError(f"{most_edges} bins were asked for; ask for 1 or more")
+    sizes, totals = needs.sizes_bytes, np.cumsum(needs.weights)
+    layer = sizes * totals
+    parents: list[Ints] = []
+    choices = [EdgeChoice(sizes[-1:].copy(), float(layer[-1]))]
+    for n_edges in range(2, most_edges + 1):
+        last_parent, cost = _last_edge(sizes, totals, layer)
+        edges = _edges(sizes, parents, last_parent)
+        choices.append(EdgeChoice(edges, min(cost, choices[-1].cost)))
+        if n_edges < most_edges:
+            layer, parent = _next_layer(sizes, totals, layer)
+            parents.append(parent)
+    return tuple(choices)
+
+
+def _last_edge(sizes: Floats, totals: Floats, layer: Floats) -> tuple[int, float]:
+    """Return the best place of the edge below the top (-1 = none) and the cost of all sizes with it."""
+    if len(sizes) == 1:
+        return -1, float(layer[-1])
+    costs = layer[:-1] + sizes[-1] * (totals[-1] - totals[:-1])
+    best = int(costs.argmin())
+    return best, float(costs[best])
+
+
+def _edges(sizes: Floats, parents: list[Ints], last_parent: int) -> Floats:
+    """Return the edges that a chain of parents leads through, from the top down, in increasing order."""
+    places, place = [len(sizes) - 1], last_parent
+    for parent in reversed([None, *parents]):
+        if place < 0:
+            break
+        places.append(place)
+        place = -1 if parent is None else int(parent[place])
+    return np.asarray(sizes[places[::-1]], dtype=np.float64)
+
+
+def _next_layer(sizes: Floats, totals: Floats, layer: Floats) -> tuple[Floats, Ints]:
+    """Return (m,) least costs with one edge more, and the place of the edge below (-1 = none).
+
+    Lists and local names: a plain loop over NumPy scalars would take several times as long.
+    """
+    queries, weights, costs = sizes.tolist(), totals.tolist(), layer.tolist()
+    slopes, heights, owners = [weights[0]], [costs[0]], [0]
+    best, parents = [costs[0]], [-1]
+    head = 0
+    for i in range(1, len(queries)):
+        x = queries[i]
+        last = len(slopes) - 1
+        while head < last and heights[head + 1] - x * slopes[head + 1] <= heights[head] - x * slopes[head]:
+            head += 1
+        best.append(heights[head] + x * (weights[i] - slopes[head]))
+        parents.append(owners[head])
+        slope, height = weights[i], costs[i]
+        if slope > slopes[-1]:  # a size of weight 0 has the line of the size before, but higher
+            while len(slopes) - head > 1 and _hidden(slopes, heights, slope, height):
+                slopes.pop()
+                heights.pop()
+                owners.pop()
+            slopes.append(slope)
+            heights.append(height)
+            owners.append(i)
+    return np.array(best), np.array(parents, dtype=np.int64)
+
+
+def _hidden(slopes: list[float], heights: list[float], slope: float, height: float) -> bool:
+    """Return whether a new line, steeper than all, meets the last but one before the last does."""
+    first, second = slopes[-2], slopes[-1]
+    return (height - heights[-2]) * (second - first) <= (heights[-1] - heights[-2]) * (slope - first)
+
+
+MOST_STRIDES = 1_000_000
+
+
+def stride_edges(
+    sizes_bytes: Floats, weights: Floats, stride_bytes: float, top_bytes: float, most_edges: int
+) -> tuple[EdgeChoice, ...]:
+    """Return the cheapest edges for 1 .. `most_edges` bins, inner edges multiples of a stride, the top where it is.
+
+    Args:
+        sizes_bytes: (n,) what each run needs, above 0.
+        weights: (n,) 0 or more.
+        stride_bytes: above 0.
+        top_bytes: the last edge.
+        most_edges: 1 or more.
+
+    Raises:
+        SettingsError: for a stride of 0, or one of which the top has too many.
+
+    Source:
+        The load-aware provisioning thesis, section 6: an exhaustive search over C(top / stride - 1, k - 1) choices.
+        Ours differs in the way (see above), not in the result.
+    """
+    check_stride(stride_bytes, top_bytes)
+    multiples = np.ceil(sizes_bytes / stride_bytes) * stride_bytes
+    return best_edges(needs_of(multiples, weights, top_bytes), most_edges)
+
+
+def check_stride(stride_bytes: float, top_bytes: float) -> None:
+    """Refuse a stride that is no size, or far too small for its top."""
+    if not stride_bytes > 0:
+        raise SettingsError(f"stride is {stride_bytes} bytes; give a size above 0, such as 10GB")
+    if top_bytes / stride_bytes > MOST_STRIDES:
+        raise SettingsError(
+            f"a stride of {stride_bytes:,.0f} bytes goes {top_bytes / stride_bytes:,.0f} times into the top edge; "
+            f"at most {MOST_STRIDES:,} times are allowed, take a larger stride or the exact search"
+        )
+
+
+def usual_stride_bytes(top_bytes: float) -> float:
+    """Return the stride that is taken when none is given."""
+    return max(top_bytes / STRIDES_BELOW_TOP, LEAST_STRIDE_BYTES)
+
+
+def exhaustive_trials(stride_bytes: float, top_bytes: float, k: int) -> float:
+    """Return how many choices of k edges the thesis' search would try; a float, as it may be beyond whole numbers."""
+    inner = max(0, math.ceil(top_bytes / stride_bytes) - 1)
+    return float(math.comb(inner, k - 1))

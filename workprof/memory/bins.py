@@ -1,0 +1,558 @@
+"""Bins of a task or a profile: what limits save, what they break, and what more bins would bring."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.memory.assessment import FEWEST_RUNS, wasted_gb_h
+from workprof.memory.bin_search import (
+    COST,
+    COUNT,
+    EXACT,
+    MOST_BINS,
+    PINNED,
+    STRIDE,
+    BinSettings,
+    EdgeChoice,
+    best_edges,
+    exhaustive_trials,
+    needs_of,
+    stride_edges,
+    usual_stride_bytes,
+)
+from workprof.memory.usage import Runs, UsageCurve, requesting, runs_of, usage_curve, with_flat_request
+from workprof.progress import Progress, silent
+from workprof.units import GB
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class SizedRuns:
+    """The runs of one task that have a request.
+
+    Attributes:
+        used_bytes: (n,) above 0.
+        requested_bytes: (n,) above 0.
+        hours: (n,) 0 or more.
+    """
+
+    used_bytes: Floats
+    requested_bytes: Floats
+    hours: Floats
+
+    @property
+    def static_bytes(self) -> float:
+        """The one request that stands for the task: the largest, or the largest use where that is more."""
+        return float(max(self.requested_bytes.max(), self.used_bytes.max()))
+
+
+@dataclass(frozen=True)
+class BinEffect:
+    """What edges would do.
+
+    A run above the top edge counts as if it kept its request (or got what it used, where that is more).
+
+    Attributes:
+        edges_bytes: increasing.
+        optimal_improvement: 1 - sum of edges / (runs x largest request).
+        time_based_optimal_improvement: the same with every run weighted by its hours; NaN when no run took time.
+        saved_share: 1 - sum of edges / sum of requests.
+        time_based_saved_share: the same weighted by hours.
+        saved_gb_h: requested less allotted, GB·h.
+        bin_runs: (k,) runs of each bin.
+        bin_hours: (k,) hours of each bin.
+        bin_used_share: (k,) sum of use / sum of the edge, NaN for an empty bin.
+        n_runs: all runs.
+        n_above: runs above the top edge.
+        above_share: the same as a share of the runs.
+        above_hours_share: and of the hours, 0 when no run took time.
+        n_over_request: runs that used more than they asked for.
+        messages: what was put right in the edges.
+    """
+
+    edges_bytes: tuple[float, ...]
+    optimal_improvement: float
+    time_based_optimal_improvement: float
+    saved_share: float
+    time_based_saved_share: float
+    saved_gb_h: float
+    bin_runs: Ints
+    bin_hours: Floats
+    bin_used_share: Floats
+    n_runs: int
+    n_above: int
+    above_share: float
+    above_hours_share: float
+    n_over_request: int
+    messages: tuple[str, ...]
+
+
+def effect_of_edges(runs: SizedRuns, edges_bytes: tuple[float, ...]) -> BinEffect:
+    """Return what edges would do to runs: each gets the smallest edge that is not below its use.
+
+    Args:
+        runs: of one task.
+        edges_bytes: in any order, repeats allowed; both are put right with a message.
+
+    Raises:
+        SettingsError: when there is no edge, or one is not a size above 0.
+
+    Source:
+        The load-aware provisioning thesis, section 6, for the two optimal improvements; the shares of what is
+        requested are ours.
+    """
+    edges, messages = _ordered(edges_bytes)
+    places = np.searchsorted(edges, runs.used_bytes)
+    above = places == len(edges)
+    kept = np.maximum(runs.requested_bytes, runs.used_bytes)
+    allotted = np.where(above, kept, edges[np.minimum(places, len(edges) - 1)])
+    static = np.where(above, runs.static_bytes, allotted)
+    ones, hours = np.ones(len(places)), runs.hours
+    everyone = np.full(len(places), runs.static_bytes)
+    counts, bin_hours, shares = _per_bin(runs, edges, places)
+    return BinEffect(
+        edges_bytes=tuple(float(edge) for edge in edges),
+        optimal_improvement=saved_share(static, everyone, ones),
+        time_based_optimal_improvement=saved_share(static, everyone, hours),
+        saved_share=saved_share(allotted, runs.requested_bytes, ones),
+        time_based_saved_share=saved_share(allotted, runs.requested_bytes, hours),
+        saved_gb_h=float(((runs.requested_bytes - allotted) / GB * hours).sum()),
+        bin_runs=counts,
+        bin_hours=bin_hours,
+        bin_used_share=shares,
+        n_runs=len(places),
+        n_above=int(above.sum()),
+        above_share=float(above.mean()),
+        above_hours_share=_hours_share(above, hours),
+        n_over_request=int((runs.used_bytes > runs.requested_bytes).sum()),
+        messages=messages,
+    )
+
+
+def _per_bin(runs: SizedRuns, edges: Floats, places: Ints) -> tuple[Ints, Floats, Floats]:
+    """Return (k,) runs, hours and used share of each bin; `places` beyond the last edge are in none."""
+    k, inside = len(edges), places < len(edges)
+    counts = np.bincount(places[inside], minlength=k).astype(np.int64)
+    hours = np.bincount(places[inside], weights=runs.hours[inside], minlength=k).astype(np.float64)
+    used = np.bincount(places[inside], weights=runs.used_bytes[inside], minlength=k)
+    shares = np.divide(used, counts * edges, out=np.full(k, np.nan), where=counts > 0)
+    return counts, hours, shares
+
+
+def _ordered(edges_bytes: tuple[float, ...]) -> tuple[Floats, tuple[str, ...]]:
+    given = np.asarray(edges_bytes, dtype=np.float64)
+    if not len(given):
+        raise SettingsError("there is no bin edge; give one or more sizes")
+    if not (np.isfinite(given) & (given > 0)).all():
+        wrong = given[~(np.isfinite(given) & (given > 0))][0]
+        raise SettingsError(f"a bin edge is {wrong}; give sizes above 0")
+    edges, messages = np.unique(given), []
+    if (np.diff(given) < 0).any():
+        messages.append("the edges were put in increasing order")
+    if len(edges) < len(given):
+        messages.append(f"{len(given) - len(edges)} repeated edge(s) were left out")
+    return edges, tuple(messages)
+
+
+def saved_share(allotted: Floats, requested: Floats, weights: Floats) -> float:
+    """Return 1 - weighted sum of what is allotted / weighted sum of what was requested; NaN without any weight."""
+    before = float((requested * weights).sum())
+    return 1.0 - float((allotted * weights).sum()) / before if before > 0 else float("nan")
+
+
+def _hours_share(above: Bools, hours: Floats) -> float:
+    total = float(hours.sum())
+    return float(hours[above].sum()) / total if total > 0 else 0.0
+
+
+GIVEN = "given"
+"""Name of the search when the edges were given."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bin edges of a task.
+
+    Attributes:
+        settings: as asked.
+        edges_bytes: increasing, the headroom in them; fewer than k where the runs need fewer sizes.
+        optimal_improvement: see `BinEffect`.
+        time_based_optimal_improvement: see `BinEffect`.
+        search: 'exact', 'stride' or 'given'.
+        stride_bytes: of the stride search, else 0.
+        n_trials: choices that the thesis' exhaustive stride search would try; 0 for the other searches.
+        static_bytes: the one request that the optimal improvements compare with.
+        effect: all figures.
+        usage: the ECDF of what the runs used.
+        left_out: reason -> rows.
+        messages: what was done otherwise than asked.
+        seconds: of the computation.
+    """
+
+    settings: BinSettings
+    edges_bytes: tuple[float, ...]
+    optimal_improvement: float
+    time_based_optimal_improvement: float
+    search: str
+    stride_bytes: float
+    n_trials: float
+    static_bytes: float
+    effect: BinEffect
+    usage: UsageCurve
+    left_out: dict[str, int]
+    messages: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class BinRuns:
+    """The runs of a task, ready for a search.
+
+    Attributes:
+        runs: those that have a request.
+        weights: (n,) by which the search counts them.
+        left_out: reason -> rows.
+        messages: what was done otherwise than asked.
+    """
+
+    runs: SizedRuns
+    weights: Floats
+    left_out: dict[str, int]
+    messages: tuple[str, ...]
+
+
+def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress: Progress = silent) -> Bins:
+    """Return bins of a task.
+
+    Args:
+        frames: 'jobs' -> the table, see `runs_of`; `price_column` where costs are asked for.
+        settings: of the search, or the edges.
+        progress: told once.
+
+    Raises:
+        SettingsError: for a task that is not there, or edges that are no sizes.
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when no run of the task has a request.
+    """
+    started = time.perf_counter()
+    progress(None, "Looking for the best bins")
+    found = bin_runs(frames["jobs"], settings)
+    runs, given = found.runs, bool(settings.edges_bytes)
+    edges = settings.edges_bytes if given else tuple(edge_choices(found, settings)[-1].edges_bytes.tolist())
+    effect = effect_of_edges(runs, edges)
+    stride = _stride(runs, settings) if settings.search == STRIDE and not given else 0.0
+    return Bins(
+        settings=settings,
+        edges_bytes=effect.edges_bytes,
+        optimal_improvement=effect.optimal_improvement,
+        time_based_optimal_improvement=effect.time_based_optimal_improvement,
+        search=GIVEN if given else settings.search,
+        stride_bytes=stride,
+        n_trials=exhaustive_trials(stride, runs.static_bytes, settings.k) if stride else 0.0,
+        static_bytes=runs.static_bytes,
+        effect=effect,
+        usage=usage_curve(runs.used_bytes, runs.hours),
+        left_out=found.left_out,
+        messages=(*found.messages, *effect.messages),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def edge_choices(found: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ...]:
+    """Return the best edges for 1 .. k bins; every run has its headroom in the bin that it comes into."""
+    runs = found.runs
+    needed = needed_bytes(runs.used_bytes, settings)
+    top = runs.static_bytes if settings.top == PINNED else None
+    if settings.search == EXACT:
+        return best_edges(needs_of(needed, found.weights, top), settings.k)
+    stride = _stride(runs, settings)
+    if top is None:
+        top = float(np.ceil(needed.max() / stride) * stride)
+    return stride_edges(needed, found.weights, stride, top, settings.k)
+
+
+def needed_bytes(used_bytes: Floats, settings: BinSettings) -> Floats:
+    """Return (n,) uses with headroom, rounded up to the step."""
+    wanted = used_bytes * (1.0 + settings.headroom)
+    return np.ceil(wanted / settings.step_bytes) * settings.step_bytes if settings.step_bytes else wanted
+
+
+def bin_runs(jobs: pd.DataFrame, settings: BinSettings) -> BinRuns:
+    """Return the runs of the settings' task that have a request, and their weights."""
+    runs = runs_of(jobs, settings.target)
+    if settings.task:
+        runs = runs.of(settings.task)
+    runs = requesting(with_flat_request(runs, settings.request_bytes))
+    weights, messages = _weights(jobs, runs, settings)
+    sized = SizedRuns(runs.used_bytes, runs.requested_bytes, runs.hours)
+    return BinRuns(sized, weights, dict(runs.left_out), messages)
+
+
+def _weights(jobs: pd.DataFrame, runs: Runs, settings: BinSettings) -> tuple[Floats, tuple[str, ...]]:
+    ones = np.ones(len(runs))
+    if settings.weight == COUNT:
+        return ones, ()
+    weights, messages = runs.hours, []
+    if settings.weight == COST and settings.price_column:
+        if settings.price_column not in jobs.columns:
+            raise ColumnMissing(f"the table has no column {settings.price_column}; leave the price column empty")
+        prices = numbers_of(jobs, settings.price_column)[runs.rows]
+        priced = prices >= 0
+        if not priced.all():
+            messages.append(f"{int((~priced).sum()):,} runs without a price count nothing")
+        weights = weights * np.where(priced, prices, 0.0)
+    if not weights.sum() > 0:
+        return ones, (*messages, f"no run has a {settings.weight} above 0, so every run counts as one")
+    return weights, tuple(messages)
+
+
+def _stride(runs: SizedRuns, settings: BinSettings) -> float:
+    return settings.stride_bytes or usual_stride_bytes(runs.static_bytes)
+
+
+@dataclass(frozen=True)
+class NoBins:
+    """Savings when every run gets a size of its own, as if its use were known beforehand.
+
+    Attributes:
+        optimal_improvement: against the largest request, every run counting as one.
+        time_based_optimal_improvement: the same, runs weighted by their hours.
+        saved_share: against the requests of the runs.
+        time_based_saved_share: the same, runs weighted by their hours.
+    """
+
+    optimal_improvement: float
+    time_based_optimal_improvement: float
+    saved_share: float
+    time_based_saved_share: float
+
+
+@dataclass(frozen=True)
+class ImprovementCurve:
+    """Savings against the number of bins.
+
+    Attributes:
+        settings: as asked; their k and edges do not matter here.
+        k: (8,) numbers of bins.
+        edges_bytes: the best edges of each.
+        optimal_improvement: (8,), see `BinEffect`; the other three alike.
+        oracle: the bound: every run gets exactly what it used.
+        continuous: no bins: every run gets what it used, with the headroom and the step of the settings. The bins
+            tend to this line.
+        seconds: of the computation.
+    """
+
+    settings: BinSettings
+    k: tuple[int, ...]
+    edges_bytes: tuple[tuple[float, ...], ...]
+    optimal_improvement: Floats
+    time_based_optimal_improvement: Floats
+    saved_share: Floats
+    time_based_saved_share: Floats
+    oracle: NoBins
+    continuous: NoBins
+    seconds: float
+
+
+def improvement_curve(
+    frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress: Progress = silent
+) -> ImprovementCurve:
+    """Return the savings of the best 1 to 8 bins of a task.
+
+    Raises:
+        SettingsError: for a task that is not there.
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when no run of the task has a request.
+    """
+    started = time.perf_counter()
+    progress(None, "Looking for the best bins of every number")
+    found = bin_runs(frames["jobs"], settings)
+    choices = edge_choices(found, replace(settings, k=MOST_BINS))
+    effects = [effect_of_edges(found.runs, tuple(choice.edges_bytes.tolist())) for choice in choices]
+    return ImprovementCurve(
+        settings=settings,
+        k=tuple(range(1, MOST_BINS + 1)),
+        edges_bytes=tuple(effect.edges_bytes for effect in effects),
+        optimal_improvement=np.array([effect.optimal_improvement for effect in effects]),
+        time_based_optimal_improvement=np.array([effect.time_based_optimal_improvement for effect in effects]),
+        saved_share=np.array([effect.saved_share for effect in effects]),
+        time_based_saved_share=np.array([effect.time_based_saved_share for effect in effects]),
+        oracle=no_bins(found.runs, found.runs.used_bytes),
+        continuous=no_bins(found.runs, needed_bytes(found.runs.used_bytes, settings)),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def no_bins(runs: SizedRuns, sizes_bytes: Floats) -> NoBins:
+    """Return the savings when every run gets its own size, (n,) bytes."""
+    ones, everyone = np.ones(len(sizes_bytes)), np.full(len(sizes_bytes), runs.static_bytes)
+    return NoBins(
+        optimal_improvement=saved_share(sizes_bytes, everyone, ones),
+        time_based_optimal_improvement=saved_share(sizes_bytes, everyone, runs.hours),
+        saved_share=saved_share(sizes_bytes, runs.requested_bytes, ones),
+        time_based_saved_share=saved_share(sizes_bytes, runs.requested_bytes, runs.hours),
+    )
+
+
+PROFILE_COLUMN = "profile of the clustering"
+"""Column of the jobs' table with the label of each row: -1 = outlier, NaN = not clustered. No store has such a name."""
+
+LEAST_RUNS = 10
+"""Below it every edge is one run's own size."""
+
+
+@dataclass(frozen=True)
+class ProfileBinSettings:
+    """Settings of the bins of a profile.
+
+    Attributes:
+        profile: label in its clustering, 0 or more.
+        bins: how edges are searched, or the edges; its task stays empty, as the profile stands in its place.
+
+    Raises:
+        SettingsError: for the outliers, which are no profile, and for a task.
+    """
+
+    profile: int
+    bins: BinSettings = field(default_factory=BinSettings)
+
+    def __post_init__(self) -> None:
+        if self.profile < 0:
+            raise SettingsError(f"profile is {self.profile}; outliers are no profile, give 0 or more")
+        if self.bins.task:
+            raise SettingsError(f"bins are of a task or of a profile; leave the task {self.bins.task!r} out")
+
+
+@dataclass(frozen=True)
+class ProfileTask:
+    """A task among the runs of a profile, and how many of them are its own."""
+
+    task: str
+    n_runs: int
+
+
+@dataclass(frozen=True)
+class ProfileBins:
+    """Bins of a profile.
+
+    Attributes:
+        settings: as asked.
+        bins: of its runs that have a request and a known use; its settings name no task.
+        n_rows: rows of the profile.
+        n_not_clustered: rows of the table that no clustering has seen; they are in no profile.
+        tasks: of the runs that the bins are made from, the most frequent first.
+        requested_gb_h: GB·h that these runs ask for.
+        used_gb_h: GB·h that they use.
+        wasted_gb_h: GB·h asked for and not used; runs that use more than they ask for waste nothing.
+        too_few: whether there are fewer than `FEWEST_RUNS` of them.
+        seconds: of the computation.
+    """
+
+    settings: ProfileBinSettings
+    bins: Bins
+    n_rows: int
+    n_not_clustered: int
+    tasks: tuple[ProfileTask, ...]
+    requested_gb_h: float
+    used_gb_h: float
+    wasted_gb_h: float
+    too_few: bool
+    seconds: float
+
+
+def profile_bins_of(
+    frames: Mapping[str, pd.DataFrame], settings: ProfileBinSettings, progress: Progress = silent
+) -> ProfileBins:
+    """Return the bins of a profile: those of `bins_of` on its rows alone.
+
+    Args:
+        frames: 'jobs' -> the table, see `bins_of`, with `PROFILE_COLUMN`.
+        settings: which profile, how edges are searched.
+        progress: told once.
+
+    Raises:
+        SettingsError: for a profile that is not there, or edges that are no sizes.
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when fewer than `LEAST_RUNS` of its runs have a request and a known use.
+    """
+    started = time.perf_counter()
+    jobs = _members(frames["jobs"], settings.profile)
+    runs = _sized_runs(jobs, settings)
+    requested, used = runs.requested_bytes / GB, runs.used_bytes / GB
+    return ProfileBins(
+        settings=settings,
+        bins=bins_of({"jobs": jobs}, settings.bins, progress),
+        n_rows=len(jobs),
+        n_not_clustered=int(frames["jobs"][PROFILE_COLUMN].isna().sum()),
+        tasks=_tasks(runs),
+        requested_gb_h=float((requested * runs.hours).sum()),
+        used_gb_h=float((used * runs.hours).sum()),
+        wasted_gb_h=wasted_gb_h(runs),
+        too_few=len(runs) < FEWEST_RUNS,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def profile_curve_of(
+    frames: Mapping[str, pd.DataFrame], settings: ProfileBinSettings, progress: Progress = silent
+) -> ImprovementCurve:
+    """Return the savings of one to eight bins of a profile: those of `improvement_curve` on its rows alone.
+
+    Raises:
+        SettingsError, ColumnMissing, NotEnoughData: as `profile_bins_of`.
+    """
+    jobs = _members(frames["jobs"], settings.profile)
+    _sized_runs(jobs, settings)
+    return improvement_curve({"jobs": jobs}, settings.bins, progress)
+
+
+def without_edges(settings: ProfileBinSettings) -> ProfileBinSettings:
+    """Return the settings of the curve, in which edges of one's own do not matter."""
+    return replace(settings, bins=replace(settings.bins, edges_bytes=()))
+
+
+def _members(jobs: pd.DataFrame, profile: int) -> pd.DataFrame:
+    """Return the rows of a profile."""
+    labels = jobs[PROFILE_COLUMN].to_numpy(dtype=np.float64)
+    found: pd.DataFrame = jobs[labels == profile]
+    if not len(found):
+        known = labels[labels >= 0]
+        there = f"profiles 0 to {known.max():.0f}" if len(known) else "no profile, only outliers"
+        raise SettingsError(f"there is no profile {profile}; this clustering has {there}")
+    return found
+
+
+def _sized_runs(jobs: pd.DataFrame, settings: ProfileBinSettings) -> Runs:
+    """Return the runs that bins can be made from.
+
+    Raises:
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when there are too few of them.
+    """
+    try:
+        runs = requesting(with_flat_request(runs_of(jobs, settings.bins.target), settings.bins.request_bytes))
+        n_runs = len(runs)
+    except NotEnoughData:
+        n_runs = 0
+    if n_runs < LEAST_RUNS:
+        raise NotEnoughData(
+            f"{n_runs} of the {len(jobs):,} runs of profile {settings.profile} have a request, a use of memory and a "
+            f"run time; bins need {LEAST_RUNS}: choose another profile, or give one request for all"
+        )
+    return runs
+
+
+def _tasks(runs: Runs) -> tuple[ProfileTask, ...]:
+    counts = np.bincount(runs.task, minlength=len(runs.tasks)).tolist()
+    found = [ProfileTask(name, count) for name, count in zip(runs.tasks, counts, strict=True) if count]
+    return tuple(sorted(found, key=lambda one: -one.n_runs))

@@ -1,1 +1,0 @@
-"""The best sizes for a task: the exact search, and what given edges do."""

@@ -1,0 +1,386 @@
+"""A plan: the size that is advised for every task, what it saves, and the probability of a retry."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_if_present
+from workprof.errors import SettingsError
+from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
+from workprof.memory.intervals import wilson
+from workprof.memory.usage import Runs, runs_of
+from workprof.progress import Progress, silent
+from workprof.units import MIB, PERCENT_FACTORS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MAX_SEEN, PERCENTILE, LEAST_WASTE, CLASS_SIZES = "max_seen", "percentile", "least_waste", "class_sizes"
+RULES = (MAX_SEEN, PERCENTILE, LEAST_WASTE, CLASS_SIZES)
+
+MOST_CANDIDATES = 256
+
+SizeRule = Callable[[Floats, Floats], float]
+"""Uses and hours of a history, both (n,) with n > 0, to a size; all bytes."""
+
+
+def max_seen(used_bytes: Floats, hours: Floats) -> float:
+    """Return the largest use."""
+    return float(used_bytes.max())
+
+
+def percentile(share: float) -> SizeRule:
+    """Return the rule that takes the use which a share of the runs (0-1) do not exceed."""
+    return lambda used_bytes, hours: float(np.quantile(used_bytes, share))
+
+
+def least_waste(used_bytes: Floats, hours: Floats) -> float:
+    """Return the use that is the cheapest size when a failed run comes back with size x attempt, each attempt in full.
+
+    A run of use u costs c x (1 + 2 + .. + a) x hours at a size c, a = u / c rounded up. Runs of no time at all count as
+    one each. Of more than `MOST_CANDIDATES` runs, as many quantiles are tried, the largest use among them.
+    """
+    weights = hours if hours.sum() > 0 else np.ones(len(used_bytes))
+    levels = np.linspace(0, 1, min(len(used_bytes), MOST_CANDIDATES))
+    candidates = np.unique(np.quantile(used_bytes, levels, method="higher"))
+    costs = [size_cost(size, used_bytes, weights) for size in candidates.tolist()]
+    return float(candidates[int(np.argmin(costs))])
+
+
+def size_cost(size: float, used_bytes: Floats, weights: Floats) -> float:
+    """Return what (n,) runs cost at a size, with size x attempt after each failure."""
+    attempts = np.ceil(used_bytes / size)
+    return float((size * attempts * (attempts + 1) / 2 * weights).sum())
+
+
+NON_PARALLEL_TO_ONE, KEEP = "non_parallel_to_one", "keep"
+CORE_RULES = (NON_PARALLEL_TO_ONE, KEEP)
+
+ONE_CORE_PERCENT = PERCENT_FACTORS["cores"]
+SHARE_WITHIN = 0.95
+
+
+def cores_after(cores: Floats, used_percent: Floats, task: Ints, rule: str) -> tuple[Floats, Ints]:
+    """Return (n,) cores that runs get, never more than they ask for, and the codes of the tasks that get one.
+
+    Args:
+        cores: (n,) asked for, NaN where nothing was.
+        used_percent: (n,) CPU use, 100 = one core, NaN where it was not measured.
+        task: (n,) codes.
+        rule: 'keep', or 'non_parallel_to_one'.
+
+    Source:
+        The load-aware provisioning thesis, Table 12: non-parallel tasks get one core. It names the parallel tasks by
+        what they are; ours is not parallel when 95 % of its measured runs use one core at most (mean over the run).
+    """
+    changed, single = cores.copy(), []
+    for code in np.unique(task) if rule == NON_PARALLEL_TO_ONE else ():
+        own = task == code
+        measured = used_percent[own & ~np.isnan(used_percent)]
+        if len(measured) and np.quantile(measured, SHARE_WITHIN) <= ONE_CORE_PERCENT:
+            changed[own] = np.minimum(cores[own], 1.0)
+            single.append(code)
+    return changed, np.array(single, dtype=np.int64)
+
+
+TURNS = 5
+GIVEN, KEPT = "given", "kept"
+"""Instead of a rule: a size of one's own; the request of now, where there are too few runs for advice."""
+
+LEAST_RUNS = 10
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """How sizes are chosen.
+
+    Attributes:
+        rule: 'max_seen', 'percentile', 'least_waste', or 'class_sizes' = light and moderate tasks get the size of their
+            class, heavy ones the largest use (the thesis' outcome without its model). No rule
+            gives more than a request that covers every run with its headroom.
+        headroom: added to the chosen use, 0-3.
+        percentile: for the rule of that name, 0-1.
+        step_bytes: sizes are multiples of this, rounded up; 0 = any size.
+        floor_bytes: the smallest size.
+        least_runs: a task with fewer runs keeps its request (if it has one, and no run used more): no advice.
+        sizes_bytes: task -> size of one's own; the rule chooses the others.
+        classes: limits of the classes.
+        target: what is sized for, one of `USAGE_COLUMNS`.
+    """
+
+    rule: str = MAX_SEEN
+    headroom: float = 0.1
+    percentile: float = 0.95
+    step_bytes: float = 64.0 * MIB
+    floor_bytes: float = 64.0 * MIB
+    least_runs: int = LEAST_RUNS
+    sizes_bytes: dict[str, float] = field(default_factory=dict)
+    classes: ClassSettings = field(default_factory=ClassSettings)
+    target: str = "peak_rss"
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise SettingsError(f"rule is {self.rule!r}; choose from {', '.join(RULES)}")
+        if not 0 <= self.headroom <= 3:
+            raise SettingsError(f"headroom is {self.headroom}; give a share between 0 and 3, such as 0.1")
+        if not 0 < self.percentile <= 1:
+            raise SettingsError(f"percentile is {self.percentile}; give a share above 0 and at most 1")
+        if not (0 <= self.step_bytes < float("inf") and 0 < self.floor_bytes < float("inf")):
+            raise SettingsError("give a step of 0 bytes or more, and a floor above 0 bytes")
+        if not 1 <= self.least_runs <= 10_000:
+            raise SettingsError(f"least_runs is {self.least_runs}; give a number between 1 and 10,000")
+        wrong = {task: size for task, size in self.sizes_bytes.items() if not 0 < size < float("inf")}
+        if wrong:
+            raise SettingsError(f"sizes must be above 0 bytes, not {wrong}")
+
+
+@dataclass(frozen=True)
+class RetryOdds:
+    """How likely a run does not fit its size.
+
+    Attributes:
+        n_tested: runs that were tried with a size chosen from earlier runs only (for a given or kept size: all runs).
+        n_failed: of these, too large.
+        odds: n_failed / n_tested; NaN without a test.
+        low, high: 95 % Wilson interval.
+        n_above_in_history: runs of the history above the advised size itself.
+    """
+
+    n_tested: int
+    n_failed: int
+    odds: float
+    low: float
+    high: float
+    n_above_in_history: int
+
+
+@dataclass(frozen=True)
+class PlannedTask:
+    """The advice for one task.
+
+    Attributes:
+        task: its name.
+        n: runs it rests on.
+        size_bytes: memory to ask for.
+        requested_bytes: what most runs ask for now; NaN without any.
+        cores: what most runs ask for now; NaN without any.
+        rule: that chose the size; 'given' for a size of one's own, 'kept' for the request of now.
+        size_class: 'light', 'moderate' or 'heavy'.
+        largest_bytes: the largest use.
+        risk: odds of a retry.
+        too_few: fewer than `FEWEST_RUNS` runs: the size is a guess.
+    """
+
+    task: str
+    n: int
+    size_bytes: float
+    requested_bytes: float
+    cores: float
+    rule: str
+    size_class: str
+    largest_bytes: float
+    risk: RetryOdds
+    too_few: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Advised sizes.
+
+    Attributes:
+        settings: as asked.
+        tasks: in the order of the table.
+        left_out: reason -> rows.
+        notes: sizes given for tasks that are not there.
+        seconds: of the computation.
+    """
+
+    settings: PlanSettings
+    tasks: tuple[PlannedTask, ...]
+    left_out: dict[str, int]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def plan_of(frames: Mapping[str, pd.DataFrame], settings: PlanSettings, progress: Progress = silent) -> Plan:
+    """Return the plan of a table.
+
+    Args:
+        frames: 'jobs' -> the table, see `runs_of`; `requested_cpu_percent` for the cores.
+        settings: rule, headroom, step.
+        progress: told once.
+
+    Raises:
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when no row has a use of memory and a run time.
+    """
+    started = time.perf_counter()
+    progress(None, "Choosing a size for every task")
+    jobs = frames["jobs"]
+    runs = runs_of(jobs, settings.target)
+    percent = numbers_if_present(jobs, "requested_cpu_percent")
+    cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
+    tasks = []
+    for code, name in enumerate(runs.tasks):
+        own = np.flatnonzero(runs.task == code)
+        tasks.append(_planned(name, runs.take(own), most_common(cores[own]), settings))
+    unknown = sorted(set(settings.sizes_bytes) - set(runs.tasks))
+    notes = (f"{len(unknown)} size(s) belong to no task: {', '.join(unknown[:5])}",) if unknown else ()
+    return Plan(settings, tuple(tasks), dict(runs.left_out), notes, time.perf_counter() - started)
+
+
+def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> PlannedTask:
+    largest, requested = float(runs.used_bytes.max()), most_common(runs.requested_bytes)
+    if name in settings.sizes_bytes:
+        rule, size = GIVEN, settings.sizes_bytes[name]
+    elif len(runs) < settings.least_runs and requested >= largest:
+        rule, size = KEPT, requested
+    else:
+        rule, size = settings.rule, advised_bytes(runs.used_bytes, runs.hours, settings)
+        if requested >= largest * (1.0 + settings.headroom):  # it has never been too small: nothing asks for more
+            size = min(size, requested)
+    return PlannedTask(
+        task=name,
+        n=len(runs),
+        size_bytes=size,
+        requested_bytes=requested,
+        cores=cores,
+        rule=rule,
+        size_class=task_classes(np.array([largest]), np.ones(1), settings.classes).classes[0],
+        largest_bytes=largest,
+        risk=_odds(runs, size, settings, fixed=rule != settings.rule),
+        too_few=len(runs) < FEWEST_RUNS,
+    )
+
+
+def advised_bytes(used_bytes: Floats, hours: Floats, settings: PlanSettings) -> float:
+    """Return the size that a rule chooses from a history of (n,) runs, n > 0."""
+    if settings.rule == CLASS_SIZES:
+        classes = task_classes(used_bytes.max(keepdims=True), np.ones(1), settings.classes)
+        if classes.classes[0] != CLASSES[-1]:
+            return classes.light_bytes if classes.classes[0] == CLASSES[0] else classes.moderate_bytes
+    rules: dict[str, SizeRule] = {PERCENTILE: percentile(settings.percentile), LEAST_WASTE: least_waste}
+    wanted = rules.get(settings.rule, max_seen)(used_bytes, hours) * (1.0 + settings.headroom)
+    if settings.step_bytes:
+        wanted = float(np.ceil(wanted / settings.step_bytes)) * settings.step_bytes
+    return max(wanted, settings.floor_bytes)
+
+
+def _odds(runs: Runs, size: float, settings: PlanSettings, *, fixed: bool) -> RetryOdds:
+    order = _in_time(runs)
+    used, hours = runs.used_bytes[order], runs.hours[order]
+    above = int((used > size).sum())
+    tested, failed = (len(used), above) if fixed else _tried_forward(used, hours, settings)
+    interval = wilson(failed, tested)
+    odds = failed / tested if tested else float("nan")
+    return RetryOdds(tested, failed, odds, interval.low, interval.high, above)
+
+
+def _tried_forward(used: Floats, hours: Floats, settings: PlanSettings) -> tuple[int, int]:
+    """Return runs tested and failed when each fifth is sized from all runs before it; the first is never tested."""
+    ends = np.linspace(0, len(used), TURNS + 1).round().astype(np.int64)
+    tested = failed = 0
+    for first, last in itertools.pairwise(ends.tolist()):
+        if first in (0, last):
+            continue
+        size = advised_bytes(used[:first], hours[:first], settings)
+        tested += last - first
+        failed += int((used[first:last] > size).sum())
+    return tested, failed
+
+
+def _in_time(runs: Runs) -> Ints:
+    """Return the runs in order of submission, those without a time last, ties as in the table."""
+    return np.argsort(np.nan_to_num(runs.submit_s, nan=np.inf), kind="stable").astype(np.int64)
+
+
+MOST_LISTED = 50
+
+
+@dataclass(frozen=True)
+class ViolationSettings:
+    """Which plan, and how many of its violations are listed.
+
+    Attributes:
+        plan: how sizes are chosen.
+        most: runs that are listed, 1-10,000.
+    """
+
+    plan: PlanSettings = field(default_factory=PlanSettings)
+    most: int = MOST_LISTED
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.most <= 10_000:
+            raise SettingsError(f"most is {self.most}; give a number between 1 and 10,000")
+
+
+@dataclass(frozen=True)
+class Violations:
+    """Runs above the size of their task, the ones that are short by most first; ties as in the table.
+
+    Attributes:
+        settings: as asked.
+        n_above: runs above their size, all of them.
+        n_runs: runs with a known use and time.
+        row_ids: (n,) of the jobs in their dataset, n at most `settings.most`.
+        tasks: (n,) names.
+        used_bytes: (n,) what they used.
+        size_bytes: (n,) what the plan gives.
+        hours: (n,) run time.
+    """
+
+    settings: ViolationSettings
+    n_above: int
+    n_runs: int
+    row_ids: Ints
+    tasks: tuple[str, ...]
+    used_bytes: Floats
+    size_bytes: Floats
+    hours: Floats
+
+    @property
+    def short_bytes(self) -> Floats:
+        """(n,) by how much they were short, above 0."""
+        return self.used_bytes - self.size_bytes
+
+
+def violations_of(
+    frames: Mapping[str, pd.DataFrame], settings: ViolationSettings, progress: Progress = silent
+) -> Violations:
+    """Return the worst violations of a plan in the history that it was made from.
+
+    Args:
+        frames: 'jobs' -> the table with `row_id`, see `runs_of`.
+        settings: the plan, and how many are listed.
+        progress: told once.
+
+    Raises:
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when no row has a use of memory and a run time.
+    """
+    jobs = frames["jobs"]
+    plan = plan_of(frames, settings.plan, progress)
+    runs = runs_of(jobs, settings.plan.target)
+    given = {one.task: one.size_bytes for one in plan.tasks}
+    size = np.array([given[name] for name in runs.tasks])[runs.task]
+    short = runs.used_bytes - size
+    above = np.flatnonzero(short > 0)
+    worst = above[np.argsort(-short[above], kind="stable")][: settings.most]
+    return Violations(
+        settings=settings,
+        n_above=len(above),
+        n_runs=len(runs),
+        row_ids=jobs["row_id"].to_numpy(dtype=np.int64)[runs.rows[worst]],
+        tasks=tuple(runs.tasks[code] for code in runs.task[worst].tolist()),
+        used_bytes=runs.used_bytes[worst],
+        size_bytes=size[worst],
+        hours=runs.hours[worst],
+    )

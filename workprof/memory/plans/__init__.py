@@ -1,1 +1,0 @@
-"""One size per task, why, and what it costs."""

@@ -1,0 +1,606 @@
+"""Sizing policies: ours, the published ones, oracles; one interface."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import insort
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.errors import SettingsError
+from workprof.memory.bin_search import best_edges, needs_of
+from workprof.memory.retry import RetrySettings, Sizes, only
+
+
+@dataclass(frozen=True)
+class SizingSettings:
+    """Settings of the policy `workprof`.
+
+    Nothing here was fitted to a table: the values are priors, checked at half and twice their size.
+
+    Attributes:
+        price_runs: price of a failure beyond what its attempt is charged, in mean runs (bytes x hours used by the mean
+            run of the initial histories). 0 = waste alone.
+        by_input: runs with a like input count more, and sizes are carried along the input; else the task alone counts.
+        quorum: share of the say of all ways of sizing that must hold a size for enough, 0-1.
+        sharpness: how fast a way of sizing that did worse loses its say.
+        lift: size after a failure over the largest use seen.
+        unseen_runs: runs above all seen ones that are expected next to those; 1/2 is Jeffreys' prior.
+        jump_share: share of the unseen runs that jump instead of continuing the tail.
+        jump_scale: mean logarithm of a jump.
+        least_scale: smallest mean logarithm of the tail's steps.
+    """
+
+    price_runs: float = 0.05
+    by_input: bool = True
+    quorum: float = 0.7
+    sharpness: float = 4.0
+    lift: float = 1.05
+    unseen_runs: float = 0.5
+    jump_share: float = 0.1
+    jump_scale: float = 0.05
+    least_scale: float = 0.002
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.price_runs <= 1e6:
+            raise SettingsError(f"price per failure is {self.price_runs} mean runs; give 0 to 1,000,000")
+        if not 0 < self.quorum <= 1:
+            raise SettingsError(f"quorum is {self.quorum}; give a share above 0, up to 1")
+        if not (0 <= self.jump_share <= 1 and self.unseen_runs > 0 and self.sharpness >= 0):
+            raise SettingsError("jump share is a share, unseen runs are above 0, sharpness is 0 or more")
+        if not (self.lift >= 1 and self.jump_scale > 0 and self.least_scale > 0):
+            raise SettingsError("lift is 1 or more, the scales are above 0")
+
+
+DEFAULT = SizingSettings()
+
+CAUTIOUS = SizingSettings(price_runs=200.0, by_input=False)
+"""Nearly no failures: a failure costs as much as 200 mean runs, and no input is trusted to foresee a small run."""
+
+
+REFIT_EACH = 1000
+"""Up to so many known runs a policy whose fit looks at all of them is fitted anew for every run."""
+
+REFIT_GROWTH = 0.02
+"""Beyond, it is fitted anew whenever the known runs have grown by this share."""
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """The runs of one task in order; the first `n_known` are history from the start.
+
+    Attributes:
+        task: name.
+        used_bytes: (n,) what they used.
+        hours: (n,) run times.
+        requested_bytes: (n,) what was asked for; NaN where nothing was.
+        inputs: (n,) size of the input, all 0 where a replay has none.
+        n_known: runs of the initial history, 2 or more; the others are sized one after another.
+        mean_run_byte_h: bytes x hours of the mean run of the initial histories of all tasks: the unit of prices.
+        seed: for policies that draw.
+    """
+
+    task: str
+    used_bytes: Floats
+    hours: Floats
+    requested_bytes: Floats
+    inputs: Floats
+    n_known: int
+    mean_run_byte_h: float
+    seed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.used_bytes)
+
+    @property
+    def n_sized(self) -> int:
+        """Runs after the initial history."""
+        return len(self) - self.n_known
+
+    @property
+    def max_seen_bytes(self) -> Floats:
+        """(n_sized,) largest use before each run."""
+        return np.maximum.accumulate(self.used_bytes)[self.n_known - 1 : -1]
+
+    def known(self, n: int) -> Sequence:
+        """Return the first n runs."""
+        return Sequence(
+            self.task,
+            self.used_bytes[:n],
+            self.hours[:n],
+            self.requested_bytes[:n],
+            self.inputs[:n],
+            min(n, self.n_known),
+            self.mean_run_byte_h,
+            self.seed,
+        )
+
+
+class Policy(Protocol):
+    """A way to size runs. A size may depend on earlier runs, and on its own run's request and input only."""
+
+    name: str
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return sizes for the (n_sized,) runs after the initial history."""
+        ...
+
+
+def refits(runs: Sequence) -> Ints:
+    """Return the numbers of known runs at which a policy is fitted: every one, later whenever they grew by 2 %."""
+    points, n = [], runs.n_known
+    while n < len(runs):
+        points.append(n)
+        n = n + 1 if n < REFIT_EACH else max(n + 1, int(n * (1 + REFIT_GROWTH)))
+    return np.array(points, dtype=np.int64)
+
+
+def held_until_next(values: Floats, points: Ints, runs: Sequence) -> Floats:
+    """Return (n_sized, ...) values of the latest fit for every run."""
+    latest = np.searchsorted(points, np.arange(runs.n_known, len(runs)), side="right") - 1
+    found: Floats = values[latest]
+    return found
+
+
+class Preset:
+    """The requested size of each run; doubled after a failure. Runs without a request take the task's most common one.
+
+    Source: memory.md 2.2. The table holds finished attempts only, so a preset never fails in it: killed attempts are
+    absent, and a retried run stands there with its raised request.
+    """
+
+    name = "preset"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the requests; a whole node where a task has none at all."""
+        return only(filled_requests(runs, retry)[runs.n_known :])
+
+
+def filled_requests(runs: Sequence, retry: RetrySettings) -> np.ndarray:
+    """Return (n,) requests: the most common one of the task where a run has none, a node where the task has none."""
+    asked = runs.requested_bytes
+    known = asked[np.isfinite(asked)]
+    if not len(known):
+        return np.full(len(runs), retry.node_bytes)
+    values, counts = np.unique(known, return_counts=True)
+    return np.where(np.isfinite(asked), asked, values[counts.argmax()])
+
+
+PERCENTILE_HEADROOM = 1.15
+"""VPA and KRR both add 15 %."""
+
+
+class Percentile95:
+    """The 95th percentile of the known uses, linear between order statistics; doubled after a failure.
+
+    Source: Witt et al., as in the published harness (memory.md 2.2); seed 1996 gives its figures exactly.
+    """
+
+    name = "p95"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the percentiles."""
+        return only(rolling_quantile(runs, 0.95))
+
+
+class Vpa:
+    """1.15 x the 90th percentile of the known uses, without decay; the greater of +20 % and +100 MiB after a failure.
+
+    Source: memory.md 2.2 and 5; the recommender's half-life of 24 h is left out, since the histories have no clock.
+    """
+
+    name = "vpa"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes."""
+        return only(PERCENTILE_HEADROOM * rolling_quantile(runs, 0.90), beyond="more")
+
+
+class Krr:
+    """1.15 x the largest known use; doubled after a failure.
+
+    Source: memory.md 2.2 and 5.
+    """
+
+    name = "krr"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes."""
+        return only(PERCENTILE_HEADROOM * runs.max_seen_bytes)
+
+
+def rolling_quantile(runs: Sequence, share: float) -> Floats:
+    """Return (n_sized,) quantiles of all uses before each run, as numpy's linear method; the known uses stay sorted."""
+    ordered = sorted(runs.used_bytes[: runs.n_known].tolist())
+    found = np.empty(runs.n_sized)
+    for i, used in enumerate(runs.used_bytes[runs.n_known :].tolist()):
+        place = share * (len(ordered) - 1)
+        below = int(place)
+        low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+        part = place - below
+        found[i] = low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+        insort(ordered, used)
+    return found
+
+
+class LinearOffset:
+    """The least-squares line of use on input + the offset of least replayed charge among the line's own errors.
+
+    After a failure the largest use seen, then doubled. Source: memory.md 2.2 (ours).
+    """
+
+    name = "linear_offset"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes; a line that falls below the smallest use seen is followed down to half of that."""
+        points = refits(runs)
+        fits = held_until_next(np.array([_fit(runs, int(n)) for n in points]), points, runs)
+        line = fits[:, 0] + fits[:, 1] * runs.inputs[runs.n_known :]
+        return Sizes(np.maximum(line, fits[:, 2] / 2), runs.max_seen_bytes[:, None])
+
+
+def _fit(runs: Sequence, n: int) -> tuple[float, float, float]:
+    """Return intercept with the offset, slope, and smallest use of the first n runs."""
+    x, used, hours = runs.inputs[:n], runs.used_bytes[:n], runs.hours[:n]
+    away = x - x.mean()
+    spread = float(away @ away)
+    slope = float(away @ used) / spread if spread > 0 else 0.0
+    intercept = float(used.mean()) - slope * float(x.mean())
+    errors = used - intercept - slope * x
+    order = np.argsort(errors)
+    tail = hours.sum() - np.cumsum(hours[order])
+    cost = errors[order] * hours.sum() + used.max() * tail
+    return intercept + float(errors[order][cost.argmin()]), slope, float(used.min())
+
+
+MARGIN, LIFT = 1.02, 1.05
+
+
+class MinWaste:
+    """Of the known uses x 1.02, the one of least c x sum of hours + 1.05 x largest use x hours of the runs above c.
+
+    After a failure 1.05 x the largest use, then doubled. Source: memory.md 2.2 (no input).
+    """
+
+    name = "min_waste"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes."""
+        points = refits(runs)
+        first = held_until_next(np.array([_cheapest(runs, int(n)) for n in points]), points, runs)
+        return Sizes(first, LIFT * runs.max_seen_bytes[:, None])
+
+
+class LocalMinWaste:
+    """The same with every run weighted by its hours x a Gaussian of its distance in log(1 + input).
+
+    The width reaches the k-th nearest run, k = min(n, max(8, 0.15 n)); beyond three widths runs are left out; the
+    largest use is that of the whole history. Of more than 400 known runs the latest 400 are looked at.
+
+    Source: memory.md 2.2.
+    """
+
+    name = "local_min_waste"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes."""
+        from workprof.memory.sizing_kernels import local_sizes  # noqa: PLC0415  numba
+
+        logs = np.log1p(np.maximum(runs.inputs, 0.0))
+        first = local_sizes(np.array([runs.used_bytes, runs.hours, logs]), runs.n_known, MARGIN, LIFT)
+        return Sizes(first, LIFT * runs.max_seen_bytes[:, None])
+
+
+def _cheapest(runs: Sequence, n: int) -> float:
+    order = np.argsort(runs.used_bytes[:n])
+    used, hours = runs.used_bytes[:n][order], runs.hours[:n][order]
+    sizes, up_to = MARGIN * used, np.cumsum(hours)
+    covered = up_to[np.searchsorted(used, sizes, side="right") - 1]
+    return float(sizes[(sizes * up_to[-1] + LIFT * used[-1] * (up_to[-1] - covered)).argmin()])
+
+
+class Tovar:
+    """Over the known uses a: the least of a x mean hours + a_max x mean over all runs of the hours where use > a.
+
+    After a failure the largest use, then a whole node.
+
+    Source: Tovar et al., equation 1 (waste mode), as in memory.md 2.2. Of equal costs the largest size is taken.
+    """
+
+    name = "tovar"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes."""
+        points = refits(runs)
+        first = held_until_next(np.array([least_waste(runs, int(n)) for n in points]), points, runs)
+        return Sizes(first, runs.max_seen_bytes[:, None], beyond="node")
+
+
+def least_waste(runs: Sequence, n: int) -> float:
+    """Return the size of the first n runs."""
+    order = np.argsort(runs.used_bytes[:n], kind="stable")
+    used, hours = runs.used_bytes[:n][order], runs.hours[:n][order]
+    distinct, first = np.unique(used, return_index=True)
+    up_to = np.concatenate(([0.0], np.cumsum(hours)))
+    above = up_to[-1] - up_to[np.append(first[1:], n)]
+    cost = (distinct * up_to[-1] + used[-1] * above) / n
+    return float(distinct[::-1][cost[::-1].argmin()])
+
+
+class WittLr:
+    """The least-squares line of use on input x (1 + s); s = spread of the line's past relative errors, 0 at first.
+
+    Source: memory.md 2.2 (STD: the population standard deviation of (used - predicted) / used). Isolated: the errors
+    belong to one task, which the published harness shares between tasks and variants by mistake (2.3). A line below
+    zero is floored by the simulator, and such a run is lifted to the largest use seen; others are doubled.
+    """
+
+    name = "witt_lr"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes; running sums, so that a run costs the same however many are known."""
+        n_known, line = runs.n_known, _Line()
+        for x, y in zip(runs.inputs[:n_known].tolist(), runs.used_bytes[:n_known].tolist(), strict=True):
+            line.add(x, y)
+        first, negative = np.empty(runs.n_sized), np.zeros(runs.n_sized, dtype=bool)
+        mean, squares = 0.0, 0.0
+        online = zip(runs.inputs[n_known:].tolist(), runs.used_bytes[n_known:].tolist(), strict=True)
+        for i, (x, y) in enumerate(online):
+            predicted = line.at(x)
+            spread = math.sqrt(squares / i) if i else 0.0
+            first[i], negative[i] = predicted * (1 + spread), predicted < 0
+            error = (y - predicted) / y
+            step = error - mean
+            mean += step / (i + 1)
+            squares += step * (error - mean)
+            line.add(x, y)
+        steps = np.where(negative, runs.max_seen_bytes, np.nan)
+        return Sizes(first, steps[:, None])
+
+
+class _Line:
+    """A least-squares line that takes points one by one (Welford's sums: no cancellation between large squares)."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.mean_x = self.mean_y = self.spread = self.together = 0.0
+
+    def add(self, x: float, y: float) -> None:
+        self.n += 1
+        step = x - self.mean_x
+        self.mean_x += step / self.n
+        self.mean_y += (y - self.mean_y) / self.n
+        self.spread += step * (x - self.mean_x)
+        self.together += step * (y - self.mean_y)
+
+    def at(self, x: float) -> float:
+        slope = self.together / self.spread if self.spread > 0 else 0.0
+        return self.mean_y + slope * (x - self.mean_x)
+
+
+N_BINS = 3
+BIN_HEADROOM = 1.05
+
+
+class ThesisBins:
+    """Three edges by the exact search on the initial history, weighted by time, the top at the largest request.
+
+    Inner edges are raised by 5 % (below the top); the class comes from log(1 + input) alone; a failed run goes to the
+    next edge, beyond the top it is doubled. Nothing is learnt after the initial history.
+
+    Source: the thesis' section 5 as in memory.md 2.2: boosted trees (40, depth 2) or a balanced SVM (C = 10).
+
+    Args:
+        model: 'trees' or 'svm'.
+    """
+
+    def __init__(self, model: str = "trees") -> None:
+        self.name = "thesis_bins" if model == "trees" else f"thesis_bins_{model}"
+        self._model = model
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes of the predicted bins."""
+        edges = pinned_edges(runs, retry, N_BINS)
+        x = np.log1p(np.maximum(runs.inputs, 0.0))[:, None]
+        true = np.searchsorted(edges, runs.used_bytes[: runs.n_known]).clip(max=len(edges) - 1)
+        predicted = self._predicted(x, true, runs)
+        return Sizes(edges[predicted], np.tile(edges, (runs.n_sized, 1)))
+
+    def _predicted(self, x: Floats, true: Ints, runs: Sequence) -> Ints:
+        if len(np.unique(true)) == 1:
+            return np.full(runs.n_sized, true[0])
+        model = _trees(runs.seed) if self._model == "trees" else _svm()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # one class with a single run is no news here
+            found: Ints = model.fit(x[: runs.n_known], true).predict(x[runs.n_known :])
+        return found
+
+
+def pinned_edges(runs: Sequence, retry: RetrySettings, n_bins: int) -> Floats:
+    """Return the edges of the initial history: top = largest request, or largest use where that is greater."""
+    n = runs.n_known
+    used = runs.used_bytes[:n]
+    asked = filled_requests(runs.known(n), retry)
+    top = float(max(asked.max(), used.max()))
+    edges = best_edges(needs_of(used, runs.hours[:n], top), n_bins)[-1].edges_bytes
+    return np.append(np.minimum(edges[:-1] * BIN_HEADROOM, top), top)
+
+
+def _trees(seed: int) -> Any:
+    from sklearn.ensemble import GradientBoostingClassifier  # noqa: PLC0415  heavy
+
+    return GradientBoostingClassifier(n_estimators=40, max_depth=2, random_state=seed)
+
+
+def _svm() -> Any:
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415  heavy
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415  heavy
+    from sklearn.svm import SVC  # noqa: PLC0415  heavy
+
+    return make_pipeline(StandardScaler(), SVC(C=10, class_weight="balanced"))
+
+
+class OracleBins:
+    """The smallest of three edges that covers the true use; the edges come from the initial history.
+
+    Args:
+        free_top: the top edge is the largest use seen + 5 % instead of the largest request.
+
+    Source: memory.md 2.6.
+    """
+
+    def __init__(self, *, free_top: bool = False) -> None:
+        self.name = "oracle_bins_free" if free_top else "oracle_bins"
+        self._free_top = free_top
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes of the true bins; a use beyond the top starts at the top and is doubled."""
+        if self._free_top:
+            needs = needs_of(runs.used_bytes[: runs.n_known], runs.hours[: runs.n_known])
+            edges = BIN_HEADROOM * best_edges(needs, N_BINS)[-1].edges_bytes
+        else:
+            edges = pinned_edges(runs, retry, N_BINS)
+        place = np.searchsorted(edges, runs.used_bytes[runs.n_known :]).clip(max=len(edges) - 1)
+        return Sizes(edges[place], np.tile(edges, (runs.n_sized, 1)))
+
+
+class OracleExact:
+    """Exactly what each run used: nothing is wasted. The spend that no policy can go below."""
+
+    name = "oracle_exact"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the uses."""
+        return Sizes(runs.used_bytes[runs.n_known :].copy(), np.empty((runs.n_sized, 0)))
+
+
+KINDS = (0, 1, 2, 3)
+"""How past sizes are carried to a run's input: as they were, by a line (times, plus), by a power law."""
+
+SHARES = (0.15, 0.4, 1.0)
+"""Share of the past that reaches the width of the weights; 1 = all runs alike."""
+
+MARGINS = (0.0, 0.005, 0.02, 0.05)
+"""Candidates are past sizes times 1 + this."""
+
+
+class Workprof:
+    """Sizes of least expected cost: charge of the run, of its retries, and the price of a failure.
+
+    Every combination of `KINDS`, `SHARES` and `MARGINS` is a way of sizing: it weighs the past runs by the nearness of
+    their inputs, carries their sizes to the new input, adds what no run has shown yet (half a run above the largest,
+    with a tail as heavy as the largest sizes seen, one in ten of them a jump), and takes the cheapest size. On each
+    past run every way is charged for what it would have chosen without that run. The say of a way falls with how surely
+    it did worse than the best, and the smallest size that the quorum holds for enough is the first allocation. After a
+    failure: the cheapest past size above it, then 1.05 x the largest seen, then doubled.
+
+    The latest 400 runs are looked at; after 400 runs of a task one in 20 is a contest, and a size that
+    looks at no input holds between them until a run fails. Where all inputs are alike, the ways differ in their
+    margins alone.
+
+    Source: ours; minimum expected waste with neighbours is memory.md 2.2, the tail is Hill's estimator.
+
+    Args:
+        settings: price and beliefs.
+        name: in tables.
+    """
+
+    name = "workprof"
+
+    def __init__(self, settings: SizingSettings, name: str = name) -> None:
+        self.settings = settings
+        self.name = name
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return first, second and largest sizes of the runs after the initial history."""
+        from workprof.memory.sizing_kernels import Belief, compete  # noqa: PLC0415  numba waits until it is needed
+
+        s = self.settings
+        belief = Belief(
+            price_byte_h=s.price_runs * runs.mean_run_byte_h,
+            time_to_failure=retry.time_to_failure,
+            lift=s.lift,
+            unseen_runs=s.unseen_runs,
+            jump_share=s.jump_share,
+            jump_scale=s.jump_scale,
+            least_scale=s.least_scale,
+            sharpness=s.sharpness,
+            quorum=s.quorum,
+        )
+        found = compete(rows_of(runs), runs.n_known, ways_of(s, varied=bool(np.ptp(runs.inputs) > 0)), belief)
+        return Sizes(found[:, 0], found[:, 1:])
+
+
+def rows_of(runs: Sequence) -> Floats:
+    """Return (4, n) sizes, hours, inputs and log inputs, as the kernels take them."""
+    inputs = np.maximum(runs.inputs, 0.0)
+    return np.array([runs.used_bytes, runs.hours, inputs, np.log1p(inputs)])
+
+
+def ways_of(settings: SizingSettings, *, varied: bool) -> tuple[Floats, Floats, Floats]:
+    """Return kinds, shares and margins: one way by the task alone, those that differ where inputs do not vary."""
+    if not settings.by_input:
+        return np.zeros(1), np.ones(1), np.zeros(1)
+    if not varied:
+        return np.zeros(1), np.ones(1), np.array(MARGINS)
+    return np.array(KINDS, dtype=np.float64), np.array(SHARES), np.array(MARGINS)
+
+
+def warm_sizing() -> None:
+    """Compile (or load from the compiler's cache) the loops, so that no replay's clock runs meanwhile."""
+    few = np.arange(1.0, 13.0)
+    runs = Sequence("", few, few, few, few, 10, 1.0)
+    Workprof(SizingSettings()).sizes(runs, RetrySettings())
+
+
+OURS = ("workprof", "workprof_cautious")
+PEERS = (
+    "preset",
+    "p95",
+    "krr",
+    "vpa",
+    "tovar",
+    "witt_lr",
+    "linear_offset",
+    "thesis_bins",
+    "min_waste",
+    "local_min_waste",
+)
+ORACLES = ("oracle_bins", "oracle_bins_free", "oracle_exact")
+FURTHER = ("thesis_bins_svm",)
+POLICIES = OURS + PEERS + FURTHER + ORACLES
+"""Names in the order of tables; oracle_ = looks at the true use."""
+
+
+def policy_named(name: str) -> Policy:
+    """Return a policy.
+
+    Raises:
+        SettingsError: for an unknown name.
+    """
+    policies: tuple[Policy, ...] = (
+        Workprof(DEFAULT),
+        Workprof(CAUTIOUS, "workprof_cautious"),
+        Preset(),
+        Percentile95(),
+        Krr(),
+        Vpa(),
+        Tovar(),
+        WittLr(),
+        LinearOffset(),
+        ThesisBins(),
+        ThesisBins("svm"),
+        MinWaste(),
+        LocalMinWaste(),
+        OracleBins(),
+        OracleBins(free_top=True),
+        OracleExact(),
+    )
+    found = {policy.name: policy for policy in policies}
+    if name not in found:
+        raise SettingsError(f"policy is {name!r}; choose from {', '.join(POLICIES)}")
+    return found[name]

@@ -1,1 +1,0 @@
-"""Which bin a run will need, before it runs."""

@@ -1,0 +1,737 @@
+"""Replay: every policy over the runs as they came, what each would have wasted and failed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.memory.intervals import Interval, saving_interval, too_few, wilson
+from workprof.memory.policies import (
+    CAUTIOUS,
+    DEFAULT,
+    FURTHER,
+    OURS,
+    PEERS,
+    POLICIES,
+    REFIT_EACH,
+    Policy,
+    Preset,
+    Sequence,
+    SizingSettings,
+    Workprof,
+    filled_requests,
+    policy_named,
+    warm_sizing,
+)
+from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
+from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of
+from workprof.progress import Progress, silent
+from workprof.units import GB
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+SIZEY, SUBMIT_TIME = "sizey", "submit-time"
+PROTOCOLS = (SIZEY, SUBMIT_TIME)
+
+SIZEY_FEWEST_RUNS = 34
+SIZEY_ONLINE_SHARE = 0.7
+SIZEY_TARGET, SIZEY_INPUT = "rss", "rchar"
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The tasks of a table, ready for a replay.
+
+    Attributes:
+        sequences: one per task.
+        moments: per task, (n,) what the curve is ordered by: time of submission where known, else the place in order.
+        cold: whether the initial histories are charged too, at their requests.
+        n_without_input: runs whose input was missing; they take the median of their task's initial history.
+        left_out: reason -> runs.
+    """
+
+    sequences: tuple[Sequence, ...]
+    moments: tuple[Floats, ...]
+    cold: bool
+    n_without_input: int
+    left_out: dict[str, int]
+
+
+def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
+    """Return the tasks as the published harness shuffles them: 30 % history, 70 % one after another.
+
+    Tasks with fewer than 34 runs, then tasks with a run time of 0, are left out.
+
+    Source: memory.md 1.1 and 2.1; `train_test_split(test_size=0.7, random_state=seed)` of scikit-learn per task.
+
+    Raises:
+        NotEnoughData: when no task is left.
+    """
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415  heavy
+
+    left_out = {"task with fewer than 34 runs": 0, "task with a run time of 0": 0}
+    orders: list[tuple[Ints, int]] = []
+    for rows in _rows_by_task(runs):
+        if len(rows) < SIZEY_FEWEST_RUNS:
+            left_out["task with fewer than 34 runs"] += len(rows)
+        elif (runs.hours[rows] == 0).any():
+            left_out["task with a run time of 0"] += len(rows)
+        else:
+            known, online = train_test_split(rows, test_size=SIZEY_ONLINE_SHARE, random_state=seed)
+            orders.append((np.concatenate([known, online]), len(known)))
+    if not orders:
+        raise NotEnoughData("no task has 34 runs with a run time above 0; replay in the order of submission instead")
+    return _ordered(runs, inputs, orders, left_out, seed=seed)
+
+
+def submit_order(runs: Runs, inputs: Floats, cold_runs: int) -> Ordered:
+    """Return the tasks in the order of submission (of the table where no time is known), cold at first.
+
+    A run is known to those submitted after it, though it may not have finished by then.
+
+    Args:
+        runs: of the table.
+        inputs: (n,) NaN where missing.
+        cold_runs: runs of each task that start at their request.
+    """
+    orders = []
+    for rows in _rows_by_task(runs):
+        by_time = rows[np.argsort(runs.submit_s[rows], kind="stable")]
+        orders.append((by_time, min(cold_runs, len(rows))))
+    return _ordered(runs, inputs, orders, {}, seed=None)
+
+
+def _rows_by_task(runs: Runs) -> list[Ints]:
+    """Return the rows of each task, in the table's order; empty tasks are passed over."""
+    order = np.argsort(runs.task, kind="stable")
+    cuts = np.flatnonzero(np.diff(runs.task[order])) + 1
+    return [rows for rows in np.split(order, cuts) if len(rows)]
+
+
+def _ordered(
+    runs: Runs, inputs: Floats, orders: list[tuple[Ints, int]], left_out: dict[str, int], *, seed: int | None
+) -> Ordered:
+    known = np.concatenate([rows[:n_known] for rows, n_known in orders])
+    mean_run = float((runs.used_bytes[known] * runs.hours[known]).mean())
+    sequences, moments, n_without = [], [], 0
+    for rows, n_known in orders:
+        filled, n_missing = _filled(inputs[rows], n_known)
+        n_without += n_missing
+        sequences.append(
+            Sequence(
+                task=runs.tasks[int(runs.task[rows[0]])],
+                used_bytes=runs.used_bytes[rows],
+                hours=runs.hours[rows],
+                requested_bytes=runs.requested_bytes[rows],
+                inputs=filled,
+                n_known=n_known,
+                mean_run_byte_h=mean_run,
+                seed=seed or 0,
+            )
+        )
+        places = np.arange(len(rows), dtype=np.float64)
+        timed = seed is None and bool(np.isfinite(runs.submit_s[rows]).all())
+        moments.append(runs.submit_s[rows] if timed else places)
+    return Ordered(tuple(sequences), tuple(moments), seed is None, n_without, left_out)
+
+
+def _filled(inputs: Floats, n_known: int) -> tuple[Floats, int]:
+    """Return inputs without gaps, and how many there were: the median of the initial history, 0 where that has none."""
+    missing = ~np.isfinite(inputs)
+    if not missing.any():
+        return inputs, 0
+    early = inputs[:n_known][~missing[:n_known]]
+    return np.where(missing, float(np.median(early)) if len(early) else 0.0, inputs), int(missing.sum())
+
+
+NO_INPUT = "none"
+AFTER_THE_RUN = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes", "read_count", "write_count")
+"""Columns that are known only when a run has ended: to size from them is optimistic."""
+
+PRICES = (0.0, 0.05, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+"""Prices of a failure, in mean runs, that make the frontier."""
+
+
+@dataclass(frozen=True)
+class ReplaySettings:
+    """Settings of a replay.
+
+    Attributes:
+        policies: names, see `POLICIES`; the default is ours and its peers.
+        protocol: 'submit-time' or 'sizey'; the latter implies the target rss and the input rchar, for every policy.
+        seeds: of the shuffles; figures are means over them. The order of submission has no seed: one is used.
+        target: what is sized for: 'peak_rss' or 'rss'.
+        input_column: a column with numbers known before the run, 'none' = no input.
+        cold_runs: in the order of submission, runs of each task that start at their request.
+        retry: how failures are lifted and charged.
+        sizing: price and beliefs of the policy `workprof`.
+        prices_runs: prices of a failure, in mean runs, for the frontier; () = no frontier.
+    """
+
+    policies: tuple[str, ...] = OURS + PEERS
+    protocol: str = SUBMIT_TIME
+    seeds: tuple[int, ...] = (1996,)
+    target: str = "peak_rss"
+    input_column: str = NO_INPUT
+    cold_runs: int = 10
+    retry: RetrySettings = field(default_factory=RetrySettings)
+    sizing: SizingSettings = field(default_factory=SizingSettings)
+    prices_runs: tuple[float, ...] = PRICES
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.policies) - set(POLICIES))
+        if unknown or not self.policies:
+            raise SettingsError(f"policies are {', '.join(unknown) or 'none'}; choose from {', '.join(POLICIES)}")
+        if self.protocol not in PROTOCOLS:
+            raise SettingsError(f"protocol is {self.protocol!r}; choose from {', '.join(PROTOCOLS)}")
+        if self.target not in USAGE_COLUMNS:
+            raise SettingsError(f"target is {self.target!r}; choose from {', '.join(USAGE_COLUMNS)}")
+        if not self.seeds or not all(0 <= seed < 2**32 for seed in self.seeds):
+            raise SettingsError(f"seeds are {self.seeds}; give at least one, each from 0 to 4,294,967,295")
+        if not 2 <= self.cold_runs <= 10_000:
+            raise SettingsError(f"cold runs is {self.cold_runs}; give 2 to 10,000")
+        if not all(0 <= price <= 1e6 for price in self.prices_runs):
+            raise SettingsError(f"prices are {self.prices_runs}; give 0 to 1,000,000 mean runs")
+
+    @property
+    def used_target(self) -> str:
+        """The target that counts."""
+        return SIZEY_TARGET if self.protocol == SIZEY else self.target
+
+    @property
+    def used_input(self) -> str:
+        """The input that counts."""
+        return SIZEY_INPUT if self.protocol == SIZEY else self.input_column
+
+    @property
+    def used_seeds(self) -> tuple[int, ...]:
+        """The seeds that count."""
+        return tuple(dict.fromkeys(self.seeds)) if self.protocol == SIZEY else self.seeds[:1]
+
+
+def all_policies() -> tuple[str, ...]:
+    """Return every policy that could be used; oracles, which look at the true use, are no policies."""
+    return OURS + PEERS + FURTHER
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How waste grows while a policy learns.
+
+    Attributes:
+        runs_seen: (n_points,) runs so far, rising.
+        wasted_gb_h: (n_points,) waste of all runs so far.
+    """
+
+    runs_seen: Floats
+    wasted_gb_h: Floats
+
+
+@dataclass(frozen=True)
+class PolicyFigures:
+    """One policy on all tasks; sums over runs, means over seeds.
+
+    Attributes:
+        policy: name.
+        wasted_gb_h: charged and not used.
+        charged_gb_h: of all attempts.
+        failures: failed attempts.
+        seconds: of one seed's sizes and charges.
+        n_never_fit: runs that failed at the cap.
+        n_given_up: runs that failed the last retry.
+        failed_share: runs with a failure among all charged runs, with Wilson's interval.
+        saving: against the presets' charges on the same runs, bootstrap over the runs of the first seed; NaN where the
+            table has no requests.
+        saving_share: the saving itself.
+        wasted_by_seed: (n_seeds,).
+        failures_by_seed: (n_seeds,).
+        curve: of the first seed.
+    """
+
+    policy: str
+    wasted_gb_h: float
+    charged_gb_h: float
+    failures: float
+    seconds: float
+    n_never_fit: float
+    n_given_up: float
+    failed_share: Interval
+    saving: Interval
+    saving_share: float
+    wasted_by_seed: Floats
+    failures_by_seed: Floats
+    curve: Curve
+
+
+@dataclass(frozen=True)
+class TaskFigures:
+    """One policy on one task, means over seeds.
+
+    Attributes:
+        task: name.
+        policy: name.
+        n_runs: charged runs.
+        wasted_gb_h: charged and not used.
+        charged_gb_h: of all attempts.
+        failures: failed attempts.
+        too_few: whether the task has too few runs to advise on.
+    """
+
+    task: str
+    policy: str
+    n_runs: int
+    wasted_gb_h: float
+    charged_gb_h: float
+    failures: float
+    too_few: bool
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """One setting of ours.
+
+    Attributes:
+        setting: in words.
+        price_runs: price of a failure in mean runs.
+        by_input: whether inputs were looked at.
+        wasted_gb_h: mean over seeds.
+        failures: mean over seeds.
+        efficient: whether no other setting of ours wastes less at no more failures.
+    """
+
+    setting: str
+    price_runs: float
+    by_input: bool
+    wasted_gb_h: float
+    failures: float
+    efficient: bool
+
+
+@dataclass(frozen=True)
+class PriceChoice:
+    """What is best when a failure costs so much on top of its charge.
+
+    Attributes:
+        price_gb_h: of one failure.
+        name: policy, or setting of ours.
+        wasted_gb_h: of it.
+        failures: of it.
+        total_gb_h: waste + price x failures.
+    """
+
+    price_gb_h: float
+    name: str
+    wasted_gb_h: float
+    failures: float
+    total_gb_h: float
+
+
+@dataclass(frozen=True)
+class TaskChoice:
+    """The policy of least waste + price x failures on one task, at the default price of ours."""
+
+    task: str
+    policy: str
+    total_gb_h: float
+    too_few: bool
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """Every policy on the same runs, through one simulator.
+
+    Attributes:
+        settings: as asked.
+        protocol: name.
+        seed: the first one.
+        target: what was sized for.
+        input_column: what was sized from, 'none' = nothing.
+        n_tasks: tasks replayed.
+        n_test: charged runs of one seed.
+        n_cold: those of them that start at their request, before a policy decides.
+        used_gb_h: what the charged runs used, mean over seeds: no policy can be charged less.
+        mean_run_gb_h: unit of the prices.
+        policies: name -> figures.
+        tasks: by task, then policy.
+        frontier: settings of ours, least failures last.
+        choices: price per failure -> best.
+        best_by_task: one per task.
+        left_out: reason -> runs.
+        notes: in words.
+        seconds: of the whole.
+    """
+
+    settings: ReplaySettings
+    protocol: str
+    seed: int
+    target: str
+    input_column: str
+    n_tasks: int
+    n_test: int
+    n_cold: int
+    used_gb_h: float
+    mean_run_gb_h: float
+    policies: dict[str, PolicyFigures]
+    tasks: tuple[TaskFigures, ...]
+    frontier: tuple[FrontierPoint, ...]
+    choices: tuple[PriceChoice, ...]
+    best_by_task: tuple[TaskChoice, ...]
+    left_out: dict[str, int]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Charges:
+    """What a policy's runs cost, task after task.
+
+    Attributes:
+        task: (n,) place of the task among the sequences.
+        failures: (n,) failed attempts.
+        charged_gb_h: (n,).
+        wasted_gb_h: (n,).
+        moments: (n,) order for the curve.
+        n_never_fit: runs that failed at the cap.
+        n_given_up: runs that failed the last retry.
+        seconds: of sizes and charges.
+    """
+
+    task: Ints
+    failures: Ints
+    charged_gb_h: Floats
+    wasted_gb_h: Floats
+    moments: Floats
+    n_never_fit: int
+    n_given_up: int
+    seconds: float
+
+
+def charge(policy: Policy, ordered: Ordered, retry: RetrySettings) -> Charges:
+    """Return the charges of all runs after the initial histories, and of those too where they start cold."""
+    started = time.perf_counter()
+    outcomes = [charge_task(policy, runs, retry, cold=ordered.cold) for runs in ordered.sequences]
+    seconds = time.perf_counter() - started
+    starts = [0 if ordered.cold else runs.n_known for runs in ordered.sequences]
+    return Charges(
+        task=np.repeat(np.arange(len(outcomes)), [len(outcome.failures) for outcome in outcomes]),
+        failures=np.concatenate([outcome.failures for outcome in outcomes]),
+        charged_gb_h=np.concatenate([outcome.charged_gb_h for outcome in outcomes]),
+        wasted_gb_h=np.concatenate([outcome.wasted_gb_h for outcome in outcomes]),
+        moments=np.concatenate([m[start:] for m, start in zip(ordered.moments, starts, strict=True)]),
+        n_never_fit=sum(outcome.n_never_fit for outcome in outcomes),
+        n_given_up=sum(outcome.n_given_up for outcome in outcomes),
+        seconds=seconds,
+    )
+
+
+def charge_task(policy: Policy, runs: Sequence, retry: RetrySettings, *, cold: bool) -> Outcome:
+    """Return what one task's runs cost; cold runs start at their request and are doubled after a failure."""
+    sizes = _sizes(policy, runs, retry)
+    start = runs.n_known
+    if cold:
+        sizes, start = _after_cold(sizes, filled_requests(runs, retry)[: runs.n_known]), 0
+    return try_sizes(Demand(runs.used_bytes[start:], runs.hours[start:]), sizes, retry)
+
+
+def _sizes(policy: Policy, runs: Sequence, retry: RetrySettings) -> Sizes:
+    if not runs.n_sized:
+        return only(np.empty(0))
+    return lifted_by(retry.rule, policy.sizes(runs, retry), runs.max_seen_bytes)
+
+
+def _after_cold(sizes: Sizes, requests: Floats) -> Sizes:
+    """Return sizes with those of the cold runs before them, which have no steps of their own."""
+    steps = np.full((len(requests), sizes.steps_bytes.shape[1]), np.nan)
+    return Sizes(
+        np.concatenate([requests, sizes.first_bytes]), np.concatenate([steps, sizes.steps_bytes]), sizes.beyond
+    )
+
+
+CURVE_POINTS = 200
+
+
+def figures_of(name: str, charges: list[Charges], before: list[Charges]) -> PolicyFigures:
+    """Return the figures of one policy.
+
+    Args:
+        name: of the policy.
+        charges: one per seed.
+        before: the presets on the first seed's order; empty where the table has no requests.
+    """
+    first, n = charges[0], len(charges[0].failures)
+    wasted = np.array([one.wasted_gb_h.sum() for one in charges])
+    failures = np.array([float(one.failures.sum()) for one in charges])
+    saving, interval = math.nan, Interval(math.nan, math.nan)
+    if before and before[0].charged_gb_h.sum() > 0:
+        saving = float(1 - first.charged_gb_h.sum() / before[0].charged_gb_h.sum())
+        interval = saving_interval(first.charged_gb_h, before[0].charged_gb_h)
+    return PolicyFigures(
+        policy=name,
+        wasted_gb_h=float(wasted.mean()),
+        charged_gb_h=float(np.mean([one.charged_gb_h.sum() for one in charges])),
+        failures=float(failures.mean()),
+        seconds=float(np.mean([one.seconds for one in charges])),
+        n_never_fit=float(np.mean([one.n_never_fit for one in charges])),
+        n_given_up=float(np.mean([one.n_given_up for one in charges])),
+        failed_share=wilson(float(np.mean([(one.failures > 0).sum() for one in charges])), n),
+        saving=interval,
+        saving_share=saving,
+        wasted_by_seed=wasted,
+        failures_by_seed=failures,
+        curve=curve_of(first),
+    )
+
+
+def curve_of(charges: Charges) -> Curve:
+    """Return cumulative waste against runs seen, at most 200 points, the last one at the end."""
+    order = np.argsort(charges.moments, kind="stable")
+    summed = np.cumsum(charges.wasted_gb_h[order])
+    places = np.unique(np.linspace(0, len(summed) - 1, min(CURVE_POINTS, len(summed))).round().astype(np.int64))
+    return Curve(places.astype(np.float64) + 1, summed[places])
+
+
+def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tuple[TaskFigures, ...]:
+    """Return the figures of one policy by task, means over seeds."""
+    n_tasks, n_seeds = len(ordered.sequences), len(charges)
+    runs = np.bincount(charges[0].task, minlength=n_tasks)
+    wasted, charged, failures = (np.zeros(n_tasks) for _ in range(3))
+    for one in charges:
+        wasted += np.bincount(one.task, one.wasted_gb_h, n_tasks) / n_seeds
+        charged += np.bincount(one.task, one.charged_gb_h, n_tasks) / n_seeds
+        failures += np.bincount(one.task, one.failures, n_tasks) / n_seeds
+    return tuple(
+        TaskFigures(
+            task=sequence.task,
+            policy=name,
+            n_runs=int(runs[i]),
+            wasted_gb_h=float(wasted[i]),
+            charged_gb_h=float(charged[i]),
+            failures=float(failures[i]),
+            too_few=too_few(len(sequence)),
+        )
+        for i, sequence in enumerate(ordered.sequences)
+    )
+
+
+MANY_RUNS = 20_000
+"""Above so many runs, settings that look at inputs are tried at our default price and one more only."""
+
+
+def settings_of_ours(prices_runs: tuple[float, ...], n_runs: int, *, with_input: bool) -> tuple[SizingSettings, ...]:
+    """Return the settings that make the frontier: every price, with inputs where there are any, and by task alone."""
+    prices = tuple(sorted(set(prices_runs)))
+    some = prices
+    if n_runs > MANY_RUNS and with_input and prices:
+        some = tuple(sorted({DEFAULT.price_runs, prices[2 * len(prices) // 3]}))
+    by_input = tuple(replace(DEFAULT, price_runs=price) for price in some)
+    return by_input + tuple(replace(CAUTIOUS, price_runs=price) for price in prices)
+
+
+def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: RetrySettings) -> list[Charges]:
+    """Return the charges of one setting on each order (one per seed)."""
+    return [charge(Workprof(setting), ordered, retry) for ordered in orders]
+
+
+def frontier_point(setting: SizingSettings, charges: Iterable[Charges]) -> FrontierPoint:
+    """Return the mean waste and failures of one setting over its charges (one per seed)."""
+    charges = list(charges)
+    price = f"a failure costs {setting.price_runs:g} mean runs"
+    return FrontierPoint(
+        setting=f"{price}, {'by input and task' if setting.by_input else 'by task alone'}",
+        price_runs=setting.price_runs,
+        by_input=setting.by_input,
+        wasted_gb_h=float(np.mean([one.wasted_gb_h.sum() for one in charges])),
+        failures=float(np.mean([one.failures.sum() for one in charges])),
+        efficient=True,
+    )
+
+
+def marked(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
+    """Return the points, least waste first, those marked that no other beats in both."""
+    ordered = sorted(points, key=lambda point: (point.wasted_gb_h, point.failures))
+    fewest, found = np.inf, []
+    for point in ordered:
+        found.append(replace(point, efficient=point.failures < fewest))
+        fewest = min(fewest, point.failures)
+    return tuple(found)
+
+
+def dominated_by_ours(wasted_gb_h: float, failures: float, frontier: Iterable[FrontierPoint]) -> bool:
+    """Return whether some setting of ours wastes less at no more failures."""
+    return any(point.wasted_gb_h < wasted_gb_h and point.failures <= failures for point in frontier)
+
+
+def choices_by_price(
+    policies: Iterable[PolicyFigures], frontier: Iterable[FrontierPoint], prices_gb_h: Iterable[float]
+) -> tuple[PriceChoice, ...]:
+    """Return the policy or setting of least waste + price x failures for each price of a failure."""
+    known = [(p.policy, p.wasted_gb_h, p.failures) for p in policies if not p.policy.startswith("oracle")]
+    known += [(point.setting, point.wasted_gb_h, point.failures) for point in frontier]
+    found = []
+    for price in prices_gb_h:
+        name, wasted, failures = min(known, key=lambda one: one[1] + price * one[2])
+        found.append(PriceChoice(price, name, wasted, failures, wasted + price * failures))
+    return tuple(found)
+
+
+def best_by_task(tasks: Iterable[TaskFigures], mean_run_byte_h: float) -> tuple[TaskChoice, ...]:
+    """Return the policy of least waste + price x failures for each task, at our default price."""
+    price = DEFAULT.price_runs * mean_run_byte_h / GB
+    best: dict[str, TaskChoice] = {}
+    for one in tasks:
+        total = one.wasted_gb_h + price * one.failures
+        held = best.get(one.task)
+        if not one.policy.startswith("oracle") and (held is None or total < held.total_gb_h):
+            best[one.task] = TaskChoice(one.task, one.policy, total, one.too_few)
+    return tuple(best.values())
+
+
+LATEST_RUNS = 400
+"""As the kernels have it; they are loaded late."""
+
+POLICIES_SHARE = 0.6
+"""Of the progress; the rest is the frontier."""
+
+
+def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progress: Progress = silent) -> ReplayResult:
+    """Return what every policy would have wasted and failed on the runs of a table.
+
+    Args:
+        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is asked for.
+        settings: policies, protocol, target, input, retries.
+        progress: told each policy and setting.
+
+    Raises:
+        ColumnMissing: when the target's or the input's column is absent.
+        NotEnoughData: when no run or task is left.
+        SettingsError: for an unknown target.
+    """
+    started = time.perf_counter()
+    progress(0.0, "Ordering the runs")
+    warm_sizing()
+    runs = runs_of(frames["jobs"], settings.used_target)
+    orders = _orders(runs, _inputs(frames["jobs"], runs, settings), settings)
+    with_requests = bool(np.isfinite(runs.requested_bytes).any())
+    charges = _charge_all(orders, settings, progress, with_requests=with_requests)
+    found = _summed(runs, orders, charges, settings, progress)
+    return replace(found, seconds=time.perf_counter() - started)
+
+
+def _summed(
+    runs: Runs, orders: list[Ordered], charges: dict[str, list[Charges]], settings: ReplaySettings, progress: Progress
+) -> ReplayResult:
+    """Return the record of all charges, its seconds still to be filled in."""
+    with_requests = bool(np.isfinite(runs.requested_bytes).any())
+    before = [charge(Preset(), ordered, settings.retry) for ordered in orders[:1]] if with_requests else []
+    policies = {name: figures_of(name, found, before) for name, found in charges.items()}
+    tasks = tuple(one for name, found in charges.items() for one in task_figures_of(name, found, orders[0]))
+    frontier = _frontier(orders, settings, charges, progress)
+    first, mean_run = orders[0], orders[0].sequences[0].mean_run_byte_h
+    return ReplayResult(
+        settings=settings,
+        protocol=settings.protocol,
+        seed=settings.used_seeds[0],
+        target=settings.used_target,
+        input_column=settings.used_input,
+        n_tasks=len(first.sequences),
+        n_test=len(next(iter(charges.values()))[0].failures),
+        n_cold=sum(one.n_known for one in first.sequences) if first.cold else 0,
+        used_gb_h=float(np.mean([_used_gb_h(ordered) for ordered in orders])),
+        mean_run_gb_h=mean_run / GB,
+        policies=policies,
+        tasks=tasks,
+        frontier=frontier,
+        choices=choices_by_price(policies.values(), frontier, [p * mean_run / GB for p in settings.prices_runs]),
+        best_by_task=best_by_task(tasks, mean_run),
+        left_out=dict(runs.left_out) | first.left_out,
+        notes=_notes(runs, first, settings, with_requests=with_requests),
+        seconds=0.0,
+    )
+
+
+def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
+    """Return (n,) inputs of the runs, 0 where none is asked for, NaN where one is missing."""
+    name = settings.used_input
+    if name == NO_INPUT:
+        return np.zeros(len(runs))
+    if name not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {name} to size from; choose another input, or none")
+    values = numbers_of(jobs, name)[runs.rows]
+    if not np.isfinite(values).any():
+        raise ColumnMissing(f"the column {name} has no numbers to size from; choose another input, or none")
+    return values
+
+
+def _orders(runs: Runs, inputs: Floats, settings: ReplaySettings) -> list[Ordered]:
+    if settings.protocol == SIZEY:
+        return [sizey_order(runs, inputs, seed) for seed in settings.used_seeds]
+    return [submit_order(runs, inputs, settings.cold_runs)]
+
+
+def _charge_all(
+    orders: list[Ordered], settings: ReplaySettings, progress: Progress, *, with_requests: bool
+) -> dict[str, list[Charges]]:
+    """Return policy -> charges by seed; without any request the presets are no policy."""
+    names = [name for name in settings.policies if with_requests or name != Preset.name] or [Workprof.name]
+    found = {}
+    for i, name in enumerate(names):
+        progress(POLICIES_SHARE * i / len(names), f"Replaying {name}")
+        policy = Workprof(settings.sizing) if name == Workprof.name else policy_named(name)
+        found[name] = [charge(policy, ordered, settings.retry) for ordered in orders]
+    return found
+
+
+def _frontier(
+    orders: list[Ordered], settings: ReplaySettings, known: dict[str, list[Charges]], progress: Progress
+) -> tuple[FrontierPoint, ...]:
+    """Return the settings of ours; `known` holds the charges of the policy `workprof` where it was replayed."""
+    n_runs = sum(len(one) for one in orders[0].sequences)
+    ours = settings_of_ours(settings.prices_runs, n_runs, with_input=settings.used_input != NO_INPUT)
+    points = []
+    for i, setting in enumerate(ours):
+        progress(POLICIES_SHARE + (1 - POLICIES_SHARE) * i / len(ours), "Trading waste against failures")
+        held = known.get(Workprof.name) if setting == settings.sizing else None
+        points.append(frontier_point(setting, held or charge_setting(setting, orders, settings.retry)))
+    return marked(points)
+
+
+def _used_gb_h(ordered: Ordered) -> float:
+    starts = [0 if ordered.cold else one.n_known for one in ordered.sequences]
+    used = [one.used_bytes[i:] @ one.hours[i:] for one, i in zip(ordered.sequences, starts, strict=True)]
+    return float(sum(used)) / GB
+
+
+def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_requests: bool) -> tuple[str, ...]:
+    """Return what a reader must know about the figures, in words."""
+    notes = []
+    if settings.used_input in AFTER_THE_RUN:
+        notes.append(f"{settings.used_input} is known only after a run: every policy that looks at it is flattered")
+    if not with_requests:
+        notes.append("no run has a request: presets are left out, cold runs are charged a whole node")
+    elif n_none := int((~np.isfinite(runs.requested_bytes)).sum()):
+        notes.append(f"{n_none:,} runs without a request take their task's most common one, or a whole node")
+    if ordered.n_without_input:
+        notes.append(f"{ordered.n_without_input:,} runs without an input take the median of their task's first runs")
+    longest = max(len(one) for one in ordered.sequences)
+    if longest > LATEST_RUNS:
+        notes.append(f"a task has {longest:,} runs: workprof and local_min_waste look at its latest {LATEST_RUNS}")
+    if longest > REFIT_EACH:
+        notes.append(
+            "beyond 1,000 runs of a task, tovar, min_waste and linear_offset are fitted anew when the"
+            " known runs have grown by 2 %"
+        )
+    if sum(len(one) for one in ordered.sequences) > MANY_RUNS and settings.used_input != NO_INPUT:
+        notes.append(f"more than {MANY_RUNS:,} runs: the frontier has fewer settings that look at inputs")
+    if ordered.cold and not np.isfinite(runs.submit_s).all():
+        notes.append("some runs have no time of submission: their tasks are replayed in the order of the table")
+    return tuple(notes)

@@ -1,1 +1,0 @@
-"""Every policy run by run: waste, failures, and how sure they are."""

@@ -1,1 +1,0 @@
-"""Memory and cores of many runs together, now and under a plan."""

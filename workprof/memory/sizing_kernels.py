@@ -1,0 +1,451 @@
+"""Compiled kernels of the policy workprof: candidates, forecasts, the tournament of its predictors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats
+from workprof.compiled import compiled
+
+AS_IT_WAS, LINE_RATIO, LINE_SHIFT, POWER = 0, 1, 2, 3
+"""The size itself; times or plus its distance from a straight line through the inputs; the same on log scales."""
+
+FURTHEST = 2.0
+"""A line is followed down to the smallest size seen over this, and up to the largest times this."""
+
+
+@compiled
+def line_through(x: Floats, y: Floats) -> tuple[float, float, float, float]:
+    """Return mean of x, mean of y, slope and spread (sum of squares of x about its mean) of the least-squares line."""
+    mean_x, mean_y = x.mean(), y.mean()
+    spread, together = 0.0, 0.0
+    for j in range(len(x)):
+        spread += (x[j] - mean_x) ** 2
+        together += (x[j] - mean_x) * (y[j] - mean_y)
+    return mean_x, mean_y, together / spread if spread > 0 else 0.0, spread
+
+
+@compiled
+def left_out_values(x: Floats, y: Floats, fit: tuple[float, float, float, float]) -> Floats:
+    """Return (n,) values of the lines through all other points, by the leverage of each point."""
+    mean_x, mean_y, slope, spread = fit
+    values = np.empty(len(x))
+    for j in range(len(x)):
+        value = mean_y + slope * (x[j] - mean_x)
+        leverage = 1 / len(x) + ((x[j] - mean_x) ** 2 / spread if spread > 0 else 0.0)
+        values[j] = y[j] - (y[j] - value) / (1 - leverage) if leverage < 0.999 else value
+    return values
+
+
+@compiled
+def carried(kind: int, sizes: Floats, inputs: Floats, logs: Floats, at: tuple[float, float]) -> Floats:
+    """Return (n,) sizes of the past runs, each carried to another input with its own deviation.
+
+    Args:
+        kind: one of the four above.
+        sizes: (n,) bytes.
+        inputs: (n,) as given.
+        logs: (n,) log(1 + input).
+        at: the other input, and its log(1 + input).
+    """
+    if kind == AS_IT_WAS:
+        return sizes.copy()
+    lowest, highest = sizes.min() / FURTHEST, sizes.max() * FURTHEST
+    x = logs if kind == POWER else inputs
+    y = np.log(sizes) if kind == POWER else sizes
+    low, high = (np.log(lowest), np.log(highest)) if kind == POWER else (lowest, highest)
+    fit = line_through(x, y)
+    there = at[1] if kind == POWER else at[0]
+    centre = min(max(fit[1] + fit[2] * (there - fit[0]), low), high)
+    values = left_out_values(x, y, fit)
+    out = np.empty(len(sizes))
+    for j in range(len(sizes)):
+        value = min(max(values[j], low), high)
+        if kind == LINE_RATIO:
+            out[j] = centre * y[j] / value
+        elif kind == LINE_SHIFT:
+            out[j] = max(centre + y[j] - value, lowest)
+        else:
+            out[j] = np.exp(centre + y[j] - value)
+    return out
+
+
+@compiled
+def nearness(distances: Floats, ordered: Floats, share: float, fewest: int) -> Floats:
+    """Return (n,) Gaussian weights; the width reaches the k-th nearest run, beyond three widths the weight is 0.
+
+    Args:
+        distances: (n,) on the log scale of the inputs.
+        ordered: (n,) the same, rising.
+        share: k = share x n, but at least `fewest`; 1 or more = every run counts alike.
+        fewest: runs.
+    """
+    n = len(distances)
+    if share >= 1:
+        return np.ones(n)
+    k = min(n, max(fewest, int(share * n)))
+    width = max(ordered[k - 1], 1e-12)
+    weights = np.zeros(n)
+    for j in range(n):
+        away = distances[j] / width
+        if away <= 3:
+            weights[j] = np.exp(-away * away / 2)
+    return weights
+
+
+WINDOW = 400
+"""Known runs that are looked at: the latest ones."""
+
+SHARE, FEWEST = 0.15, 8
+
+
+@compiled
+def local_sizes(rows: Floats, n_known: int, margin: float, lift: float) -> Floats:
+    """Return (n - n_known,) sizes of the runs after the initial history.
+
+    Args:
+        rows: (3, n) sizes (bytes), hours, log inputs.
+        n_known: runs of the initial history.
+        margin: candidates are this times a known size.
+        lift: size after a failure over the largest known size.
+    """
+    n = rows.shape[1]
+    out, seen = np.empty(n - n_known), rows[0, :n_known].max()
+    for t in range(n_known, n):
+        start = max(0, t - WINDOW)
+        order = np.argsort(rows[0, start:t])
+        distances = np.abs(rows[2, start:t] - rows[2, t])
+        weights = nearness(distances, np.sort(distances), SHARE, FEWEST)
+        sizes = rows[0, start:t][order]
+        work = (weights * rows[1, start:t])[order]
+        near = weights[order] > 0
+        all_work = work.sum()
+        best_cost, tail, reached = np.inf, all_work, 0
+        for a in range(len(sizes)):
+            size = margin * sizes[a]
+            while reached < len(sizes) and sizes[reached] <= size:
+                tail -= work[reached]
+                reached += 1
+            cost = size * all_work + lift * seen * max(tail, 0.0)
+            if near[a] and cost < best_cost:
+                out[t - n_known], best_cost = size, cost
+        seen = max(seen, rows[0, t])
+    return out
+
+
+BEYOND = np.concatenate((np.zeros(1), np.geomspace(5e-4, 3.0, 60)))
+"""How far above the largest candidate sizes are tried, as logarithms of a factor."""
+
+
+class Belief(NamedTuple):
+    """Costs, and what is believed about runs that nobody has seen yet.
+
+    Attributes:
+        price_byte_h: of one failure, in bytes x hours.
+        time_to_failure: share of the run time that a failed attempt is charged.
+        lift: size after a failure, over the largest size seen.
+        unseen_runs: how many runs above all seen ones are expected next to the seen ones; 1/2 is Jeffreys' prior.
+        jump_share: share of those that is no continuation of the tail but a jump.
+        jump_scale: mean logarithm of a jump.
+        least_scale: smallest mean logarithm of the tail's steps.
+        sharpness: how fast a way of sizing that did worse loses its say.
+        quorum: share of the say that must hold a size for enough.
+    """
+
+    price_byte_h: float
+    time_to_failure: float
+    lift: float
+    unseen_runs: float
+    jump_share: float
+    jump_scale: float
+    least_scale: float
+    sharpness: float
+    quorum: float
+
+
+@compiled
+def tail_scale(sizes: Floats, weights: Floats, least: float) -> float:
+    """Return the mean logarithm of the largest sizes over the next smaller one (Hill), of about sqrt(n) of them.
+
+    Args:
+        sizes: (n,) rising.
+        weights: (n,) above 0.
+        least: smallest answer.
+    """
+    total = weights.sum()
+    effective = total * total / (weights * weights).sum()
+    wanted = total * min(max(2.0, np.sqrt(effective)) / effective, 1.0)
+    risen, logs, a = 0.0, 0.0, len(sizes) - 1
+    while a >= 0 and risen < wanted:
+        risen += weights[a]
+        logs += weights[a] * np.log(sizes[a])
+        a -= 1
+    return float(max(logs / risen - np.log(sizes[max(a, 0)]), least))
+
+
+@compiled
+def beyond_share(step: float, scale: float, belief: Belief) -> float:
+    """Return the share of the unseen runs that use more than exp(step) times the largest seen size."""
+    if step <= 0:
+        return 1.0
+    jump = max(scale, belief.jump_scale)
+    return float((1 - belief.jump_share) * np.exp(-step / scale) + belief.jump_share * np.exp(-step / jump))
+
+
+@compiled
+def cheapest_above(
+    tail: tuple[float, float], work: float, unseen: tuple[float, float], largest: float, belief: Belief
+) -> tuple[float, float]:
+    """Return the cheapest size at or above the largest past one, and its cost.
+
+    Args:
+        tail: largest past size, scale of the tail.
+        work: sum of weight x hours.
+        unseen: the same of the unseen runs, and their number.
+        largest: size after a failure.
+        belief: costs and the unseen.
+    """
+    best, best_cost = tail[0], np.inf
+    for step in BEYOND:
+        size, share = tail[0] * np.exp(step), beyond_share(step, tail[1], belief)
+        lost = unseen[0] * share
+        cost = size * (work + unseen[0] - (1 - belief.time_to_failure) * lost) + max(largest, size) * lost
+        cost += belief.price_byte_h * unseen[1] * share
+        if cost < best_cost:
+            best, best_cost = size, cost
+    return best, best_cost
+
+
+@compiled
+def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, largest: float, belief: Belief) -> Floats:
+    """Return (n_margins,) sizes of least expected charge: one of the past sizes x (1 + margin), or one above them all.
+
+    A size c costs c x hours where it is enough, else c x hours x time to failure, the hours again at the lifted size,
+    and the price of a failure.
+
+    Args:
+        sizes: (n,) rising.
+        work: (n,) weight x hours.
+        weights: (n,) above 0.
+        margins: (n_margins,) shares.
+        largest: size after a failure.
+        belief: costs and the unseen.
+    """
+    all_work, count = work.sum(), weights.sum()
+    per_run = belief.unseen_runs * (weights * weights).sum() / (count * count)
+    ghost_work, ghosts = per_run * all_work, per_run * count
+    top, scale = sizes[-1], tail_scale(sizes, weights, belief.least_scale)
+    saved = 1 - belief.time_to_failure
+    above, above_cost = cheapest_above((top, scale), all_work, (ghost_work, ghosts), largest, belief)
+    found = np.empty(len(margins))
+    for m in range(len(margins)):
+        best, best_cost, reached, tail_work, tail = above, above_cost, 0, all_work, count
+        for a in range(len(sizes)):
+            size = (1 + margins[m]) * sizes[a]
+            while reached < len(sizes) and sizes[reached] <= size:
+                tail_work -= work[reached]
+                tail -= weights[reached]
+                reached += 1
+            share = 1.0 if size <= top else beyond_share(np.log(size / top), scale, belief)
+            lost = max(tail_work, 0.0) + ghost_work * share
+            cost = size * (all_work + ghost_work - saved * lost) + largest * lost
+            cost += belief.price_byte_h * (max(tail, 0.0) + ghosts * share)
+            if cost < best_cost * (1 - 1e-12):
+                best, best_cost = size, cost
+        found[m] = best
+    return found
+
+
+@compiled
+def after_failure(failed: float, sizes: Floats, hours: Floats, largest: float, belief: Belief) -> float:
+    """Return the next size of a run that failed: the cheapest of lifted past sizes above it, at most `largest`."""
+    order = np.argsort(sizes)
+    first = np.searchsorted(sizes[order], failed, side="right")
+    left_work, left = 0.0, 0.0
+    for a in order[first:]:
+        left_work += hours[a]
+        left += 1.0
+    if left == 0:
+        return largest
+    unseen = belief.unseen_runs * left_work / left
+    best, best_cost, tail_work, tail = largest, np.inf, left_work, left
+    for a in order[first:]:
+        tail_work -= hours[a]
+        tail -= 1.0
+        size = min(belief.lift * sizes[a], largest)
+        lost = max(tail_work, 0.0) + unseen
+        cost = size * (left_work + unseen - (1 - belief.time_to_failure) * lost) + largest * lost
+        cost += belief.price_byte_h * (tail + belief.unseen_runs)
+        if cost < best_cost:
+            best, best_cost = size, cost
+    return best
+
+
+Ways = tuple[Floats, Floats, Floats]
+"""Kinds, shares, margins; every combination is a way of sizing, margins fastest."""
+
+EVERY = 400
+"""So many runs of a task are contests; after them one in `RARE` is, and without inputs a size that was enough holds."""
+
+RARE = 20
+
+FEWEST_NEAR = 8
+NO_SAY, LITTLE_SAY = 0.01, 0.3
+"""A way of sizing whose say is below this share of the best one's is not heard; the greater one holds after `EVERY`."""
+
+
+@compiled
+def price_of(size: float, used: float, hours: float, largest: float, belief: Belief) -> float:
+    """Return what a size would have cost a finished run: waste in bytes x hours and the price of its failures."""
+    if size >= used:
+        return (size - used) * hours
+    cost = size * hours * belief.time_to_failure + belief.price_byte_h
+    if largest > size:
+        if largest >= used:
+            return cost + (largest - used) * hours
+        cost += largest * hours * belief.time_to_failure + belief.price_byte_h
+    return cost + (2 * max(largest, size) - used) * hours
+
+
+@compiled
+def says(totals: Floats, squares: Floats, sharpness: float, least: float) -> Floats:
+    """Return (n_ways,) weights: exp(-sharpness z^2 / 2), z = how surely a way cost more than the best one so far.
+
+    Args:
+        totals: (n_ways,) costs so far.
+        squares: (n_ways, n_ways) sums of squared differences of costs.
+        sharpness: 0 = all are heard alike.
+        least: smaller weights become 0.
+    """
+    best = np.argmin(totals)
+    out = np.ones(len(totals))
+    for e in range(len(totals)):
+        more, spread = totals[e] - totals[best], np.sqrt(squares[e, best])
+        z = more / spread if spread > 0 else 0.0
+        out[e] = np.exp(-sharpness * z * z / 2)
+        if out[e] < least:
+            out[e] = 0.0
+    return out
+
+
+@compiled
+def agreed(picks: Floats, weights: Floats, quorum: float) -> float:
+    """Return the smallest pick that at least this share of the weight holds for enough."""
+    order = np.argsort(picks)
+    wanted, risen = quorum * weights.sum() - 1e-12, 0.0
+    for e in order:
+        risen += weights[e]
+        if weights[e] > 0 and risen >= wanted:
+            return float(picks[e])
+    return float(picks[order[-1]])
+
+
+@compiled
+def pick_all(
+    past: Floats,
+    at: tuple[float, float],
+    ways: tuple[Floats, Floats, Floats],
+    heard: Bools,
+    largest: float,
+    belief: Belief,
+) -> Floats:
+    """Return (n_ways,) sizes that the ways choose; NaN where a way is not heard.
+
+    Args:
+        past: (4, n) sizes, hours, inputs, log inputs of the past runs.
+        at: input and log input of the run.
+        ways: of sizing.
+        heard: (n_ways,).
+        largest: size after a failure.
+        belief: costs and the unseen.
+    """
+    kinds, shares, margins = ways
+    picks, e = np.full(len(heard), np.nan), 0
+    distances = np.abs(past[3] - at[1])
+    ordered = np.sort(distances)
+    for kind in kinds:
+        if not heard[e : e + len(shares) * len(margins)].any():
+            e += len(shares) * len(margins)
+            continue
+        sizes = carried(int(kind), past[0], past[2], past[3], at)
+        order = np.argsort(sizes)
+        for share in shares:
+            if heard[e : e + len(margins)].any():
+                weights = nearness(distances, ordered, share, FEWEST_NEAR)[order]
+                kept = weights > 0
+                chosen = order[kept]
+                picks[e : e + len(margins)] = cheapest(
+                    sizes[chosen], weights[kept] * past[1][chosen], weights[kept], margins, largest, belief
+                )
+            e += len(margins)
+    return picks
+
+
+@compiled
+def known_before(t: int, n_known: int, rows: Floats) -> Floats:
+    """Return (4, n) the latest runs that are known before run t; a run of the initial history sees all others of it."""
+    end = max(t, n_known)
+    start = max(0, end - WINDOW)
+    if t >= n_known:
+        return rows[:, start:end].copy()
+    past = np.empty((4, end - start - 1))
+    past[:, : t - start] = rows[:, start:t]
+    past[:, t - start :] = rows[:, t + 1 : end]
+    return past
+
+
+@compiled
+def sizes_hold(ways: Ways, last_size: float, last_used: float) -> bool:
+    """Return whether the last size serves again: no input is looked at, and it was enough."""
+    return len(ways[0]) == 1 and ways[1][0] >= 1 and bool(last_used <= last_size)
+
+
+@compiled
+def keep_score(
+    picks: Floats, run: tuple[float, float], largest: float, belief: Belief, totals: Floats, squares: Floats
+) -> None:
+    """Add what every way's pick would have cost a finished run (use, hours) to `totals` and `squares`."""
+    costs = np.empty(len(picks))
+    for e in range(len(picks)):
+        costs[e] = price_of(picks[e], run[0], run[1], largest, belief)
+    totals += costs
+    for e in range(len(picks)):
+        squares[e] += (costs - costs[e]) ** 2
+
+
+@compiled
+def compete(rows: Floats, n_known: int, ways: Ways, belief: Belief) -> Floats:
+    """Return (n - n_known, 3) first, second and largest size of every run after the initial history, in order.
+
+    Args:
+        rows: (4, n) sizes (bytes), hours, inputs, log inputs.
+        n_known: runs of the initial history, at least 1.
+        ways: of sizing.
+        belief: costs and the unseen.
+    """
+    n, n_ways = rows.shape[1], len(ways[0]) * len(ways[1]) * len(ways[2])
+    totals, squares = np.zeros(n_ways), np.zeros((n_ways, n_ways))
+    out, seen = np.empty((n - n_known, 3)), 0.0
+    start = max(0, n_known - WINDOW) if n_known > 1 else n_known  # a lone run has no other to be sized from
+    for t in range(start, n):
+        row = t - n_known
+        if row > 0 and t - start >= EVERY and t % RARE != 0 and sizes_hold(ways, out[row - 1, 0], rows[0, t - 1]):
+            out[row] = np.array([out[row - 1, 0], out[row - 1, 1], belief.lift * seen])
+            seen = max(seen, rows[0, t])
+            continue
+        past, at = known_before(t, n_known, rows), (rows[2, t], rows[3, t])
+        if t == n_known:
+            seen = rows[0, :n_known].max()
+        largest = belief.lift * (seen if row >= 0 else past[0].max())
+        contest = n_ways > 1 and (t - start < EVERY or t % RARE == 0)
+        weights = says(totals, squares, belief.sharpness, NO_SAY if t - start < EVERY else LITTLE_SAY)
+        picks = pick_all(past, at, ways, (weights > 0) | contest, largest, belief)
+        if row >= 0:
+            first = agreed(picks, weights, belief.quorum)
+            out[row] = np.array([first, after_failure(first, past[0], past[1], largest, belief), largest])
+            seen = max(seen, rows[0, t])
+        if contest:
+            keep_score(picks, (rows[0, t], rows[1, t]), largest, belief, totals, squares)
+    return out

@@ -1,1 +1,0 @@
-"""What tasks ask for and use, and which facts go with it."""

@@ -1,0 +1,197 @@
+"""The runs that sizing rests on: use, request, hours; requests for runs without one; the curve of use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_if_present, numbers_of
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.units import HOUR_S
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+USAGE_COLUMNS = {"peak_rss": "peak_memory_bytes", "rss": "rss"}
+"""What may be sized for: the peak decides whether a run is killed; the published harness compares with rss."""
+
+ALL_RUNS = "all runs"
+"""Name of the one task of a table without task names."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs with a known use of memory and a known time, in the order of the table.
+
+    Attributes:
+        rows: (n,) positions in the table that they come from.
+        task: (n,) codes of their tasks.
+        tasks: (n_tasks,) names, in order of appearance.
+        used_bytes: (n,) above 0.
+        requested_bytes: (n,) NaN where nothing was requested.
+        hours: (n,) run time, 0 or more; some clocks have whole seconds.
+        submit_s: (n,) time of submission, NaN where it is not known.
+        left_out: reason -> rows of the table that are not here.
+    """
+
+    rows: Ints
+    task: Ints
+    tasks: tuple[str, ...]
+    used_bytes: Floats
+    requested_bytes: Floats
+    hours: Floats
+    submit_s: Floats
+    left_out: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def of(self, name: str) -> Runs:
+        """Return the runs of one task; codes and names stay.
+
+        Raises:
+            SettingsError: as `task_named`.
+        """
+        return self.take(self.task == self.tasks.index(task_named(self.tasks, name)))
+
+    def take(self, chosen: Bools | Ints) -> Runs:
+        """Return some of the runs; codes and names stay."""
+        return Runs(
+            self.rows[chosen],
+            self.task[chosen],
+            self.tasks,
+            self.used_bytes[chosen],
+            self.requested_bytes[chosen],
+            self.hours[chosen],
+            self.submit_s[chosen],
+            self.left_out,
+        )
+
+
+def task_named(tasks: Sequence[str], name: str) -> str:
+    """Return the task of a name; the last part of a ':'-separated one will do where it is the only such task.
+
+    Raises:
+        SettingsError: when there is no such task, or more than one.
+    """
+    if name in tasks:
+        return name
+    found = [task for task in tasks if name and task.endswith(f":{name}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SettingsError(f"task {name!r} is short for {len(found)} tasks; choose one of {', '.join(found[:8])}")
+    raise SettingsError(f"there is no task {name!r}; choose one of {', '.join(tasks[:8])}")
+
+
+def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
+    """Return the runs of a job table.
+
+    Args:
+        jobs: columns of the store: the target's column and `duration_s`; `task_name`, `requested_memory_bytes` and
+            `submit_time_s` where there are any.
+        target: one of `USAGE_COLUMNS`.
+
+    Raises:
+        SettingsError: for an unknown target.
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when no row is left.
+    """
+    if target not in USAGE_COLUMNS:
+        raise SettingsError(f"target is {target!r}; choose from {', '.join(USAGE_COLUMNS)}")
+    for name in (USAGE_COLUMNS[target], "duration_s"):
+        if name not in jobs.columns:
+            raise ColumnMissing(f"memory sizing needs the column {name}, which the table lacks; map it when you ingest")
+    used, seconds = numbers_of(jobs, USAGE_COLUMNS[target]), numbers_of(jobs, "duration_s")
+    unmeasured, untimed = ~(used > 0), ~(seconds >= 0)
+    left_out = {"no use of memory": int(unmeasured.sum()), "no run time": int((untimed & ~unmeasured).sum())}
+    rows = np.flatnonzero(~(unmeasured | untimed))
+    if not len(rows):
+        raise NotEnoughData(f"none of {len(jobs):,} rows has {USAGE_COLUMNS[target]} above 0 and a run time")
+    requested = _or_nothing(jobs, "requested_memory_bytes")[rows]
+    task, tasks = _tasks(jobs, rows)
+    return Runs(
+        rows=rows,
+        task=task,
+        tasks=tasks,
+        used_bytes=used[rows],
+        requested_bytes=np.where(requested > 0, requested, np.nan),
+        hours=seconds[rows] / HOUR_S,
+        submit_s=_or_nothing(jobs, "submit_time_s")[rows],
+        left_out=left_out,
+    )
+
+
+def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
+    found = numbers_if_present(jobs, name)
+    return np.full(len(jobs), np.nan) if found is None else found
+
+
+def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
+    """Return codes and names of the tasks, in order of appearance; runs without a name are tasks of that name."""
+    if "task_name" not in jobs.columns:
+        return np.zeros(len(rows), dtype=np.int64), (ALL_RUNS,)
+    named = jobs["task_name"].iloc[rows].astype("object")
+    codes, names = named.where(named.notna(), "(no task name)").factorize()
+    return codes.astype(np.int64), tuple(str(name) for name in names)
+
+
+def with_flat_request(runs: Runs, request_bytes: float) -> Runs:
+    """Return the runs with a request for those that have none; 0 bytes = as they are."""
+    if not request_bytes:
+        return runs
+    asked = np.where(np.isnan(runs.requested_bytes), request_bytes, runs.requested_bytes)
+    return replace(runs, requested_bytes=asked)
+
+
+def requesting(runs: Runs) -> Runs:
+    """Return the runs that have a request, the others counted in what is left out.
+
+    Raises:
+        NotEnoughData: when none has.
+    """
+    known = ~np.isnan(runs.requested_bytes)
+    if not known.any():
+        raise NotEnoughData(f"none of {len(runs):,} runs has a request; give one size that stands for all of them")
+    return replace(runs.take(known), left_out=dict(runs.left_out) | {"no request": int((~known).sum())})
+
+
+MOST_POINTS = 2_000
+TAIL_POINTS = 250
+"""The largest values are kept one by one: they decide about failures."""
+
+
+@dataclass(frozen=True)
+class UsageCurve:
+    """Points of an ECDF.
+
+    Attributes:
+        used_bytes: (n_points,) increasing.
+        share: (n_points,) of the runs that used at most that much.
+        hours_share: (n_points,) of the hours of those runs; the shares of runs again when no run took time.
+        exact: whether every run is a point.
+    """
+
+    used_bytes: Floats
+    share: Floats
+    hours_share: Floats
+    exact: bool
+
+
+def usage_curve(used_bytes: Floats, hours: Floats) -> UsageCurve:
+    """Return the ECDF of (n,) uses, with at most `MOST_POINTS` points."""
+    order = np.argsort(used_bytes, kind="stable")
+    values, n = used_bytes[order], len(used_bytes)
+    share = np.arange(1, n + 1) / n
+    passed = np.cumsum(hours[order])
+    hours_share = passed / passed[-1] if passed[-1] > 0 else share
+    kept = np.arange(n)
+    if n > MOST_POINTS:
+        body = np.linspace(0, n - TAIL_POINTS - 1, MOST_POINTS - TAIL_POINTS).round().astype(np.int64)
+        kept = np.concatenate([np.unique(body), np.arange(n - TAIL_POINTS, n)])
+    return UsageCurve(values[kept], share[kept], hours_share[kept], n <= MOST_POINTS)

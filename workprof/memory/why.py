@@ -1,0 +1,314 @@
+"""Why our policy gives the next run of a task its size."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.memory.intervals import Interval, too_few, wilson
+from workprof.memory.plan import GIVEN, KEPT, PlannedTask, PlanSettings, plan_of
+from workprof.memory.policies import Sequence, SizingSettings, Workprof
+from workprof.memory.replay import submit_order
+from workprof.memory.retry import Demand, RetrySettings, Sizes, try_sizes
+from workprof.memory.usage import Runs, runs_of
+from workprof.progress import Progress, silent
+from workprof.units import GB, format_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MOST_DOTS = 2_000
+LARGEST_KEPT = 200
+
+RULE_WORDS = {
+    "max_seen": "the largest use so far",
+    "percentile": "a percentile of the uses so far",
+    "least_waste": "the size that wastes least, failed attempts included",
+    "class_sizes": "the size of its class",
+    GIVEN: "given by hand",
+    KEPT: "the request of now, as there are too few runs for advice",
+}
+
+
+@dataclass(frozen=True)
+class ReasonSettings:
+    """Which task, and under which plan."""
+
+    task: str
+    plan: PlanSettings = field(default_factory=PlanSettings)
+
+
+@dataclass(frozen=True)
+class SizeReason:
+    """Why one number.
+
+    Attributes:
+        settings: as asked.
+        planned: size, class, odds.
+        order: (n_dots,) place of a run in order of submission, from 0.
+        used_gb: (n_dots,) its use; of many runs some are drawn, the largest are all there.
+        size_gb: advised.
+        requested_gb: of now, NaN without any.
+        margin_share: size / largest use - 1; below 0 when the largest runs have to be tried again.
+        sentences: the reason in words.
+        seconds: of the computation.
+    """
+
+    settings: ReasonSettings
+    planned: PlannedTask
+    order: Ints
+    used_gb: Floats
+    size_gb: float
+    requested_gb: float
+    margin_share: float
+    sentences: tuple[str, ...]
+    seconds: float
+
+
+def size_reason_of(
+    frames: Mapping[str, pd.DataFrame], settings: ReasonSettings, progress: Progress = silent
+) -> SizeReason:
+    """Return why a task gets its size.
+
+    Raises:
+        SettingsError: when there is no such task.
+        ColumnMissing: when a needed column is absent.
+        NotEnoughData: when no row has a use of memory and a run time.
+    """
+    started = time.perf_counter()
+    progress(None, "Reading the history of the task")
+    runs = runs_of(frames["jobs"], settings.plan.target).of(settings.task)
+    own = frames["jobs"].iloc[runs.rows]
+    (planned,) = plan_of({"jobs": own}, settings.plan).tasks
+    order, used_gb = _dots(runs)
+    margin = planned.size_bytes / planned.largest_bytes - 1
+    return SizeReason(
+        settings=settings,
+        planned=planned,
+        order=order,
+        used_gb=used_gb,
+        size_gb=planned.size_bytes / GB,
+        requested_gb=planned.requested_bytes / GB,
+        margin_share=margin,
+        sentences=_sentences(planned, margin),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _dots(runs: Runs) -> tuple[Ints, Floats]:
+    in_time = np.argsort(np.nan_to_num(runs.submit_s, nan=np.inf), kind="stable")
+    used_gb = runs.used_bytes[in_time] / GB
+    places = np.arange(len(used_gb))
+    if len(places) > MOST_DOTS:
+        evenly = np.linspace(0, len(places) - 1, MOST_DOTS - LARGEST_KEPT).round().astype(np.int64)
+        places = np.unique(np.append(evenly, np.argsort(-used_gb, kind="stable")[:LARGEST_KEPT]))
+    return places.astype(np.int64), used_gb[places]
+
+
+def _sentences(planned: PlannedTask, margin: float) -> tuple[str, ...]:
+    risk = planned.risk
+    words = RULE_WORDS[planned.rule]
+    if planned.size_bytes == planned.requested_bytes and planned.rule not in (GIVEN, KEPT):
+        words = "the request of now, which has always been enough and is less than the rule would give"
+    told = [f"{planned.size_bytes / GB:.3g} GB is {words}, from {planned.n:,} runs."]
+    if margin >= 0:
+        told.append(f"The largest run used {planned.largest_bytes / GB:.3g} GB; {format_share(margin)} lies above it.")
+    else:
+        told.append(
+            f"The largest run used {planned.largest_bytes / GB:.3g} GB, more than the size: "
+            f"{risk.n_above_in_history:,} of {planned.n:,} runs would have been tried again."
+        )
+    if risk.n_tested:
+        told.append(
+            f"Odds of a retry: {format_share(risk.odds)} (95 % interval {format_share(risk.low)} to "
+            f"{format_share(risk.high)}; {risk.n_failed:,} of {risk.n_tested:,} tested runs)."
+        )
+    else:
+        told.append("No run could be tested, so the odds of a retry are not known.")
+    return tuple(told)
+
+
+MOST_CANDIDATES = 200
+FEWEST_KNOWN = 3
+
+
+@dataclass(frozen=True)
+class WhySettings:
+    """Which size is to be explained.
+
+    Attributes:
+        task: its name.
+        input_column: 'none' = the task alone.
+        input_value: of the run to come; None = the median of the past ones.
+        target: 'peak_rss' or 'rss'.
+        sizing: price and beliefs.
+        retry: how failures are charged.
+    """
+
+    task: str
+    input_column: str = "none"
+    input_value: float | None = None
+    target: str = "peak_rss"
+    sizing: SizingSettings = field(default_factory=SizingSettings)
+    retry: RetrySettings = field(default_factory=RetrySettings)
+
+    def __post_init__(self) -> None:
+        if self.input_value is not None and not (np.isfinite(self.input_value) and self.input_value >= 0):
+            raise SettingsError(f"the input is {self.input_value}; give 0 or more")
+
+
+@dataclass(frozen=True)
+class Why:
+    """One size and what it rests on.
+
+    Attributes:
+        settings: as asked.
+        n_known: past runs of the task.
+        too_few: whether they are too few to advise on.
+        used_bytes: (n_known,) what they used, in order of submission.
+        hours: (n_known,) their run times.
+        inputs: (n_known,) their inputs, 0 where none is looked at.
+        input_value: that the size is for.
+        size_bytes: the first allocation.
+        next_bytes: after a failure.
+        last_bytes: after another one; then doubled.
+        margin_share: size over the largest past use at or below it, minus 1: the headroom; NaN where none is below.
+        n_above: past runs that used more than the size.
+        candidate_bytes: (n_candidates,) past uses, rising, and the chosen size.
+        candidate_cost_gb_h: (n_candidates,) mean charge of the past runs at that size, retries included.
+        chosen: (n_candidates,) which of them is the chosen size.
+        retried: past runs after the first three that were sized by the same policy in turn and failed.
+        n_tried: past runs that were so sized.
+        odds_of_retry: `retried` of `n_tried`, Wilson's interval.
+        requested_bytes: most recent request, NaN where there is none.
+        seconds: of the computation.
+    """
+
+    settings: WhySettings
+    n_known: int
+    too_few: bool
+    used_bytes: Floats
+    hours: Floats
+    inputs: Floats
+    input_value: float
+    size_bytes: float
+    next_bytes: float
+    last_bytes: float
+    margin_share: float
+    n_above: int
+    candidate_bytes: Floats
+    candidate_cost_gb_h: Floats
+    chosen: Bools
+    retried: int
+    n_tried: int
+    odds_of_retry: Interval
+    requested_bytes: float
+    seconds: float
+
+
+def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Progress = silent) -> Why:
+    """Return the size of a task's next run and its reasons.
+
+    Args:
+        frames: 'jobs' -> the table.
+        settings: task, input, price.
+        progress: told once.
+
+    Raises:
+        SettingsError: when there is no such task; ColumnMissing: no such input; NotEnoughData: fewer than three runs.
+    """
+    started = time.perf_counter()
+    progress(None, "Asking the task's past")
+    past, mean_run = _past(frames["jobs"], settings)
+    value = float(np.median(past.inputs)) if settings.input_value is None else settings.input_value
+    first, second, last = _next_run(past, value, mean_run, settings)
+    failed = _failed_in_turn(past, settings)
+    sizes, costs = _candidates(past, (first, second, last), settings.retry)
+    return Why(
+        settings=settings,
+        n_known=len(past),
+        too_few=too_few(len(past)),
+        used_bytes=past.used_bytes,
+        hours=past.hours,
+        inputs=past.inputs,
+        input_value=value,
+        size_bytes=first,
+        next_bytes=second,
+        last_bytes=last,
+        margin_share=_margin(first, past.used_bytes),
+        n_above=int((past.used_bytes > first).sum()),
+        candidate_bytes=sizes,
+        candidate_cost_gb_h=costs,
+        chosen=sizes == first,
+        retried=int(failed.sum()),
+        n_tried=len(failed),
+        odds_of_retry=wilson(float(failed.sum()), len(failed)),
+        requested_bytes=float(past.requested_bytes[-1]),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _past(jobs: pd.DataFrame, settings: WhySettings) -> tuple[Sequence, float]:
+    """Return the task's runs in order of submission, and the bytes x hours of the mean run of the table."""
+    every = runs_of(jobs, settings.target)
+    runs = every.of(settings.task)
+    if len(runs) < FEWEST_KNOWN:
+        raise NotEnoughData(f"{settings.task!r} has {len(runs)} runs; a size needs {FEWEST_KNOWN} or more")
+    past = submit_order(runs, _inputs(jobs, runs, settings), FEWEST_KNOWN).sequences[0]
+    return past, float((every.used_bytes * every.hours).mean())
+
+
+def _inputs(jobs: pd.DataFrame, runs: Runs, settings: WhySettings) -> Floats:
+    if settings.input_column == "none":
+        return np.zeros(len(runs))
+    if settings.input_column not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {settings.input_column} to size from; choose another, or none")
+    return numbers_of(jobs, settings.input_column)[runs.rows]
+
+
+def _next_run(past: Sequence, value: float, mean_run: float, settings: WhySettings) -> tuple[float, float, float]:
+    """Return first, second and last size of a run that comes after all past ones."""
+    coming = Sequence(
+        task=past.task,
+        used_bytes=np.append(past.used_bytes, past.used_bytes[-1]),  # of the run to come; nothing reads it
+        hours=np.append(past.hours, 0.0),
+        requested_bytes=np.append(past.requested_bytes, np.nan),
+        inputs=np.append(past.inputs, value),
+        n_known=len(past),
+        mean_run_byte_h=mean_run,
+    )
+    sizes = Workprof(settings.sizing).sizes(coming, settings.retry)
+    return float(sizes.first_bytes[0]), float(sizes.steps_bytes[0, 0]), float(sizes.steps_bytes[0, 1])
+
+
+def _margin(size: float, used: Floats) -> float:
+    below = used[used <= size]
+    return float(size / below.max() - 1) if len(below) else float("nan")
+
+
+def _failed_in_turn(past: Sequence, settings: WhySettings) -> Bools:
+    """Return which runs after the first three fail when each is sized from those before it."""
+    if not past.n_sized:
+        return np.zeros(0, dtype=bool)
+    first = Workprof(settings.sizing).sizes(past, settings.retry).first_bytes
+    failed: Bools = first < past.used_bytes[past.n_known :]
+    return failed
+
+
+def _candidates(past: Sequence, chain: tuple[float, float, float], retry: RetrySettings) -> tuple[Floats, Floats]:
+    """Return past uses (thinned) with the chosen size, and the mean charge of all past runs at each, with retries."""
+    uses = np.unique(past.used_bytes)
+    places = np.unique(np.linspace(0, len(uses) - 1, min(MOST_CANDIDATES, len(uses))).round().astype(np.int64))
+    sizes = np.unique(np.append(uses[places], chain[0]))
+    steps = np.tile(np.array(chain[1:]), (len(past), 1))
+    demand = Demand(past.used_bytes, past.hours)
+    costs = [try_sizes(demand, Sizes(np.full(len(past), size), steps), retry).charged_gb_h.mean() for size in sizes]
+    return sizes, np.array(costs)
