@@ -65,7 +65,7 @@ def _plan(visit: Visit, dataset: Dataset) -> None:
     if not needed <= columns or not columns & set(USAGE_COLUMNS.values()):
         _show(Step(UNFIT, "Plan: needs requests, peak memory and durations", "memory", "What is missing"))
         return
-    answer = visit.workbench.rollup_answer(dataset.hash, RollupSettings())
+    answer = visit.workbench.rollup.cached(dataset.hash, RollupSettings())
     if answer.result is None:
         _show(Step(NEXT, "Plan: not made yet; it tells what other sizes save and break", "memory", "Make a plan"))
         return

@@ -22,8 +22,8 @@ from workprof.charts.memory import (
 from workprof.charts.text import markdown_text
 from workprof.memory.bin_models import FAITHFUL, PredictorSettings
 from workprof.memory.models import PredictorResult
+from workprof.memory.questions import TRAIN
 from workprof.units import format_duration
-from workprof.workbench.memory import TRAIN
 
 
 def models(asked: Asked) -> None:
@@ -34,8 +34,8 @@ def models(asked: Asked) -> None:
     question = LongQuestion(
         name="memory_train",
         settings=settings,
-        answer=asked.workbench.bin_models_answer,
-        start=asked.workbench.start_bin_models,
+        answer=asked.workbench.bin_models.cached,
+        start=asked.workbench.bin_models.start,
         button="Train the models",
         before=partial(_before, asked, settings),
         what="Training the models",

@@ -20,9 +20,9 @@ from workprof.charts.memory import (
     policy_scenario,
 )
 from workprof.charts.text import markdown_text
+from workprof.memory.questions import REPLAY
 from workprof.memory.replay import SIZEY, ReplayResult, ReplaySettings
 from workprof.units import format_duration
-from workprof.workbench.memory import REPLAY
 
 
 def policies(asked: Asked) -> None:
@@ -34,8 +34,8 @@ def policies(asked: Asked) -> None:
     question = LongQuestion(
         name="memory_replay",
         settings=settings,
-        answer=asked.workbench.replay_answer,
-        start=asked.workbench.start_replay,
+        answer=asked.workbench.replay.cached,
+        start=asked.workbench.replay.start,
         button="Replay the policies",
         before=partial(_before, asked, settings),
         what="Replaying the policies",

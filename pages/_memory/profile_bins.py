@@ -24,7 +24,7 @@ def profile_bins(asked: Asked, scope: ProfileScope, searched: BinSettings, edges
     wanted = ProfileBinSettings(scope.profile, replace(searched, task=""))
     given = replace(wanted, bins=replace(wanted.bins, edges_bytes=edges))
     with st.spinner("Looking for the best bins…", show_time=True):
-        found = asked.workbench.profile_bins(asked.dataset.hash, given, scope.clustering)
+        found = asked.workbench.profile_bins(asked.dataset.hash, given, fit=scope.clustering)
     st.markdown(f"**{markdown_text(profile_sentence(found, scope.name), 500)}**")
     figures.headline_row(profile_headlines(found))
     for note in profile_notes(found):
@@ -34,7 +34,7 @@ def profile_bins(asked: Asked, scope: ProfileScope, searched: BinSettings, edges
     bin_views.edges(
         asked, found.bins, scope.name, lambda name: profile_bins_scenario(found, asked.dataset, name, whose)
     )
-    curve = asked.workbench.profile_improvement(asked.dataset.hash, wanted, scope.clustering)
+    curve = asked.workbench.profile_improvement(asked.dataset.hash, wanted, fit=scope.clustering)
     bin_views.improvement(curve, found.bins)
 
 

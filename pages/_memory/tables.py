@@ -26,14 +26,14 @@ def tables(asked: Asked, settings: PredictorSettings) -> None:
         return
     with fold:
         wanted = TableSettings(settings)
-        answer = asked.workbench.bin_tables_answer(asked.dataset.hash, wanted)
+        answer = asked.workbench.bin_tables.cached(asked.dataset.hash, wanted)
         if answer.result is not None:
             _show(answer.result)
             return
         running_work.job_panel(asked.visit.house, answer.job, "Training for two, three and four bins")
         running = answer.job is not None and answer.job.active
         if not running and st.button("Make the tables", icon=":material/play_arrow:", key="memory_tables_make"):
-            asked.workbench.start_bin_tables(asked.dataset.hash, wanted)
+            asked.workbench.bin_tables.start(asked.dataset.hash, wanted)
             st.rerun()
 
 

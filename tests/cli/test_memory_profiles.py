@@ -9,7 +9,7 @@ import pytest
 
 from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
-from workprof.cli.memory_bins import profile_bins_answer
+from workprof.cli.memory import profile_bins_json
 from workprof.errors import NotEnoughData, WorkprofError
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings, bins_of
@@ -68,7 +68,7 @@ def untimed(told):
 def test_the_command_is_the_library(ask):
     found = library(lambda bench: bench.profile_bins("jobs", ProfileBinSettings(1)))
     told = json.loads(ask("memory", "bins", "jobs", "--profile", 1, "--json"))
-    assert untimed(told) == untimed(to_json(profile_bins_answer(found)))
+    assert untimed(told) == untimed(to_json(profile_bins_json(found)))
     assert told["profile"] == 1
     assert told["n_runs"] <= told["n_rows"]
     assert sum(one["n_runs"] for one in told["tasks"]) == told["n_runs"]
@@ -81,7 +81,7 @@ def test_the_command_is_the_library(ask):
 def test_the_bins_are_those_of_the_rows_of_the_profile(home):
     asked = BinSettings(k=2, weight="count")
     with Workbench(from_environment()) as bench:
-        found = bench.profile_bins("jobs", ProfileBinSettings(0, asked), OTHER)
+        found = bench.profile_bins("jobs", ProfileBinSettings(0, asked), fit=OTHER)
         fit = bench.profiles("jobs", OTHER)
         jobs = bench.rows("jobs", fit.row_ids[fit.labels == 0].tolist())
     by_hand = bins_of({"jobs": jobs}, asked)
@@ -93,7 +93,7 @@ def test_the_bins_are_those_of_the_rows_of_the_profile(home):
 def test_another_clustering_is_another_answer(home):
     with Workbench(from_environment()) as bench:
         first = bench.profile_bins("jobs", ProfileBinSettings(0))
-        second = bench.profile_bins("jobs", ProfileBinSettings(0), OTHER)
+        second = bench.profile_bins("jobs", ProfileBinSettings(0), fit=OTHER)
         sizes = [bench.profiles("jobs", settings).cards for settings in (None, OTHER)]
     for found, cards in zip((first, second), sizes, strict=True):
         assert found.n_rows == next(card.size for card in cards if card.profile == 0)

@@ -36,7 +36,7 @@ def test_a_kept_plan_stands_on_home_with_its_saving_and_its_failures(app, loaded
 
 def test_the_plan_of_the_memory_page_is_the_one_that_home_looks_for(app, house, loaded):
     app("memory", memory_tab="Roll-up")
-    assert house().workbench.rollup_answer(loaded.hash, RollupSettings()).result is not None
+    assert house().workbench.rollup.cached(loaded.hash, RollupSettings()).result is not None
 
 
 def test_the_figures_say_what_is_computed_and_what_is_not_yet(app, loaded):

@@ -117,7 +117,7 @@ def test_another_clustering_has_profiles_of_its_own(page, part, house):
     name = next(one for one in page().selectbox(key="memory_clustering").options if "40 rows" in one)
     test = page(memory_profile="P0", memory_clustering=name)
     assert problems(test) == []
-    found = house().workbench.profile_bins(part, ProfileBinSettings(0), OTHER)
+    found = house().workbench.profile_bins(part, ProfileBinSettings(0), fit=OTHER)
     assert shown(test)["Wasted now"] == gb_h(found.wasted_gb_h)
 
 
@@ -178,7 +178,7 @@ def test_the_card_leads_to_the_memory_plan_of_its_profile(app, part):
 
 
 def test_a_kept_run_opens_with_its_profile_and_clustering(app, part, house):
-    house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=4)), OTHER)
+    house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=4)), fit=OTHER)
     run = next(one for one in house().workbench.kept_runs() if one.step == "memory.profile_bins")
     test = app("runs", runs_run=run.run)
     assert problems(test) == []

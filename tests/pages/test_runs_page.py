@@ -164,7 +164,7 @@ def test_a_read_only_server_changes_nothing(app, runs, monkeypatch):
 def test_a_job_without_a_result_is_listed(app, runs, house):
     workbench = house().workbench
     dataset = runs["bins"].dataset_hash
-    job = workbench.start_bin_models(dataset, PredictorSettings(bins=BinSettings(task="no such task")))
+    job = workbench.bin_models.start(dataset, PredictorSettings(bins=BinSettings(task="no such task")))
     workbench.wait(job.key, 60)
     test = app("runs")
     assert problems(test) == []

@@ -7,10 +7,14 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.charts.memory.words import gb_h
-from workprof.cli.memory import assessment_answer
-from workprof.cli.memory_bins import bins_answer, profile_bins_answer
-from workprof.cli.memory_models import models_answer
-from workprof.cli.memory_plans import replay_answer, rollup_answer
+from workprof.cli.memory import (
+    assessment_json,
+    bins_json,
+    models_json,
+    profile_bins_json,
+    replay_json,
+    rollup_json,
+)
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -37,7 +41,7 @@ def printed(tasks):
 def test_tasks(tasks, printed):
     found = tasks.library(lambda bench: bench.assessment("tasks", AssessmentSettings()))
     told = tasks.command("memory", "assess", "tasks")
-    assert to_json(assessment_answer(found)) == told
+    assert to_json(assessment_json(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Tasks")
     assert same_figures(page, printed, "memory") == {"memory-by-task", "memory-classes"}
     same_metrics(page, printed, "memory")
@@ -57,7 +61,7 @@ def test_bins(tasks):
     asked = BinSettings(task=given.HEAVY)
     found = tasks.library(lambda bench: bench.bins("tasks", asked))
     told = tasks.command("memory", "bins", "tasks", "--task", given.HEAVY)
-    assert to_json(bins_answer(found)) == told
+    assert to_json(bins_json(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Bins", memory_task="HEAVY")
     assert page.metric("Saved at best") == [
         format_share(told["time_based_saved_share"]),
@@ -78,7 +82,7 @@ def test_bins_of_a_profile(jobs):
     told = jobs.command("memory", "bins", "jobs", "--profile", 0)
     asked = ProfileBinSettings(0, BinSettings(task=""))
     found = jobs.library(lambda bench: bench.profile_bins("jobs", asked))
-    assert to_json(profile_bins_answer(found)) == told
+    assert to_json(profile_bins_json(found)) == told
     page = jobs.page("memory", "jobs", memory_tab="Bins", memory_profile="P0")
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids[fit.labels == 0].tolist()))
     gb = rows[["requested_memory_bytes", "peak_memory_bytes"]].to_numpy() / GB
@@ -95,7 +99,7 @@ def test_models(tasks):
     found = tasks.library(lambda bench: bench.bin_models("tasks", MODELS))
     words = ("--task", given.HEAVY, "--models", "svm", "--sampling", "none", "--trials", "0")
     told = tasks.command("memory", "train", "tasks", *words)
-    assert to_json(models_answer(found)) == told
+    assert to_json(models_json(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Models", memory_task="HEAVY", **MODEL_PARAMETERS)
     (table,) = (table for table in page.tables if "accuracy" in table.columns)
     lines = sorted(table[["accuracy", "replayed"]].to_numpy().tolist())
@@ -111,7 +115,7 @@ def test_models(tasks):
 def test_policies(tasks, printed):
     found = tasks.library(lambda bench: bench.replay("tasks", ReplaySettings()))
     told = tasks.command("memory", "replay", "tasks")
-    assert to_json(replay_answer(found)) == told
+    assert to_json(replay_json(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Policies")
     assert same_figures(page, printed, "memory") == {"memory-frontier", "memory-learning"}
     same_metrics(page, printed, "memory", n=4)
@@ -126,7 +130,7 @@ def test_policies(tasks, printed):
 def test_roll_up_and_plan(tasks, printed):
     found = tasks.library(lambda bench: bench.rollup("tasks", RollupSettings()))
     told = tasks.command("memory", "rollup", "tasks")
-    assert to_json(rollup_answer(found)) == told
+    assert to_json(rollup_json(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Roll-up")
     assert same_figures(page, printed, "memory") == {"memory-rollup-task"}
     same_metrics(page, printed, "memory")

@@ -32,7 +32,7 @@ def toured(samples):
     tested, asked = records_for_classify.evaluation(), ClassifierSettings()
     samples.keep("jobs", lambda bench, ds: bench.classifier_evaluation_answer(ds, asked), tested)
     replayed = records_for_memory.replayed()
-    samples.keep("jobs", lambda bench, ds: bench.replay_answer(ds, ReplaySettings()), replayed)
+    samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), replayed)
     return samples
 
 

@@ -32,7 +32,7 @@ COMMANDS = {
 GROUPS = {
     "synth": ("synth_telemetry", "synth_benchmarks"),
     "profiles": (),
-    "memory": ("memory_models", "memory_plans", "memory_views"),
+    "memory": (),
     "classify": ("classify_explain",),
     "estimate": ("estimates_observe",),
     "nodes": ("nodes_suite", "nodes_rank", "nodes_detect"),

@@ -1,29 +1,40 @@
-"""Commands on memory: what is asked for and used, and bins."""
+"""The commands on memory: what their results are as JSON and as text; their options are the declared settings."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
-from workprof.cli.further_settings import Fit, With, clustering, further
-from workprof.cli.memory_bins import show_bins, show_profile_bins
+import workprof
+from workprof.cli.console import Home, Json, emit, opened, progress_line, table
+from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
 from workprof.errors import SettingsError
-from workprof.memory.assessment import Assessment, AssessmentSettings
-from workprof.memory.bin_search import BinSettings, faithful_bins
-from workprof.memory.bins import ProfileBinSettings
-from workprof.units import format_share, parse_size
+from workprof.memory import questions
+from workprof.memory.assessment import FEWEST_RUNS, Assessment
+from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
+from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
+from workprof.memory.facts import FactPoints
+from workprof.memory.model_tables import PredictorTables
+from workprof.memory.models import ModelResult, PredictorResult
+from workprof.memory.plan import Violations
+from workprof.memory.replay import PolicyFigures, ReplayResult
+from workprof.memory.rollup import Rollup
+from workprof.memory.why import Why
+from workprof.units import GB, format_share
 
 app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)
 
-Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
-Task = Annotated[str, typer.Option("--task", help="Name of the task.", show_default=False)]
-Target = Annotated[str, typer.Option("--target", help="What is sized for: peak_rss or rss.")]
-Mode = Annotated[str, typer.Option("--mode", help="corrected or faithful (as published).")]
-MODES = ("corrected", "faithful")
-SHOWN_TASKS = 30
+SHOWN_TASKS = SHOWN_RUNS = SHOWN_ROWS = 30
+PARTS = 4
+"""Of the runs in order of a number, for people; `--json` has the points."""
+BEFOREHAND = "such a plan needs the profile of a job before it runs: `workprof classify predict` predicts it"
+EXPORTS = {"csv": plan_csv, "json": plan_json, "nextflow": plan_nextflow, "kubernetes": plan_kubernetes}
 
 
 @app.callback()
@@ -31,96 +42,30 @@ def memory() -> None:
     """What sizes would save, and what they would break."""
 
 
-@app.command()
-def assess(
-    dataset: Dataset, target: Target = "peak_rss", given: With = None, home: Home = None, as_json: Json = False
-) -> None:
-    """Show what tasks ask for and use, the ones that waste most first."""
-    with opened(home) as workbench:
-        found = workbench.assessment(dataset, further(AssessmentSettings(target=target), given), progress_line())
-    emit(assessment_answer(found), as_json, lambda: _assessment_text(found))
-
-
-@app.command()
-def bins(
-    dataset: Dataset,
-    task: Annotated[str | None, typer.Option("--task", help="Name of the task.", show_default=False)] = None,
-    profile: Annotated[
-        int | None,
-        typer.Option("--profile", help="In place of a task: number in the clustering of --fit.", show_default=False),
-    ] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Number of bins, 1 to 8; default 3.")] = None,
-    edges: Annotated[str | None, typer.Option("--edges", help="Sizes A,B,... instead; bare numbers are GB.")] = None,
-    weight: Annotated[str | None, typer.Option("--weight", help="time, count or cost.")] = None,
-    top: Annotated[str | None, typer.Option("--top", help="Largest bin: free or pinned (the request).")] = None,
-    step: Annotated[str | None, typer.Option("--step", help="Edges are multiples of this size.")] = None,
-    headroom: Annotated[float | None, typer.Option("--headroom", help="Share added to what runs used.")] = None,
-    search: Annotated[str | None, typer.Option("--search", help="exact or stride (as published).")] = None,
-    target: Target = "peak_rss",
-    mode: Mode = "corrected",
-    fit: Fit = None,
-    given: With = None,
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Find the bin edges of a task or a profile that save most, or tell what given edges would save."""
-    if k is not None and edges:
-        raise SettingsError("give either -k or --edges")
-    if (task is None) == (profile is None):
-        raise SettingsError("give either --task or --profile; `workprof memory assess` lists the tasks")
-    base = faithful_bins(task or "") if is_faithful(mode) else BinSettings(task=task or "")
-    told: dict[str, Any] = {"k": k, "weight": weight, "top": top, "headroom": headroom, "search": search}
-    settings = replace(base, target=target, **{name: value for name, value in told.items() if value is not None})
-    settings = replace(settings, **_sizes(edges, step))
-    with opened(home) as workbench:
-        if profile is not None:
-            asked = further(ProfileBinSettings(profile, settings), given)
-            show_profile_bins(workbench.profile_bins(dataset, asked, clustering(fit), progress_line()), as_json)
-            return
-        show_bins(workbench.bins(dataset, further(settings, given), progress_line()), as_json)
-
-
-def _sizes(edges: str | None, step: str | None) -> dict[str, Any]:
-    """Return the given sizes in bytes, under the names that the settings have for them."""
-    found: dict[str, Any] = {}
-    if edges:
-        found["edges_bytes"] = tuple(float(parse_size(edge, bare="GB")) for edge in names(edges))
-    if step:
-        found["step_bytes"] = float(parse_size(step, bare="GB"))
-    return found
-
-
-def assessment_answer(found: Assessment) -> dict[str, Any]:
+def assessment_json(result: Assessment) -> dict[str, Any]:
     """Return the JSON document of an assessment."""
     kept = (
         *("task", "n", "requested_gb", "utilisation", "utilisation_by_time", "cpu_utilisation"),
         *("cpu_utilisation_by_time", "requested_gb_h", "wasted_gb_h", "too_few", "n_without_request", "n_over_request"),
     )
     return {
-        "n_runs": found.n_runs,
-        "memory": asdict(found.memory),
-        "cpu": asdict(found.cpu),
+        "n_runs": result.n_runs,
+        "memory": asdict(result.memory),
+        "cpu": asdict(result.cpu),
         "tasks": [
             {name: getattr(one, name) for name in kept} | {"peak_gb": asdict(one.peak_gb), "class": one.size_class}
-            for one in found.tasks
+            for one in result.tasks
         ],
-        "groups": [asdict(one) for one in found.groups],
-        "features": [asdict(one) for one in found.features.facts],
-        "features_left_out": [asdict(one) for one in found.features.left_out],
-        "left_out": found.left_out,
-        "seconds": found.seconds,
+        "groups": [asdict(one) for one in result.groups],
+        "features": [asdict(one) for one in result.features.facts],
+        "features_left_out": [asdict(one) for one in result.features.left_out],
+        "left_out": result.left_out,
+        "seconds": result.seconds,
     }
 
 
-def is_faithful(mode: str) -> bool:
-    """Tell whether the published definitions are asked for; another word is refused."""
-    if mode not in MODES:
-        raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
-    return mode == "faithful"
-
-
-def _assessment_text(found: Assessment) -> str:
-    whole = found.memory
+def _assessment_text(result: Assessment) -> str:
+    whole = result.memory
     rows: list[dict[str, object]] = [
         {
             "task": one.task if len(one.task) <= 48 else f"...{one.task[-45:]}",
@@ -132,11 +77,464 @@ def _assessment_text(found: Assessment) -> str:
             "wasted GB·h": f"{one.wasted_gb_h:,.1f}",
             "class": one.size_class,
         }
-        for one in found.tasks[:SHOWN_TASKS]
+        for one in result.tasks[:SHOWN_TASKS]
     ]
     head = (
-        f"{found.n_runs:,} runs use {format_share(whole.utilisation)} of the memory that they ask for, "
+        f"{result.n_runs:,} runs use {format_share(whole.utilisation)} of the memory that they ask for, "
         f"{format_share(whole.utilisation_by_time)} by time"
     )
-    rest = len(found.tasks) - len(rows)
+    rest = len(result.tasks) - len(rows)
     return f"{head}\n\n{table(rows)}" + (f"\n... and {rest} more tasks: --json has all" if rest else "")
+
+
+def bins_json(result: Bins) -> dict[str, Any]:
+    """Return the JSON document of bins."""
+    effect = result.effect
+    return {
+        "edges_gb": [edge / GB for edge in result.edges_bytes],
+        "optimal_improvement": result.optimal_improvement,
+        "time_based_optimal_improvement": result.time_based_optimal_improvement,
+        "search": result.search,
+        "static_gb": result.static_bytes / GB,
+        "saved_share": effect.saved_share,
+        "time_based_saved_share": effect.time_based_saved_share,
+        "saved_gb_h": effect.saved_gb_h,
+        "bin_runs": effect.bin_runs.tolist(),
+        "n_runs": effect.n_runs,
+        "n_above": effect.n_above,
+        "n_trials": result.n_trials,
+        "left_out": result.left_out,
+        "messages": list(result.messages),
+        "seconds": result.seconds,
+    }
+
+
+def profile_bins_json(result: ProfileBins) -> dict[str, Any]:
+    """Return the JSON document of the bins of a profile: those of a task, and what the profile is made of."""
+    own = {
+        "profile": result.settings.profile,
+        "n_rows": result.n_rows,
+        "n_not_clustered": result.n_not_clustered,
+        "tasks": [asdict(one) for one in result.tasks],
+        "requested_gb_h": result.requested_gb_h,
+        "used_gb_h": result.used_gb_h,
+        "wasted_gb_h": result.wasted_gb_h,
+        "too_few": result.too_few,
+    }
+    return bins_json(result.bins) | own | {"seconds": result.seconds}
+
+
+def bins_text(result: Bins) -> str:
+    """Return bins as a sentence."""
+    edges = ", ".join(f"{edge / GB:.2f}" for edge in result.edges_bytes)
+    saved, by_time = map(format_share, (result.optimal_improvement, result.time_based_optimal_improvement))
+    return (
+        f"edges {edges} GB ({result.search}); if every run came into its right bin: {saved} less than "
+        f"{result.static_bytes / GB:.1f} GB for all, {by_time} by time"
+    )
+
+
+def profile_bins_text(result: ProfileBins) -> str:
+    """Return the bins of a profile in sentences."""
+    n_tasks = len(result.tasks)
+    of = f"{n_tasks} tasks" if n_tasks != 1 else "one task"
+    return (
+        f"profile {result.settings.profile}: {result.bins.effect.n_runs:,} runs of {of} waste "
+        f"{result.wasted_gb_h:,.2f} of {result.requested_gb_h:,.2f} GB·h\n{bins_text(result.bins)}\n{BEFOREHAND}"
+    )
+
+
+def fact_json(result: FactPoints) -> dict[str, Any]:
+    """Return the JSON document of a fact: use in GB (1e9 bytes)."""
+    return {
+        **asdict(result.settings),
+        "kind": result.kind,
+        "known": result.known,
+        "values": result.values,
+        "used_gb": result.used_gb,
+        "boxes": [{"value": box.pop("task"), **box} for box in map(asdict, result.boxes)],
+        "n": result.n,
+        "n_missing": result.n_missing,
+        "seconds": result.seconds,
+    }
+
+
+def why_json(result: Why) -> dict[str, Any]:
+    """Return the JSON document of a size and its reasons: sizes and uses in GB (1e9 bytes)."""
+    return {
+        "task": result.settings.task,
+        "input": result.settings.input_column,
+        "input_value": result.input_value,
+        "n_known": result.n_known,
+        "too_few": result.too_few,
+        "size_gb": result.size_bytes / GB,
+        "next_gb": result.next_bytes / GB,
+        "last_gb": result.last_bytes / GB,
+        "requested_gb": result.requested_bytes / GB,
+        "margin_share": result.margin_share,
+        "n_above": result.n_above,
+        "retried": result.retried,
+        "n_tried": result.n_tried,
+        "odds_of_retry": asdict(result.odds_of_retry),
+        "history": {"used_gb": result.used_bytes / GB, "hours": result.hours, "inputs": result.inputs},
+        "candidates": {
+            "size_gb": result.candidate_bytes / GB,
+            "cost_gb_h": result.candidate_cost_gb_h,
+            "chosen": result.chosen,
+        },
+        "seconds": result.seconds,
+    }
+
+
+def curve_json(result: ImprovementCurve) -> dict[str, Any]:
+    """Return the JSON document of the savings against the number of bins."""
+    names = ("optimal_improvement", "time_based_optimal_improvement", "saved_share", "time_based_saved_share")
+    shares = {name: getattr(result, name).tolist() for name in names}
+    return {
+        "task": result.settings.task,
+        "bins": [
+            {"k": k, "edges_gb": [edge / GB for edge in edges]} | {name: shares[name][at] for name in names}
+            for at, (k, edges) in enumerate(zip(result.k, result.edges_bytes, strict=True))
+        ],
+        "oracle": asdict(result.oracle),
+        "continuous": asdict(result.continuous),
+        "seconds": result.seconds,
+    }
+
+
+def violations_json(result: Violations) -> dict[str, Any]:
+    """Return the JSON document of the runs above their size: sizes and uses in GB (1e9 bytes)."""
+    columns = (result.row_ids, result.used_bytes / GB, result.size_bytes / GB, result.short_bytes / GB, result.hours)
+    names = ("row_id", "used_gb", "size_gb", "short_gb", "hours")
+    return {
+        "n_above": result.n_above,
+        "n_runs": result.n_runs,
+        "runs": [
+            {"task": task} | dict(zip(names, values, strict=True))
+            for task, *values in zip(result.tasks, *(column.tolist() for column in columns), strict=True)
+        ],
+    }
+
+
+def fact_text(result: FactPoints) -> str:
+    """Return the use by category, or by quarters of the runs in order of the number."""
+    settings = result.settings
+    whose = f"task {settings.task}" if settings.task else "all tasks"
+    head = f"{settings.column} ({result.kind}, {result.known}) of {whose}: {result.n:,} runs, "
+    head += f"{result.n_missing:,} without it"
+    return f"{head}\n\n{table(_boxes(result) or _quarters(result))}"
+
+
+def why_text(result: Why) -> str:
+    """Return the sizes of the next run, what they rest on, and the odds of a retry."""
+    sizes = ", then ".join(f"{size / GB:.3f}" for size in (result.size_bytes, result.next_bytes, result.last_bytes))
+    odds = result.odds_of_retry
+    asked = "" if np.isnan(result.requested_bytes) else f"; the last one asked for {result.requested_bytes / GB:.3f} GB"
+    few = "\nso few runs make it a guess" if result.too_few else ""
+    cheapest = result.candidate_bytes[int(result.candidate_cost_gb_h.argmin())]
+    return (
+        f"{result.settings.task}: {sizes} GB, from {result.n_known:,} runs that used up to "
+        f"{result.used_bytes.max() / GB:.3f} GB{asked}\n"
+        f"{result.n_above:,} of them used more; {result.retried:,} of {result.n_tried:,} sized so in turn failed "
+        f"({format_share(odds.low)} to {format_share(odds.high)})\n"
+        f"cheapest for the past runs: {cheapest / GB:.3f} GB at {result.candidate_cost_gb_h.min():.4g} GB·h a run{few}"
+    )
+
+
+def curve_text(result: ImprovementCurve) -> str:
+    """Return the savings of every number of bins and the bounds."""
+    rows: list[dict[str, object]] = [
+        {
+            "bins": k,
+            "saves": format_share(result.optimal_improvement[at]),
+            "by time": format_share(result.time_based_optimal_improvement[at]),
+            "edges GB": ", ".join(f"{edge / GB:.2f}" for edge in result.edges_bytes[at]),
+        }
+        for at, k in enumerate(result.k)
+    ]
+    for name, bound in (("no bins, headroom kept", result.continuous), ("no bins, no headroom", result.oracle)):
+        saves, by_time = map(format_share, (bound.optimal_improvement, bound.time_based_optimal_improvement))
+        rows.append({"bins": name, "saves": saves, "by time": by_time, "edges GB": ""})
+    return table(rows)
+
+
+def violations_text(result: Violations) -> str:
+    """Return the runs above their size."""
+    rows: list[dict[str, object]] = [
+        {
+            "row": row,
+            "task": task,
+            "used GB": f"{used / GB:.3f}",
+            "size GB": f"{size / GB:.3f}",
+            "hours": f"{hours:.2f}",
+        }
+        for row, task, used, size, hours in zip(
+            result.row_ids, result.tasks, result.used_bytes, result.size_bytes, result.hours, strict=True
+        )
+    ]
+    head = f"{result.n_above:,} of {result.n_runs:,} runs used more than the plan gives them"
+    rest = len(rows) - SHOWN_RUNS
+    return f"{head}\n\n{table(rows[:SHOWN_RUNS])}" + (f"\n... and {rest} more: --json has them" if rest > 0 else "")
+
+
+def _boxes(result: FactPoints) -> list[dict[str, object]]:
+    return [
+        {
+            "value": box.task,
+            "runs": f"{box.n:,}",
+            "median GB": f"{box.median_gb:.3f}",
+            "quartiles GB": f"{box.q1_gb:.3f} to {box.q3_gb:.3f}",
+        }
+        for box in result.boxes
+    ]
+
+
+def _quarters(result: FactPoints) -> list[dict[str, object]]:
+    order = np.argsort(result.values, kind="stable")
+    parts = [part for part in np.array_split(order, PARTS) if len(part)]
+    return [
+        {
+            "from": f"{result.values[part[0]]:.6g}",
+            "to": f"{result.values[part[-1]]:.6g}",
+            "points": f"{len(part):,}",
+            "median GB": f"{np.median(result.used_gb[part]):.3f}",
+            "largest GB": f"{result.used_gb[part].max():.3f}",
+        }
+        for part in parts
+    ]
+
+
+def models_json(result: PredictorResult) -> dict[str, Any]:
+    """Return the JSON document of trained models."""
+    return {
+        "task": result.task,
+        "edges_gb": (result.edges_bytes / GB).tolist(),
+        "optimal_improvement": result.optimal_improvement,
+        "models": [_model(one) for one in result.models],
+        "cheapest": [_model(one) for one in result.cheapest],
+        "constant": _model(result.constant),
+        "cheapest_constant": _model(result.cheapest_constant),
+        "ranks_differ": result.ranks_differ,
+        "ranking": asdict(result.ranking),
+        "inputs": [asdict(one) for one in result.inputs],
+        "uses_after_the_run": result.uses_after_the_run,
+        "unused": list(result.unused),
+        "notes": list(result.notes),
+        "seconds": result.seconds,
+    }
+
+
+def _model(one: ModelResult) -> dict[str, Any]:
+    told = {name: value for name, value in vars(one).items() if name not in ("predicted", "u_rate_interval")}
+    interval = [one.u_rate_interval.low, one.u_rate_interval.high]
+    waterfall = asdict(one.waterfall)
+    return told | {"confusion": one.confusion.tolist(), "u_rate_interval": interval, "waterfall": waterfall}
+
+
+def tables_json(result: PredictorTables) -> dict[str, Any]:
+    """Return the JSON document of the tables."""
+    return {
+        "tables_7_8": [asdict(row) for row in result.models],
+        "tables_9_10": [asdict(row) for row in result.samplings],
+        "table_11": [asdict(row) | {"edges_gb": [edge / GB for edge in row.edges_bytes]} for row in result.binnings],
+        "best_k_by_estimate": result.best_k_by_estimate,
+        "best_k_by_replay": result.best_k_by_replay,
+        "ranks_differ": result.ranks_differ,
+        "notes": list(result.notes),
+        "seconds": result.seconds,
+    }
+
+
+def _tables_text(result: PredictorTables) -> str:
+    models: list[dict[str, object]] = [
+        {"bins": one.k, "model": f"{one.model}, {one.sampling}", "accuracy": format_share(one.accuracy)}
+        | {"u-score": f"{one.u_score:.1f}"}
+        for one in result.models
+    ]
+    samplings: list[dict[str, object]] = [
+        {"bins": one.k, "model": one.model, "sampling": one.sampling, "done": one.done, "u-score": f"{one.u_score:.1f}"}
+        for one in result.samplings
+    ]
+    binnings: list[dict[str, object]] = [
+        {"bins": one.k, "model": one.model, "optimal": format_share(one.optimal_improvement)}
+        | {"estimated": format_share(one.estimated_improvement), "replayed": format_share(one.replayed_improvement)}
+        for one in result.binnings
+    ]
+    parts = ("Tables 7, 8", table(models), "Tables 9, 10", table(samplings), "Table 11", table(binnings))
+    differ = f"the estimate prefers {result.best_k_by_estimate} bins, the replay {result.best_k_by_replay}"
+    return "\n\n".join((*parts, differ))
+
+
+def _models_text(result: PredictorResult) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "model": one.name,
+            "accuracy": format_share(one.accuracy),
+            "u-score": f"{one.u_score:.1f}",
+            "under-estimated": format_share(one.u_rate),
+            "95 % interval": f"{one.u_rate_interval.low:.1%} to {one.u_rate_interval.high:.1%}",
+            "estimated": format_share(one.estimated_improvement),
+            "replayed": format_share(one.replayed_improvement),
+        }
+        for one in (*result.models, *result.cheapest, result.constant, result.cheapest_constant)
+    ]
+    warning = "\nestimate and replay rank these models differently: trust the replay" if result.ranks_differ else ""
+    return table(rows) + warning
+
+
+def replay_json(result: ReplayResult) -> dict[str, Any]:
+    """Return the JSON document of a replay."""
+    return {
+        "protocol": result.protocol,
+        "seed": result.seed,
+        "seeds": list(result.settings.used_seeds),
+        "target": result.target,
+        "input": result.input_column,
+        "n_tasks": result.n_tasks,
+        "n_test": result.n_test,
+        "n_cold": result.n_cold,
+        "used_gb_h": result.used_gb_h,
+        "policies": {name: _policy(one) for name, one in result.policies.items()},
+        "tasks": [asdict(one) | {"failures": _count(one.failures)} for one in result.tasks],
+        "frontier": [asdict(one) | {"failures": _count(one.failures)} for one in result.frontier],
+        "choices": [asdict(one) for one in result.choices],
+        "best_by_task": [asdict(one) for one in result.best_by_task],
+        "left_out": result.left_out,
+        "notes": list(result.notes),
+        "seconds": result.seconds,
+    }
+
+
+def _policy(one: PolicyFigures) -> dict[str, Any]:
+    return {
+        "wasted_gb_h": one.wasted_gb_h,
+        "charged_gb_h": one.charged_gb_h,
+        "failures": _count(one.failures),
+        "seconds": one.seconds,
+        "failed_share_interval": [one.failed_share.low, one.failed_share.high],
+        "saving": one.saving_share,
+        "saving_interval": [one.saving.low, one.saving.high],
+        "n_never_fit": one.n_never_fit,
+        "n_given_up": one.n_given_up,
+        "wasted_by_seed": one.wasted_by_seed.tolist(),
+        "failures_by_seed": one.failures_by_seed.tolist(),
+    }
+
+
+def _count(mean: float) -> float | int:
+    """Return a mean of counts; a whole one as the count that it is."""
+    return int(mean) if float(mean).is_integer() else mean
+
+
+def rollup_json(result: Rollup) -> dict[str, Any]:
+    """Return the JSON document of a roll-up."""
+    return {
+        "rows": [asdict(one) for one in result.rows],
+        "total": asdict(result.total),
+        "one_core_tasks": list(result.one_core_tasks),
+        "left_out": result.left_out,
+        "notes": list(result.notes),
+        "seconds": result.seconds,
+    }
+
+
+def _replay_text(result: ReplayResult) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "policy": one.policy,
+            "wasted GB·h": f"{one.wasted_gb_h:,.2f}",
+            "charged GB·h": f"{one.charged_gb_h:,.2f}",
+            "failures": f"{one.failures:,.10g}",
+            "failed runs": f"{one.failed_share.low:.2%} to {one.failed_share.high:.2%}",
+            "saves": format_share(one.saving_share),
+        }
+        for one in sorted(result.policies.values(), key=lambda one: one.wasted_gb_h)
+    ]
+    sized = f"sized for {result.target}, input {result.input_column}"
+    head = f"{result.n_test:,} runs of {result.n_tasks} tasks, {result.protocol}, {sized}"
+    return f"{head}\n\n{table(rows)}"
+
+
+def _rollup_text(result: Rollup) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "name": one.name if len(one.name) <= 48 else f"...{one.name[-45:]}",
+            "memory GB": f"{one.memory_gb.before:,.2f} -> {one.memory_gb.after:,.2f}",
+            "cores": f"{one.cores.before:,.2f} -> {one.cores.after:,.2f}",
+            "GB·h": f"{one.memory_gb_h.before:,.1f} -> {one.memory_gb_h.after:,.1f}",
+            "failures": f"{one.n_failures:,}",
+            one.money.price.currency: f"{one.money.before:,.2f} -> {one.money.after:,.2f}",
+        }
+        for one in (*result.rows[:SHOWN_ROWS], result.total)
+    ]
+    return table(rows)
+
+
+def _messages(result: Bins) -> Iterable[str]:
+    return result.messages
+
+
+def _profile_notes(result: ProfileBins) -> Iterable[str]:
+    n_runs = result.bins.effect.n_runs
+    few = f"{n_runs} runs are few; {FEWEST_RUNS} are the least that sizes should rest on"
+    return (*result.bins.messages, *((few,) if result.too_few else ()))
+
+
+def _notes(result: Any) -> Iterable[str]:
+    found: Iterable[str] = result.notes
+    return found
+
+
+add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
+add(
+    app,
+    Face(questions.BINS, bins_json, bins_text, _messages),
+    Face(questions.PROFILE_BINS, profile_bins_json, profile_bins_text, _profile_notes, "--profile"),
+    exclusive=("-k", "--edges"),
+)
+add(
+    app,
+    Face(questions.TRAIN, models_json, _models_text, _notes),
+    Face(questions.TABLES, tables_json, _tables_text, _notes, "--tables"),
+)
+add(app, Face(questions.REPLAY, replay_json, _replay_text, _notes))
+add(app, Face(questions.ROLLUP, rollup_json, _rollup_text, _notes))
+add(app, Face(questions.FACT, fact_json, fact_text))
+add(app, Face(questions.WHY, why_json, why_text))
+add(
+    app,
+    Face(questions.CURVE, curve_json, curve_text),
+    Face(questions.PROFILE_CURVE, curve_json, curve_text, when="--profile"),
+)
+add(app, Face(questions.VIOLATIONS, violations_json, violations_text))
+
+
+def _export(dataset: str, to: str, output: Path, home: Path | None, as_json: bool, **given: Any) -> None:
+    if to not in EXPORTS:
+        raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
+    if not output.parent.is_dir():
+        raise SettingsError(f"there is no folder {output.parent}; make it first, or choose another for -o")
+    started = time.perf_counter()
+    with opened(home) as workbench:
+        entry = workbench.dataset(dataset)
+        plan = workbench.plan(entry.hash, settings_of(questions.PLAN, given), progress_line())
+    text = EXPORTS[to](plan, Origin(entry.name, entry.hash, workprof.__version__))
+    output.write_text(text, encoding="utf-8")
+    answer = {"file": str(output), "rows": len(plan.tasks), "seconds": time.perf_counter() - started}
+    emit(answer, as_json, lambda: f"{len(plan.tasks):,} tasks written to {output}")
+
+
+register(
+    app,
+    "export",
+    "Write the advised sizes with their retry probability, for other programs.",
+    _export,
+    [
+        parameter("dataset", Dataset),
+        parameter("to", Annotated[str, typer.Option("--to", help=f"One of {', '.join(EXPORTS)}.", show_default=False)]),
+        parameter("output", Annotated[Path, typer.Option("-o", "--output", help="File to write.", show_default=False)]),
+        *options(questions.PLAN),
+        parameter("home", Home, None),
+        parameter("as_json", Json, False),
+    ],
+)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_if_present
+from workprof.core.fields import Setting, settings
 from workprof.errors import SettingsError
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
-from workprof.memory.usage import Runs, runs_of, with_flat_request
+from workprof.memory.usage import Request, Runs, Target, runs_of, with_flat_request
 from workprof.progress import Progress, silent
 from workprof.units import GB, HOUR_S
 
@@ -31,36 +32,63 @@ LIGHT_GB, MODERATE_GB = 5.0, 20.0
 FIXED, AUTO = "fixed", "auto"
 
 
-@dataclass(frozen=True)
+@settings
 class ClassSettings:
-    """Where the classes end.
+    """Where the classes end."""
 
-    Attributes:
-        limits: 'fixed' = as given here; 'auto' = the three sizes that cover all tasks most cheaply.
-        light_gb: size of light tasks, GB.
-        moderate_gb: size of moderate tasks, GB; not below `light_gb`.
-        headroom: share of its largest use that a task keeps free above it, 0-3.
-        weight: of a task in the automatic limits: 'count' (its runs) or 'time' (their hours).
-    """
-
-    limits: str = FIXED
-    light_gb: float = LIGHT_GB
-    moderate_gb: float = MODERATE_GB
-    headroom: float = 0.05
-    weight: str = "time"
+    limits: Annotated[
+        str,
+        Setting(
+            "Where light and moderate tasks end.",
+            choices={FIXED: "as given", AUTO: "the three sizes that cover all tasks most cheaply"},
+            key="memory_limits",
+            label="Limits of the classes",
+        ),
+    ] = FIXED
+    light_gb: Annotated[
+        float,
+        Setting("Size of light tasks.", unit="GB", above=0, flag="--light", key="memory_light", label="Light up to"),
+    ] = LIGHT_GB
+    moderate_gb: Annotated[
+        float,
+        Setting(
+            "Size of moderate tasks, not below that of light ones.",
+            unit="GB",
+            above=0,
+            flag="--moderate",
+            key="memory_moderate",
+            label="Moderate up to",
+        ),
+    ] = MODERATE_GB
+    headroom: Annotated[
+        float,
+        Setting(
+            "Share of its largest use that a task keeps free above it, to be in a class.",
+            unit="share",
+            least=0,
+            most=3,
+            flag="--class-headroom",
+            key="memory_class_headroom",
+            label="Headroom of the classes",
+        ),
+    ] = 0.05
+    weight: Annotated[
+        str,
+        Setting(
+            "How a task counts in the automatic limits.",
+            choices={"count": "by its runs", "time": "by their hours"},
+            flag="--class-weight",
+            key="memory_class_weight",
+            label="Weight of the classes",
+        ),
+    ] = "time"
 
     def __post_init__(self) -> None:
-        if self.limits not in (FIXED, AUTO):
-            raise SettingsError(f"limits is {self.limits!r}; choose from {FIXED}, {AUTO}")
-        if self.weight not in ("count", "time"):
-            raise SettingsError(f"weight is {self.weight!r}; choose from count, time")
-        if not 0 < self.light_gb <= self.moderate_gb < float("inf"):
+        if not self.light_gb <= self.moderate_gb:
             raise SettingsError(
                 f"light ends at {self.light_gb} GB and moderate at {self.moderate_gb} GB; give two sizes above 0, "
                 "the first not above the second"
             )
-        if not 0 <= self.headroom <= 3:
-            raise SettingsError(f"headroom is {self.headroom}; give a share between 0 and 3, such as 0.05")
 
 
 @dataclass(frozen=True)
@@ -252,18 +280,12 @@ FEWEST_RUNS = 34
 """Below this a task has too few runs for advice (the published harness leaves such tasks out, memory.md 1.1)."""
 
 
-@dataclass(frozen=True)
+@settings
 class AssessmentSettings:
-    """Settings of an assessment.
+    """What counts as use, and where light, moderate and heavy end."""
 
-    Attributes:
-        target: what counts as use, one of `USAGE_COLUMNS`.
-        request_bytes: request of runs that have none in the table; 0 = they stay without one.
-        classes: where light, moderate and heavy end.
-    """
-
-    target: str = "peak_rss"
-    request_bytes: float = 0.0
+    target: Target = "peak_rss"
+    request_bytes: Request = 0.0
     classes: ClassSettings = field(default_factory=ClassSettings)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.memory.bin_search import BinSettings, faithful_bins
 from workprof.memory.intervals import Interval, wilson
@@ -115,61 +115,102 @@ MOST_TRIALS = 1000
 MOST_PENALTY = 1000.0
 
 
-@dataclass(frozen=True)
+@settings
 class PredictorSettings:
-    """Settings of the models of one task.
-
-    Attributes:
-        bins: task, number of bins or edges, how edges are searched, what is sized for.
-        models: which models.
-        sampling: what is done about rare bins in the training part, each with each model: nothing, rows drawn again,
-            SMOTE, or class weights.
-        penalty: weight of an under-estimate in the u-score that the search minimises.
-        trials: of the search for parameters, per model and sampling; 0 = default parameters.
-        mode: 'corrected', or 'faithful' = as published: edges from all runs, the optimal improvement of all runs, and
-            no model gives way to a constant; see `faithful_predictor` for its bins.
-        before_the_run: columns of the trace's own that are known before a run.
-        after_the_run: columns known only after a run that are used all the same; the result labels them so.
-        failure_price_gb_h: what one failed attempt costs beside the memory that it held, for the cheapest bin.
-        retry: how a failed run is lifted and charged in the replay; 'published' and 'next_edge' go to the next bin.
-        test_share: of the runs.
-        validation_share: of the other runs.
-        seed: of every random draw.
-    """
+    """Which models of a run's bin are trained, on what, and how they are judged."""
 
     bins: BinSettings = field(default_factory=BinSettings)
-    models: tuple[str, ...] = MODELS
-    sampling: tuple[str, ...] = SAMPLINGS
-    penalty: float = PENALTY
-    trials: int = 20
-    mode: str = CORRECTED
-    before_the_run: tuple[str, ...] = ()
-    after_the_run: tuple[str, ...] = ()
-    failure_price_gb_h: float = 0.0
+    models: Annotated[
+        tuple[str, ...], Setting("Models A,B.", choices=MODELS, key="memory_model", some=True, label="Models")
+    ] = MODELS
+    sampling: Annotated[
+        tuple[str, ...],
+        Setting(
+            "What is done about rare bins in the training part, each with each model.",
+            choices={
+                NONE: "as they are",
+                RANDOM: "rows drawn again",
+                SMOTE: "rows in between",
+                WEIGHTED: "class weights",
+            },
+            key="memory_sampling",
+            label="Class balancing",
+            some=True,
+        ),
+    ] = SAMPLINGS
+    penalty: Annotated[
+        float,
+        Setting(
+            "Weight of an under-estimate in the u-score that the search minimises.",
+            least=1,
+            most=MOST_PENALTY,
+            key="memory_penalty",
+            label="Penalty of under-estimates",
+        ),
+    ] = PENALTY
+    trials: Annotated[
+        int,
+        Setting(
+            "Of the search for parameters, for each model and sampling.",
+            least=0,
+            most=MOST_TRIALS,
+            key="memory_trials",
+            label="Trials per model",
+            empty="default parameters",
+        ),
+    ] = 20
+    mode: Annotated[
+        str,
+        Setting(
+            "faithful: as published, limits and optimum from all runs, and no model gives way to a constant.",
+            choices={CORRECTED: "default", FAITHFUL: "as published"},
+            key="memory_model_mode",
+        ),
+    ] = CORRECTED
+    before_the_run: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Further columns known before a run, A,B.",
+            columns="any",
+            flag="--before",
+            key="memory_before",
+            label="Also known before the run",
+        ),
+    ] = ()
+    after_the_run: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Columns known only after a run that are used all the same; the result is labelled so.",
+            columns="any",
+            flag="--after",
+            key="memory_after",
+            label="Known only after the run (optimistic)",
+        ),
+    ] = ()
+    failure_price_gb_h: Annotated[
+        float,
+        Setting(
+            "What one failed attempt costs beside the memory that it held, for the cheapest bin.",
+            unit="GB·h",
+            least=0,
+            flag="--failure-price",
+            key="memory_failure_price",
+            label="Cost of a failure",
+        ),
+    ] = 0.0
     retry: RetrySettings = field(default_factory=RetrySettings)
-    test_share: float = 0.3
-    validation_share: float = 0.25
-    seed: int = 0
+    test_share: Annotated[
+        float, Setting("Of the runs.", unit="share", least=0.05, most=0.5, key="memory_test_share")
+    ] = 0.3
+    validation_share: Annotated[
+        float, Setting("Of the other runs.", unit="share", least=0.05, most=0.5, key="memory_validation_share")
+    ] = 0.25
+    seed: Annotated[int, Setting("Of every random draw.", least=0, key="memory_seed")] = 0
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise SettingsError(f"mode is {self.mode!r}; use one of {', '.join(MODES)}")
-        for name, given, known in (("models", self.models, MODELS), ("sampling", self.sampling, SAMPLINGS)):
-            if not given or len(set(given)) < len(given) or not set(given) <= set(known):
-                raise SettingsError(
-                    f"{name}: {', '.join(given) or 'nothing'}; choose each once from {', '.join(known)}"
-                )
-        if not 1 <= self.penalty <= MOST_PENALTY:
-            raise SettingsError(f"penalty is {self.penalty}; give 1 to {MOST_PENALTY:g}")
-        if not 0 <= self.trials <= MOST_TRIALS:
-            raise SettingsError(f"trials is {self.trials}; give 0 (default parameters) to {MOST_TRIALS}")
-        if not 0 <= self.failure_price_gb_h < math.inf:
-            raise SettingsError(f"failure_price_gb_h is {self.failure_price_gb_h}; give 0 or more GB·h")
-        for name in ("test_share", "validation_share"):
-            if not 0.05 <= getattr(self, name) <= 0.5:
-                raise SettingsError(f"{name} is {getattr(self, name)}; give 0.05 to 0.5")
-        if self.seed < 0:
-            raise SettingsError(f"seed is {self.seed}; give 0 or more")
+        for name, given in (("models", self.models), ("sampling", self.sampling)):
+            if len(set(given)) < len(given):
+                raise SettingsError(f"{name}: {', '.join(given)}; choose each once")
 
 
 def faithful_predictor(task: str = "", k: int = 3) -> PredictorSettings:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import SettingsError
-from workprof.memory.usage import USAGE_COLUMNS
+from workprof.memory.usage import Headroom, Request, Target, Task
 from workprof.units import GB
 
 COUNT, TIME, COST = "count", "time", "cost"
@@ -26,51 +28,82 @@ LEAST_STRIDE_BYTES = float(GB)
 """Without a stride of one's own: 1/32 of the top, at least 1 GB. The published edges are multiples of 10 GB."""
 
 
-@dataclass(frozen=True)
+@settings
 class BinSettings:
-    """Settings of a search for bin edges, or the edges themselves.
+    """A search for the bin limits of a task, or the limits themselves."""
 
-    Attributes:
-        task: name of the task; '' = all runs as one task.
-        k: number of bins, 1-8.
-        edges_bytes: edges to look at as they are, instead of a search.
-        weight: a run counts as one ('count'), by its hours ('time'), or by hours x price ('cost').
-        top: 'free' = the top edge is what the largest run needs; 'pinned' = the largest request.
-        step_bytes: edges are multiples of this, rounded up; 0 = any size. A pinned top stays as it is.
-        headroom: share of its use that every run keeps free above it, 0-3.
-        search: 'exact', or 'stride' = inner edges are multiples of `stride_bytes`, as published.
-        stride_bytes: 0 = 1/32 of the largest request, at least 1 GB.
-        request_bytes: request of runs that have none in the table; 0 = those runs are left out.
-        price_column: column with a price per GB·h of each run, for the weight 'cost'; '' = one price for all, and then
-            cost and time choose the same edges.
-        target: what is sized for, one of `USAGE_COLUMNS`.
-    """
-
-    task: str = ""
-    k: int = 3
-    edges_bytes: tuple[float, ...] = ()
-    weight: str = TIME
-    top: str = FREE
-    step_bytes: float = 0.0
-    headroom: float = 0.05
-    search: str = EXACT
-    stride_bytes: float = 0.0
-    request_bytes: float = 0.0
-    price_column: str = ""
-    target: str = "peak_rss"
-
-    def __post_init__(self) -> None:
-        _check_choice("weight", self.weight, WEIGHTS)
-        _check_choice("top", self.top, TOPS)
-        _check_choice("search", self.search, SEARCHES)
-        _check_choice("target", self.target, tuple(USAGE_COLUMNS))
-        if not 1 <= self.k <= MOST_BINS:
-            raise SettingsError(f"k is {self.k}; give a number of bins between 1 and {MOST_BINS}")
-        if not 0 <= self.headroom <= 3:
-            raise SettingsError(f"headroom is {self.headroom}; give a share between 0 and 3, such as 0.05")
-        for name in ("step_bytes", "stride_bytes", "request_bytes"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise SettingsError(f"{name} is {getattr(self, name)}; give bytes, 0 for none")
+    task: Task = ""
+    k: Annotated[int, Setting("Number of bins.", least=1, most=MOST_BINS, flag="-k", key="memory_k", label="Bins")] = 3
+    edges_bytes: Annotated[
+        tuple[float, ...],
+        Setting(
+            "Your own limits A,B,... in place of a search, taken as they are.",
+            unit="bytes",
+            above=0,
+            key="memory_edges",
+            label="Custom limits",
+            empty="search the best",
+        ),
+    ] = ()
+    weight: Annotated[
+        str,
+        Setting(
+            "How a run counts in the saving.",
+            choices={COUNT: "as one", TIME: "by its hours, which is what is paid for", COST: "by hours x price"},
+            key="memory_weight",
+            label="Weight by",
+        ),
+    ] = TIME
+    top: Annotated[
+        str,
+        Setting(
+            "The largest bin.",
+            choices={FREE: "what the largest run needs", PINNED: "the largest request, as published"},
+            key="memory_top",
+            label="Largest bin",
+        ),
+    ] = FREE
+    step_bytes: Annotated[
+        float,
+        Setting(
+            "Limits are multiples of this, rounded up.",
+            unit="bytes",
+            least=0,
+            key="memory_step",
+            label="Sizes in steps of",
+            empty="any size",
+        ),
+    ] = 0.0
+    headroom: Headroom = 0.05
+    search: Annotated[
+        str,
+        Setting(
+            "How limits are searched.",
+            choices={EXACT: "the best there are", STRIDE: "inner limits are multiples of a stride, as published"},
+            key="memory_search",
+        ),
+    ] = EXACT
+    stride_bytes: Annotated[
+        float,
+        Setting(
+            "Stride of the published search.",
+            unit="bytes",
+            least=0,
+            key="memory_stride",
+            empty="1/32 of the largest request, at least 1 GB",
+        ),
+    ] = 0.0
+    request_bytes: Request = 0.0
+    price_column: Annotated[
+        str,
+        Setting(
+            "Column with a price per GB·h of each run, for the weight cost.",
+            columns="numeric",
+            key="memory_price_column",
+            empty="one price for all, which weighs as time does",
+        ),
+    ] = ""
+    target: Target = "peak_rss"
 
 
 def faithful_bins(task: str = "", k: int = 3) -> BinSettings:
@@ -80,11 +113,6 @@ def faithful_bins(task: str = "", k: int = 3) -> BinSettings:
         The load-aware provisioning thesis, section 6.
     """
     return BinSettings(task=task, k=k, weight=COUNT, top=PINNED, headroom=0.0, search=STRIDE)
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise SettingsError(f"{name} is {value!r}; choose from {', '.join(choices)}")
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.assessment import FEWEST_RUNS, wasted_gb_h
 from workprof.memory.bin_search import (
@@ -411,24 +412,14 @@ LEAST_RUNS = 10
 """Below it every edge is one run's own size."""
 
 
-@dataclass(frozen=True)
+@settings
 class ProfileBinSettings:
-    """Settings of the bins of a profile.
+    """Bins of a profile; the task stays empty, as the profile stands in its place."""
 
-    Attributes:
-        profile: label in its clustering, 0 or more.
-        bins: how edges are searched, or the edges; its task stays empty, as the profile stands in its place.
-
-    Raises:
-        SettingsError: for the outliers, which are no profile, and for a task.
-    """
-
-    profile: int
+    profile: Annotated[int, Setting("Number of the profile in its clustering.", least=0, key="memory_profile")]
     bins: BinSettings = field(default_factory=BinSettings)
 
     def __post_init__(self) -> None:
-        if self.profile < 0:
-            raise SettingsError(f"profile is {self.profile}; outliers are no profile, give 0 or more")
         if self.bins.task:
             raise SettingsError(f"bins are of a task or of a profile; leave the task {self.bins.task!r} out")
 

@@ -7,14 +7,15 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of
+from workprof.memory.usage import USAGE_COLUMNS, Runs, Target, Task, runs_of
 from workprof.progress import Progress, silent
 from workprof.units import GB
 
@@ -372,21 +373,16 @@ MOST_BOXES = 12
 OTHER = "other"
 
 
-@dataclass(frozen=True)
+@settings
 class FactPointsSettings:
-    """Which fact.
+    """Which column is set against the use of memory."""
 
-    Attributes:
-        column: of the table.
-        task: name, '' = all tasks.
-        target: what counts as use, one of `USAGE_COLUMNS`.
-        seed: of the draw, where there are too many points.
-    """
-
-    column: str
-    task: str = ""
-    target: str = "peak_rss"
-    seed: int = 0
+    column: Annotated[str, Setting("A number or a category of the table.", columns="any", key="memory_fact")]
+    task: Task = ""
+    target: Target = "peak_rss"
+    seed: Annotated[
+        int, Setting("Of the draw, where there are too many points.", least=0, key="memory_fact_seed", label="Seed")
+    ] = 0
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from workprof.core.fields import Setting, settings
 from workprof.errors import SettingsError
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import MOST_BINS
@@ -21,21 +22,21 @@ if TYPE_CHECKING:
 PUBLISHED_K = (2, 3, 4)
 
 
-@dataclass(frozen=True)
+@settings
 class TableSettings:
-    """Settings of the tables.
-
-    Attributes:
-        predictor: of every binning; its own number of bins and edges do not matter.
-        k: numbers of bins, each once.
-    """
+    """Which numbers of bins the tables compare; the models' own number of bins and limits do not matter."""
 
     predictor: PredictorSettings = field(default_factory=PredictorSettings)
-    k: tuple[int, ...] = PUBLISHED_K
+    k: Annotated[
+        tuple[int, ...],
+        Setting(
+            "Numbers of bins, each once.", least=1, most=MOST_BINS, flag="--numbers", key="memory_numbers", some=True
+        ),
+    ] = PUBLISHED_K
 
     def __post_init__(self) -> None:
-        if not self.k or len(set(self.k)) < len(self.k) or not all(1 <= k <= MOST_BINS for k in self.k):
-            raise SettingsError(f"k is {self.k}; give numbers of bins between 1 and {MOST_BINS}, each once")
+        if len(set(self.k)) < len(self.k):
+            raise SettingsError(f"k is {self.k}; give each number of bins once")
 
 
 @dataclass(frozen=True)

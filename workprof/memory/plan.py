@@ -6,16 +6,16 @@ import itertools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_if_present
-from workprof.errors import SettingsError
+from workprof.core.fields import Setting, settings
 from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
 from workprof.memory.intervals import wilson
-from workprof.memory.usage import Runs, runs_of
+from workprof.memory.usage import Runs, Target, runs_of
 from workprof.progress import Progress, silent
 from workprof.units import MIB, PERCENT_FACTORS
 
@@ -98,48 +98,73 @@ GIVEN, KEPT = "given", "kept"
 LEAST_RUNS = 10
 
 
-@dataclass(frozen=True)
+@settings
 class PlanSettings:
-    """How sizes are chosen.
+    """How the size of every task is chosen; no rule exceeds a request that covers every run with its headroom."""
 
-    Attributes:
-        rule: 'max_seen', 'percentile', 'least_waste', or 'class_sizes' = light and moderate tasks get the size of their
-            class, heavy ones the largest use (the thesis' outcome without its model). No rule
-            gives more than a request that covers every run with its headroom.
-        headroom: added to the chosen use, 0-3.
-        percentile: for the rule of that name, 0-1.
-        step_bytes: sizes are multiples of this, rounded up; 0 = any size.
-        floor_bytes: the smallest size.
-        least_runs: a task with fewer runs keeps its request (if it has one, and no run used more): no advice.
-        sizes_bytes: task -> size of one's own; the rule chooses the others.
-        classes: limits of the classes.
-        target: what is sized for, one of `USAGE_COLUMNS`.
-    """
-
-    rule: str = MAX_SEEN
-    headroom: float = 0.1
-    percentile: float = 0.95
-    step_bytes: float = 64.0 * MIB
-    floor_bytes: float = 64.0 * MIB
-    least_runs: int = LEAST_RUNS
-    sizes_bytes: dict[str, float] = field(default_factory=dict)
+    rule: Annotated[
+        str,
+        Setting(
+            "How a size is chosen.",
+            choices={
+                MAX_SEEN: "the largest use seen",
+                PERCENTILE: "a percentile of the uses",
+                LEAST_WASTE: "the cheapest with its retries",
+                CLASS_SIZES: "light and moderate tasks get the size of their class, heavy ones the largest use",
+            },
+            key="memory_rule",
+            label="Size of a task",
+        ),
+    ] = MAX_SEEN
+    headroom: Annotated[
+        float,
+        Setting("Added to the chosen use, as a share of it.", unit="share", least=0, most=3, key="memory_margin"),
+    ] = 0.1
+    percentile: Annotated[
+        float,
+        Setting("Of the uses, for the rule percentile.", unit="share", above=0, most=1, key="memory_percentile"),
+    ] = 0.95
+    step_bytes: Annotated[
+        float,
+        Setting(
+            "Sizes are multiples of this, rounded up.",
+            unit="bytes",
+            least=0,
+            form_unit="MiB",
+            key="memory_plan_step",
+            label="Steps of",
+            empty="any size",
+        ),
+    ] = 64.0 * MIB
+    floor_bytes: Annotated[
+        float,
+        Setting(
+            "No task gets less.", unit="bytes", above=0, form_unit="MiB", key="memory_floor", label="Smallest size"
+        ),
+    ] = 64.0 * MIB
+    least_runs: Annotated[
+        int,
+        Setting(
+            "A task with fewer runs keeps its request, if it has one and no run used more.",
+            least=1,
+            most=10_000,
+            key="memory_least_runs",
+            label="Runs for advice",
+        ),
+    ] = LEAST_RUNS
+    sizes_bytes: Annotated[
+        dict[str, float],
+        Setting(
+            "Sizes of your own, TASK=SIZE,...; the rule chooses the others.",
+            unit="bytes",
+            above=0,
+            flag="--sizes",
+            key="memory_sizes",
+            label="Your own sizes",
+        ),
+    ] = field(default_factory=dict)
     classes: ClassSettings = field(default_factory=ClassSettings)
-    target: str = "peak_rss"
-
-    def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise SettingsError(f"rule is {self.rule!r}; choose from {', '.join(RULES)}")
-        if not 0 <= self.headroom <= 3:
-            raise SettingsError(f"headroom is {self.headroom}; give a share between 0 and 3, such as 0.1")
-        if not 0 < self.percentile <= 1:
-            raise SettingsError(f"percentile is {self.percentile}; give a share above 0 and at most 1")
-        if not (0 <= self.step_bytes < float("inf") and 0 < self.floor_bytes < float("inf")):
-            raise SettingsError("give a step of 0 bytes or more, and a floor above 0 bytes")
-        if not 1 <= self.least_runs <= 10_000:
-            raise SettingsError(f"least_runs is {self.least_runs}; give a number between 1 and 10,000")
-        wrong = {task: size for task, size in self.sizes_bytes.items() if not 0 < size < float("inf")}
-        if wrong:
-            raise SettingsError(f"sizes must be above 0 bytes, not {wrong}")
+    target: Target = "peak_rss"
 
 
 @dataclass(frozen=True)
@@ -305,21 +330,14 @@ def _in_time(runs: Runs) -> Ints:
 MOST_LISTED = 50
 
 
-@dataclass(frozen=True)
+@settings
 class ViolationSettings:
-    """Which plan, and how many of its violations are listed.
-
-    Attributes:
-        plan: how sizes are chosen.
-        most: runs that are listed, 1-10,000.
-    """
+    """Which plan, and how many of the runs above their size are listed."""
 
     plan: PlanSettings = field(default_factory=PlanSettings)
-    most: int = MOST_LISTED
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.most <= 10_000:
-            raise SettingsError(f"most is {self.most}; give a number between 1 and 10,000")
+    most: Annotated[
+        int, Setting("Runs that are listed.", least=1, most=10_000, key="memory_most", label="Runs listed")
+    ] = MOST_LISTED
 
 
 @dataclass(frozen=True)

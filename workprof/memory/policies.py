@@ -6,54 +6,80 @@ import math
 import warnings
 from bisect import insort
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import SettingsError
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.retry import RetrySettings, Sizes, only
 
 
-@dataclass(frozen=True)
+@settings
 class SizingSettings:
-    """Settings of the policy `workprof`.
+    """What the policy `workprof` assumes: priors, fitted to no table, checked at half and twice their size."""
 
-    Nothing here was fitted to a table: the values are priors, checked at half and twice their size.
-
-    Attributes:
-        price_runs: price of a failure beyond what its attempt is charged, in mean runs (bytes x hours used by the mean
-            run of the initial histories). 0 = waste alone.
-        by_input: runs with a like input count more, and sizes are carried along the input; else the task alone counts.
-        quorum: share of the say of all ways of sizing that must hold a size for enough, 0-1.
-        sharpness: how fast a way of sizing that did worse loses its say.
-        lift: size after a failure over the largest use seen.
-        unseen_runs: runs above all seen ones that are expected next to those; 1/2 is Jeffreys' prior.
-        jump_share: share of the unseen runs that jump instead of continuing the tail.
-        jump_scale: mean logarithm of a jump.
-        least_scale: smallest mean logarithm of the tail's steps.
-    """
-
-    price_runs: float = 0.05
-    by_input: bool = True
-    quorum: float = 0.7
-    sharpness: float = 4.0
-    lift: float = 1.05
-    unseen_runs: float = 0.5
-    jump_share: float = 0.1
-    jump_scale: float = 0.05
-    least_scale: float = 0.002
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.price_runs <= 1e6:
-            raise SettingsError(f"price per failure is {self.price_runs} mean runs; give 0 to 1,000,000")
-        if not 0 < self.quorum <= 1:
-            raise SettingsError(f"quorum is {self.quorum}; give a share above 0, up to 1")
-        if not (0 <= self.jump_share <= 1 and self.unseen_runs > 0 and self.sharpness >= 0):
-            raise SettingsError("jump share is a share, unseen runs are above 0, sharpness is 0 or more")
-        if not (self.lift >= 1 and self.jump_scale > 0 and self.least_scale > 0):
-            raise SettingsError("lift is 1 or more, the scales are above 0")
+    price_runs: Annotated[
+        float,
+        Setting(
+            "Cost of a failure for workprof beyond what its attempt is charged; 0 = waste alone.",
+            unit="mean runs",
+            least=0,
+            most=1e6,
+            flag="--price",
+            key="memory_price_runs",
+            label="Cost per failure",
+        ),
+    ] = 0.05
+    by_input: Annotated[
+        bool,
+        Setting(
+            "Runs with a like input count more, and sizes are carried along the input; else the task alone counts.",
+            key="memory_by_input",
+            label="Size by input",
+        ),
+    ] = True
+    quorum: Annotated[
+        float,
+        Setting(
+            "Share of the votes of all predictors that must hold a size for enough.",
+            unit="share",
+            above=0,
+            most=1,
+            key="memory_quorum",
+        ),
+    ] = 0.7
+    sharpness: Annotated[
+        float, Setting("How fast a predictor that did worse loses its vote.", least=0, key="memory_sharpness")
+    ] = 4.0
+    lift: Annotated[
+        float, Setting("Size after a failure over the largest use seen.", unit="times", least=1, key="memory_lift")
+    ] = 1.05
+    unseen_runs: Annotated[
+        float,
+        Setting(
+            "Runs above all seen ones that are expected next to those; 1/2 is Jeffreys' prior.",
+            unit="runs",
+            above=0,
+            key="memory_unseen_runs",
+        ),
+    ] = 0.5
+    jump_share: Annotated[
+        float,
+        Setting(
+            "Share of the unseen runs that jump instead of continuing the tail.",
+            unit="share",
+            least=0,
+            most=1,
+            key="memory_jump_share",
+        ),
+    ] = 0.1
+    jump_scale: Annotated[float, Setting("Mean logarithm of a jump.", above=0, key="memory_jump_scale")] = 0.05
+    least_scale: Annotated[
+        float, Setting("Smallest mean logarithm of the tail's steps.", above=0, key="memory_least_scale")
+    ] = 0.002
 
 
 DEFAULT = SizingSettings()

@@ -6,13 +6,14 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.memory.intervals import Interval, saving_interval, too_few, wilson
 from workprof.memory.policies import (
     CAUTIOUS,
@@ -32,7 +33,7 @@ from workprof.memory.policies import (
     warm_sizing,
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
-from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of
+from workprof.memory.usage import Runs, Target, runs_of
 from workprof.progress import Progress, silent
 from workprof.units import GB
 
@@ -162,46 +163,76 @@ PRICES = (0.0, 0.05, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Prices of a failure, in mean runs, that make the frontier."""
 
 
-@dataclass(frozen=True)
+@settings
 class ReplaySettings:
-    """Settings of a replay.
+    """Which policies are replayed over which runs, in which order."""
 
-    Attributes:
-        policies: names, see `POLICIES`; the default is ours and its peers.
-        protocol: 'submit-time' or 'sizey'; the latter implies the target rss and the input rchar, for every policy.
-        seeds: of the shuffles; figures are means over them. The order of submission has no seed: one is used.
-        target: what is sized for: 'peak_rss' or 'rss'.
-        input_column: a column with numbers known before the run, 'none' = no input.
-        cold_runs: in the order of submission, runs of each task that start at their request.
-        retry: how failures are lifted and charged.
-        sizing: price and beliefs of the policy `workprof`.
-        prices_runs: prices of a failure, in mean runs, for the frontier; () = no frontier.
-    """
-
-    policies: tuple[str, ...] = OURS + PEERS
-    protocol: str = SUBMIT_TIME
-    seeds: tuple[int, ...] = (1996,)
-    target: str = "peak_rss"
-    input_column: str = NO_INPUT
-    cold_runs: int = 10
+    policies: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Policies A,B,...; all of them, or by default ours and the published ones. oracle_...: looks at the true "
+            "use, so it is a bound and no policy.",
+            choices=POLICIES,
+            named={"all": OURS + PEERS + FURTHER},
+            key="memory_policies",
+            some=True,
+        ),
+    ] = OURS + PEERS
+    protocol: Annotated[
+        str,
+        Setting(
+            "Order of the runs.",
+            choices={
+                SUBMIT_TIME: "as submitted, each task from its first run on",
+                SIZEY: "the published harness: 30 % of the runs at random are known, the others come in random "
+                "order, sized for rss from rchar",
+            },
+            key="memory_protocol",
+            label="Order",
+        ),
+    ] = SUBMIT_TIME
+    seeds: Annotated[
+        tuple[int, ...],
+        Setting(
+            "Of the shuffles, A,B,...; figures are means over them. The order of submission has none.",
+            least=0,
+            most=2**32 - 1,
+            also=("--seed",),
+            named={"1996 and 1 to 4": (1996, 1, 2, 3, 4)},
+            key="memory_seeds",
+            some=True,
+        ),
+    ] = (1996,)
+    target: Target = "peak_rss"
+    input_column: Annotated[
+        str,
+        Setting(
+            "Column that sizes may go by, known before the run; the result says where it is known only after.",
+            columns="numeric",
+            flag="--input",
+            key="memory_input",
+            label="Input",
+        ),
+    ] = NO_INPUT
+    cold_runs: Annotated[
+        int,
+        Setting("First runs of each task, which start at their request.", least=2, most=10_000, key="memory_cold"),
+    ] = 10
     retry: RetrySettings = field(default_factory=RetrySettings)
     sizing: SizingSettings = field(default_factory=SizingSettings)
-    prices_runs: tuple[float, ...] = PRICES
-
-    def __post_init__(self) -> None:
-        unknown = sorted(set(self.policies) - set(POLICIES))
-        if unknown or not self.policies:
-            raise SettingsError(f"policies are {', '.join(unknown) or 'none'}; choose from {', '.join(POLICIES)}")
-        if self.protocol not in PROTOCOLS:
-            raise SettingsError(f"protocol is {self.protocol!r}; choose from {', '.join(PROTOCOLS)}")
-        if self.target not in USAGE_COLUMNS:
-            raise SettingsError(f"target is {self.target!r}; choose from {', '.join(USAGE_COLUMNS)}")
-        if not self.seeds or not all(0 <= seed < 2**32 for seed in self.seeds):
-            raise SettingsError(f"seeds are {self.seeds}; give at least one, each from 0 to 4,294,967,295")
-        if not 2 <= self.cold_runs <= 10_000:
-            raise SettingsError(f"cold runs is {self.cold_runs}; give 2 to 10,000")
-        if not all(0 <= price <= 1e6 for price in self.prices_runs):
-            raise SettingsError(f"prices are {self.prices_runs}; give 0 to 1,000,000 mean runs")
+    prices_runs: Annotated[
+        tuple[float, ...],
+        Setting(
+            "Costs of a failure that make the frontier, A,B,...",
+            unit="mean runs",
+            least=0,
+            most=1e6,
+            flag="--prices",
+            key="memory_prices_runs",
+            label="Costs of the frontier",
+            empty="no frontier",
+        ),
+    ] = PRICES
 
     @property
     def used_target(self) -> str:

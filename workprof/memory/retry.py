@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import SettingsError
 from workprof.units import GB, MIB
 
@@ -23,37 +25,69 @@ NODE_BYTES = 128.0 * GB
 """Size of a node in the published harness (memory.md 2.2, Tovar)."""
 
 
-@dataclass(frozen=True)
+@settings
 class RetrySettings:
-    """How failed attempts are lifted and charged.
+    """How failed attempts are lifted and charged."""
 
-    Attributes:
-        rule: one of `RULES`.
-        time_to_failure: share of the run time after which a too small attempt dies, 0-1; the published harness has 1.
-        cap_bytes: largest size there is (a node); None = no limit.
-        max_retries: attempts after the first; a run that fails them all is given up.
-        node_bytes: where a rule asks for a whole node.
-        floor_bytes: the smallest size asked for: a straight line can go below zero, and doubling zero never ends.
-    """
-
-    rule: str = "published"
-    time_to_failure: float = 1.0
-    cap_bytes: float | None = None
-    max_retries: int = 50
-    node_bytes: float = NODE_BYTES
-    floor_bytes: float = float(MIB)
+    rule: Annotated[
+        str,
+        Setting(
+            "What follows a failed attempt.",
+            choices={
+                "published": "as each policy's source says",
+                "next_edge": "the next bin",
+                "double": "twice the size",
+                "max_seen": "the largest use seen",
+                "more": "+ 20 % or 100 MiB",
+                "request_x_attempt": "the request times the attempt",
+            },
+            flag="--retry",
+            key="memory_retry",
+            label="After a failure",
+        ),
+    ] = "published"
+    time_to_failure: Annotated[
+        float,
+        Setting(
+            "Share of its run time after which a too small attempt dies; the published harness has 1.",
+            unit="share",
+            least=0,
+            most=1,
+            key="memory_tau",
+            label="Fails after",
+        ),
+    ] = 1.0
+    cap_bytes: Annotated[
+        float | None,
+        Setting("Largest size there is: a node's memory.", unit="bytes", above=0, key="memory_cap", empty="no limit"),
+    ] = None
+    max_retries: Annotated[
+        int,
+        Setting(
+            "Attempts after the first; a run that fails them all is given up.",
+            least=0,
+            most=1000,
+            key="memory_retries",
+            label="Retries at most",
+        ),
+    ] = 50
+    node_bytes: Annotated[
+        float, Setting("Size where a rule requests a whole node.", unit="bytes", above=0, key="memory_node")
+    ] = NODE_BYTES
+    floor_bytes: Annotated[
+        float,
+        Setting(
+            "Smallest size requested: a straight line can go below zero, and doubling zero never ends.",
+            unit="bytes",
+            above=0,
+            key="memory_retry_floor",
+            label="Smallest request",
+        ),
+    ] = float(MIB)
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise SettingsError(f"retry rule is {self.rule!r}; choose from {', '.join(RULES)}")
-        if not 0 <= self.time_to_failure <= 1:
-            raise SettingsError(f"time to failure is {self.time_to_failure}; give a share of the run time, 0 to 1")
         if self.cap_bytes is not None and not self.cap_bytes >= self.floor_bytes:
             raise SettingsError(f"cap is {self.cap_bytes} bytes; give at least {self.floor_bytes:.0f}")
-        if not 0 <= self.max_retries <= 1000:
-            raise SettingsError(f"max retries is {self.max_retries}; give 0 to 1000")
-        if not (self.node_bytes > 0 and self.floor_bytes > 0):
-            raise SettingsError("node and floor must be above 0 bytes")
 
 
 @dataclass(frozen=True)

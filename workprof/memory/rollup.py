@@ -6,16 +6,17 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_if_present
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.memory.plan import CORE_RULES, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
+from workprof.memory.plan import KEEP, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
 from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
-from workprof.memory.usage import Runs, requesting, runs_of, with_flat_request
+from workprof.memory.usage import Request, Runs, requesting, runs_of, with_flat_request
 from workprof.progress import Progress, silent
 from workprof.units import GB, HOUR_S
 
@@ -29,21 +30,23 @@ ASSUMED_PRICE = 0.005
 """Per GB·h; an assumption to be replaced, not anyone's price."""
 
 
-@dataclass(frozen=True)
+@settings
 class Price:
-    """A price of memory.
+    """A price of memory."""
 
-    Attributes:
-        per_gb_h: 0 or more.
-        currency: shown as it is.
-    """
-
-    per_gb_h: float = ASSUMED_PRICE
-    currency: str = "USD"
+    per_gb_h: Annotated[
+        float,
+        Setting(
+            "Per GB·h; an assumption of yours, no price list comes with this.",
+            least=0,
+            flag="--price",
+            key="memory_price",
+            label="Price per GB·h (assumed)",
+        ),
+    ] = ASSUMED_PRICE
+    currency: Annotated[str, Setting("Of the price, shown as it is.", key="memory_currency")] = "USD"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.per_gb_h < float("inf"):
-            raise SettingsError(f"price is {self.per_gb_h} per GB·h; give 0 or more")
         if not self.currency.strip() or len(self.currency) > 8:
             raise SettingsError(f"currency is {self.currency!r}; give a short name such as USD")
 
@@ -200,32 +203,43 @@ GROUPINGS = {
 """What rows may be, and the columns that say so, the first that is there."""
 
 
-@dataclass(frozen=True)
+@settings
 class RollupSettings:
-    """Settings of a roll-up.
+    """What is added up before and after a plan, and how."""
 
-    Attributes:
-        by: one of `GROUPINGS`.
-        measure: 'mean', 'peak' or 'one_each'.
-        plan: how the sizes after are chosen.
-        cores: 'non_parallel_to_one' (tasks that use one core at most get one) or 'keep'.
-        request_bytes: request of runs that have none in the table; 0 = those runs are left out.
-        price: of memory.
-    """
-
-    by: str = "task"
-    measure: str = MEAN
+    by: Annotated[
+        str,
+        Setting(
+            "What a row is.",
+            choices=tuple(GROUPINGS),
+            key="memory_by",
+            label="Rows",
+        ),
+    ] = "task"
+    measure: Annotated[
+        str,
+        Setting(
+            "Which amount is added up.",
+            choices={
+                MEAN: "held on average over the trace",
+                PEAK: "at the worst moment",
+                ONE_EACH: "one run of every task, as published",
+            },
+            key="memory_measure",
+            label="Amount",
+        ),
+    ] = MEAN
     plan: PlanSettings = field(default_factory=PlanSettings)
-    cores: str = NON_PARALLEL_TO_ONE
-    request_bytes: float = 0.0
+    cores: Annotated[
+        str,
+        Setting(
+            "Cores after the plan.",
+            choices={NON_PARALLEL_TO_ONE: "tasks that use one core at most get one", KEEP: "as requested"},
+            key="memory_cores",
+        ),
+    ] = NON_PARALLEL_TO_ONE
+    request_bytes: Request = 0.0
     price: Price = field(default_factory=Price)
-
-    def __post_init__(self) -> None:
-        for name, choices in (("by", tuple(GROUPINGS)), ("measure", MEASURES), ("cores", CORE_RULES)):
-            if getattr(self, name) not in choices:
-                raise SettingsError(f"{name} is {getattr(self, name)!r}; choose from {', '.join(choices)}")
-        if not 0 <= self.request_bytes < float("inf"):
-            raise SettingsError(f"request_bytes is {self.request_bytes}; give bytes, 0 for none")
 
 
 @dataclass(frozen=True)

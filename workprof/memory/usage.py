@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_if_present, numbers_of
+from workprof.core.fields import Setting
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.units import HOUR_S
 
@@ -19,6 +20,37 @@ if TYPE_CHECKING:
 
 USAGE_COLUMNS = {"peak_rss": "peak_memory_bytes", "rss": "rss"}
 """What may be sized for: the peak decides whether a run is killed; the published harness compares with rss."""
+
+Target = Annotated[
+    str,
+    Setting(
+        "What counts as the use of a run.",
+        choices={
+            "peak_rss": "the largest use, which decides whether it is killed",
+            "rss": "what the published harness compares with",
+        },
+        key="memory_target",
+        label="Memory measure",
+    ),
+]
+Task = Annotated[str, Setting("Name of the task.", empty="all tasks", key="memory_task")]
+Request = Annotated[
+    float,
+    Setting(
+        "Request of runs that have none in the table.",
+        unit="bytes",
+        least=0,
+        empty="leave them out",
+        key="memory_request",
+        label="Assume one request for all",
+    ),
+]
+Headroom = Annotated[
+    float,
+    Setting(
+        "Kept free above the use of every run, as a share of it.", unit="share", least=0, most=3, key="memory_headroom"
+    ),
+]
 
 ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.memory.intervals import Interval, too_few, wilson
 from workprof.memory.plan import GIVEN, KEPT, PlannedTask, PlanSettings, plan_of
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
 from workprof.memory.replay import submit_order
 from workprof.memory.retry import Demand, RetrySettings, Sizes, try_sizes
-from workprof.memory.usage import Runs, runs_of
+from workprof.memory.usage import Runs, Target, Task, runs_of
 from workprof.progress import Progress, silent
 from workprof.units import GB, format_share
 
@@ -140,29 +141,21 @@ MOST_CANDIDATES = 200
 FEWEST_KNOWN = 3
 
 
-@dataclass(frozen=True)
+@settings
 class WhySettings:
-    """Which size is to be explained.
+    """Which size is to be explained."""
 
-    Attributes:
-        task: its name.
-        input_column: 'none' = the task alone.
-        input_value: of the run to come; None = the median of the past ones.
-        target: 'peak_rss' or 'rss'.
-        sizing: price and beliefs.
-        retry: how failures are charged.
-    """
-
-    task: str
-    input_column: str = "none"
-    input_value: float | None = None
-    target: str = "peak_rss"
+    task: Task
+    input_column: Annotated[
+        str, Setting("Column that the size goes by.", columns="numeric", flag="--input", key="memory_input")
+    ] = "none"
+    input_value: Annotated[
+        float | None,
+        Setting("Input of the run to come.", least=0, flag="--value", key="memory_input_value", empty="the median"),
+    ] = None
+    target: Target = "peak_rss"
     sizing: SizingSettings = field(default_factory=SizingSettings)
     retry: RetrySettings = field(default_factory=RetrySettings)
-
-    def __post_init__(self) -> None:
-        if self.input_value is not None and not (np.isfinite(self.input_value) and self.input_value >= 0):
-            raise SettingsError(f"the input is {self.input_value}; give 0 or more")
 
 
 @dataclass(frozen=True)

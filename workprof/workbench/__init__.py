@@ -8,7 +8,7 @@ from workprof.workbench.durations import DurationQuestions
 from workprof.workbench.explanations import ExplanationQuestions
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.job_search import JobSearchQuestions
-from workprof.workbench.memory_profiles import ProfileBinQuestions
+from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.new_jobs import NewJobQuestions
 from workprof.workbench.node_scenarios import NodeScenarioQuestions
 from workprof.workbench.phase_views import PhaseViewQuestions
@@ -26,7 +26,7 @@ class Workbench(
     JobSearchQuestions,
     ExplanationQuestions,
     DurationQuestions,
-    ProfileBinQuestions,
+    MemoryQuestions,
     NodeScenarioQuestions,
     PhaseQuestions,
     PhaseViewQuestions,

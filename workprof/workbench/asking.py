@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
 
 import pandas as pd
 
 from workprof.cache import About, ResultCache
+from workprof.core.question import Question
 from workprof.errors import WrongKind
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
-from workprof.progress import Progress
+from workprof.progress import Progress, silent
 from workprof.settings import Settings
 from workprof.steps import Request, Step, perform
 from workprof.store.reports import Dataset
@@ -21,6 +22,8 @@ from workprof.store.trace_store import TraceStore
 from workprof.workbench.views import Views
 
 Result = TypeVar("Result")
+S = TypeVar("S")
+R = TypeVar("R")
 Frames = Callable[[], Mapping[str, pd.DataFrame]]
 Extras = Sequence[tuple[Step, object]]
 
@@ -33,6 +36,8 @@ HINTS = {JOBS: "workprof ingest FILE", BENCHMARKS: "workprof nodes suite", TELEM
 MEMORY_SHARE_OF_CACHE = 8
 VIEWS_KEPT = 64
 DISK_BYTES_OF_CACHE = 4_000_000_000
+TABLE_BYTES = 200_000_000
+"""Of one table that stays in memory between two clicks."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ class Asking:
         self._jobs = Jobs(self._cache, settings.home / "jobs")
         self._guard = threading.Lock()
         self._views = Views(VIEWS_KEPT)
+        self._table: tuple[str, tuple[str, ...], pd.DataFrame] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -117,6 +123,27 @@ class Asking:
         """Return every kept computation, newest first."""
         return self._cache.abouts()
 
+    def frames_of(self, entry: Dataset, columns: Sequence[str] | None) -> Frames:
+        """Return a function that reads columns of a dataset as its table 'jobs'; None = all but planted truths.
+
+        The last table stays in memory between two clicks, if it is small.
+        """
+
+        def read() -> Mapping[str, pd.DataFrame]:
+            known = self._store.columns(entry.hash)
+            if columns is None:
+                wanted = tuple(one.name for one in known if not one.truth and one.name != "row_id")
+            else:
+                present = {one.name for one in known}
+                wanted = tuple(name for name in dict.fromkeys(columns) if name in present)
+            cached = self._table
+            if cached is None or cached[:2] != (entry.hash, wanted):
+                cached = (entry.hash, wanted, self._store.frame(entry.hash, wanted))
+                self._table = cached if int(cached[2].memory_usage().sum()) <= TABLE_BYTES else None
+            return {"jobs": cached[2]}
+
+        return read
+
     def _answer(self, step: Step, entry: Dataset, settings: object, cls: type[Result]) -> Answer[Result]:
         key = self._request(step, entry, settings).key
         return Answer(key, self._cache.get(key, cls), self._jobs.view(key))
@@ -144,3 +171,77 @@ class Asking:
         refuse_other_kind(entry, KINDS.get(step.name.partition(".")[0], JOBS))
         lines = {extra.name: extra.about(extra.key(entry.hash, own), entry.name, own, 0.0) for extra, own in extras}
         return Request(step, entry.name, settings, step.key(entry.hash, settings), lines)
+
+
+class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BINS)`
+    """A question of the workbench: `bench.bins(dataset, settings)`, `bench.bins.cached(...)`, `bench.bins.start(...)`.
+
+    Args:
+        question: its declaration.
+        frames: (bench, dataset, settings, fit, progress) -> a function that reads what the computation needs; without
+            it, the columns that every question of the kind reads and those that this one names.
+        resolve: (bench, dataset, settings) -> the settings with nothing left open: equal ones share a key.
+    """
+
+    def __init__(
+        self,
+        question: Question[S, R],
+        frames: Callable[..., Frames] | None = None,
+        resolve: Callable[[Any, Dataset, S], S] | None = None,
+    ) -> None:
+        self.question, self.frames, self.resolve = question, frames, resolve
+
+    def __get__(self, bench: Any, _: object = None) -> Bound[S, R]:
+        return Bound(bench, self)
+
+
+@dataclass(frozen=True)
+class Bound(Generic[S, R]):
+    """A question of one open workbench."""
+
+    bench: Any
+    declared: ask[S, R]
+
+    def __call__(
+        self, dataset: str, settings: S | None = None, progress: Progress = silent, *, fit: object | None = None
+    ) -> R:
+        """Return the result: cached, or computed here and now.
+
+        Args:
+            dataset: name or hash.
+            settings: None = the defaults.
+            progress: told what is done.
+            fit: settings of the clustering that the question rests on, where it does; None = the default one.
+
+        Raises:
+            WrongKind: when the dataset holds something else than the question is about.
+        """
+        request, frames = self._request(dataset, settings, fit, progress)
+        result: R = self.bench._blocking(request, self.declared.question.result, frames, progress)
+        return result
+
+    def cached(self, dataset: str, settings: S | None = None, *, fit: object | None = None) -> Answer[R]:
+        """Return the cached result if there is one, and the job that makes it, without computing anything."""
+        key = self._request(dataset, settings, fit, silent)[0].key
+        return Answer(key, self.bench._cache.get(key, self.declared.question.result), self.bench._jobs.view(key))
+
+    def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None) -> JobView:
+        """Start the computation in a child process, or join the one that runs."""
+        view: JobView = self.bench._jobs.start(*self._request(dataset, settings, fit, silent))
+        return view
+
+    def _request(
+        self, dataset: str, settings: S | None, fit: object | None, progress: Progress
+    ) -> tuple[Request, Frames]:
+        question, bench = self.declared.question, self.bench
+        entry = bench.dataset(dataset)
+        chosen = question.default() if settings is None else question.without_ignored(settings)
+        if self.declared.resolve is not None:
+            chosen = self.declared.resolve(bench, entry, chosen)
+        step = question.step
+        if question.rests_on_fit:
+            step = replace(step, name=f"{step.name}[{bench.fit_key(entry, fit)}]")
+        request = bench._request(step, entry, chosen)
+        if self.declared.frames is not None:
+            return request, self.declared.frames(bench, entry, chosen, fit, progress)
+        return request, bench.frames_of(entry, question.reads(chosen))

@@ -111,6 +111,10 @@ class ProfileQuestions(DatasetQuestions):
 
         return read
 
+    def fit_key(self, entry: Dataset, settings: ProfileSettings | None) -> str:
+        """Return the key of a clustering; None = the default one."""
+        return FIT.key(entry.hash, self._resolved(entry, settings or ProfileSettings()))
+
     def _clustering(self, dataset: str, settings: ProfileSettings) -> str:
         entry = self._jobs_of(dataset)
         return FIT.key(entry.hash, self._resolved(entry, settings))

@@ -6,14 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from workprof.memory.assessment import AssessmentSettings
-from workprof.memory.bin_models import FAITHFUL, PredictorSettings, faithful_predictor
-from workprof.memory.bin_search import BinSettings
-from workprof.memory.bins import ProfileBinSettings
-from workprof.memory.model_tables import TableSettings
-from workprof.memory.plan import PlanSettings
-from workprof.memory.replay import ReplaySettings
-from workprof.memory.rollup import RollupSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.clusterability.baseline import BaselineSettings
 from workprof.profiles.clusterability.clusterability import HopkinsSettings
@@ -40,7 +32,7 @@ JOB = ("--set", "task_name=any")
 """To train a forecaster from a shell, it has to be asked for a job; any will do."""
 
 
-OF_ANY_CLUSTERING = ("profiles.durations", "profiles.baseline", "memory.profile_bins", "memory.profile_improvement")
+OF_ANY_CLUSTERING = ("profiles.durations", "profiles.baseline")
 """Steps that rest on a clustering and whose command takes any, by `--fit`."""
 
 
@@ -121,60 +113,6 @@ def _estimates(asked: EstimateEvaluationSettings, resolve: Resolve) -> CommandLi
     return CommandLine(("estimate", "evaluate", "--train"), base, options, mode_words(mode), begins)
 
 
-def _assess(_: AssessmentSettings, __: Resolve) -> CommandLine:
-    base = AssessmentSettings()
-    return CommandLine(("memory", "assess"), base, flags("target"), begins=base)
-
-
-def _bins(asked: BinSettings, _: Resolve) -> CommandLine:
-    number = {"--edges": "edges_bytes"} if asked.edges_bytes else {"-k": "k"}
-    options = number | flags("weight", "top", "headroom", "search", "target") | {"--step": "step_bytes"}
-    base = BinSettings(task=asked.task)
-    return CommandLine(("memory", "bins"), base, options, ("--task", asked.task), begins=base)
-
-
-def _profile_bins(asked: ProfileBinSettings, resolve: Resolve) -> CommandLine:
-    line = _bins(asked.bins, resolve)
-    options = {flag: f"bins.{field}" for flag, field in line.options.items()}
-    base = ProfileBinSettings(asked.profile)
-    return CommandLine(line.words, base, options, ("--profile", str(asked.profile)), begins=base)
-
-
-def _train(asked: PredictorSettings, _: Resolve) -> CommandLine:
-    task, k = asked.bins.task, asked.bins.k
-    faithful = asked.mode == FAITHFUL
-    base = faithful_predictor(task, k) if faithful else PredictorSettings(bins=BinSettings(task=task, k=k))
-    after = ("--task", task, "-k", str(k), *mode_words(asked.mode))
-    facts = {"--before": "before_the_run", "--after": "after_the_run"}
-    options = flags("models", "sampling", "penalty", "trials", "seed") | facts
-    return CommandLine(("memory", "train"), base, options, after, begins=base)
-
-
-def _tables(asked: TableSettings, resolve: Resolve) -> CommandLine:
-    line = _train(asked.predictor, resolve)
-    options = {flag: f"predictor.{field}" for flag, field in line.options.items()}
-    base = TableSettings(line.base)
-    return CommandLine(line.words, base, options, (*line.after, "--tables"), begins=base)
-
-
-def _replay(_: ReplaySettings, __: Resolve) -> CommandLine:
-    lifting = {"--retry": "retry.rule", "--time-to-failure": "retry.time_to_failure", "--cap": "retry.cap_bytes"}
-    options = flags("policies", "protocol", "seeds", "target")
-    options |= {"--input": "input_column", "--price": "sizing.price_runs"} | lifting
-    return CommandLine(("memory", "replay"), ReplaySettings(), options, begins=ReplaySettings())
-
-
-def _plan(_: PlanSettings, __: Resolve) -> CommandLine:
-    after = ("--to", "json", "-o", "plan.json")
-    return CommandLine(("memory", "export"), PlanSettings(), flags("rule", "headroom"), after, PlanSettings())
-
-
-def _rollup(_: RollupSettings, __: Resolve) -> CommandLine:
-    price = {"--price": "price.per_gb_h", "--currency": "price.currency"}
-    options = flags("by", "measure") | flags("rule", "headroom", within="plan.") | price
-    return CommandLine(("memory", "rollup"), RollupSettings(), options, begins=RollupSettings())
-
-
 _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
     "profiles.fit": _fit,
     "profiles.tree": _fit,
@@ -186,14 +124,6 @@ _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
     "profiles.explain_all": _explanation,
     "profiles.classifier_evaluation": _classify,
     "profiles.estimate_evaluation": _estimates,
-    "memory.assess": _assess,
-    "memory.bins": _bins,
-    "memory.profile_bins": _profile_bins,
-    "memory.train": _train,
-    "memory.tables": _tables,
-    "memory.replay": _replay,
-    "memory.plan": _plan,
-    "memory.rollup": _rollup,
     **VIEW_COMMANDS,
     **MEASURED_COMMANDS,
 }

@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workprof.memory.bin_search import BinSettings
-from workprof.memory.bins import ProfileBinSettings
-from workprof.memory.facts import FactPointsSettings
-from workprof.memory.plan import ViolationSettings
-from workprof.memory.why import WhySettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryViewSettings
 from workprof.phases.run_list import RunListSettings
 from workprof.phases.settings import LibrarySettings, faithful_library
@@ -19,44 +14,12 @@ from workprof.profiles.durations.durations import DurationSettings
 from workprof.workbench.run_command_line import CommandLine, Resolve, flags, mode_words
 from workprof.workbench.run_setting_paths import told
 
-LIFTING = {"--retry": "retry.rule", "--time-to-failure": "retry.time_to_failure", "--cap": "retry.cap_bytes"}
 C = {"--c": "library.match.c"}
 
 
 def _durations(_: DurationSettings, __: Resolve) -> CommandLine:
     base = DurationSettings()
     return CommandLine(("durations",), base, flags("by", "target", "confidence"), begins=base)
-
-
-def _fact(asked: FactPointsSettings, _: Resolve) -> CommandLine:
-    base = FactPointsSettings(asked.column)
-    return CommandLine(
-        ("memory", "fact"), base, flags("task", "target", "seed"), ("--column", asked.column), begins=base
-    )
-
-
-def _why(asked: WhySettings, _: Resolve) -> CommandLine:
-    base = WhySettings(asked.task)
-    options = {"--input": "input_column", "--value": "input_value", "--price": "sizing.price_runs"} | flags("target")
-    return CommandLine(("memory", "why"), base, options | LIFTING, ("--task", asked.task), begins=base)
-
-
-def _curve(asked: BinSettings, _: Resolve) -> CommandLine:
-    base = BinSettings(asked.task)
-    options = flags("weight", "top", "headroom", "search", "target") | {"-k": "k", "--step": "step_bytes"}
-    return CommandLine(("memory", "curve"), base, options, ("--task", asked.task), begins=base)
-
-
-def _profile_curve(asked: ProfileBinSettings, resolve: Resolve) -> CommandLine:
-    line, base = _curve(asked.bins, resolve), ProfileBinSettings(asked.profile)
-    options = {flag: f"bins.{field}" for flag, field in line.options.items()}
-    return CommandLine(line.words, base, options, ("--profile", str(asked.profile)), begins=base)
-
-
-def _violations(_: ViolationSettings, __: Resolve) -> CommandLine:
-    base = ViolationSettings()
-    options = flags("rule", "headroom", within="plan.") | flags("most")
-    return CommandLine(("memory", "violations"), base, options, begins=base)
 
 
 def _runs(_: RunListSettings, __: Resolve) -> CommandLine:
@@ -104,11 +67,6 @@ def _library(asked: LibrarySettings) -> LibrarySettings:
 
 VIEW_COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
     "profiles.durations": _durations,
-    "memory.fact": _fact,
-    "memory.why": _why,
-    "memory.improvement": _curve,
-    "memory.profile_improvement": _profile_curve,
-    "memory.violations": _violations,
     "phases.runs": _runs,
     "phases.timeline": _timeline,
     "phases.learn": _fingerprints,

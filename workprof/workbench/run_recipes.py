@@ -3,17 +3,6 @@
 from __future__ import annotations
 
 from workprof.errors import NotEnoughData
-from workprof.memory.assessment import Assessment, AssessmentSettings
-from workprof.memory.bin_models import PredictorSettings
-from workprof.memory.bin_search import BinSettings
-from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
-from workprof.memory.facts import FactPoints, FactPointsSettings
-from workprof.memory.model_tables import PredictorTables, TableSettings
-from workprof.memory.models import PredictorResult
-from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
-from workprof.memory.replay import ReplayResult, ReplaySettings
-from workprof.memory.rollup import Rollup, RollupSettings
-from workprof.memory.why import Why, WhySettings
 from workprof.profiles.classifier.evaluation import ClassifierEvaluation
 from workprof.profiles.classifier.explain_all import GlobalExplanation
 from workprof.profiles.classifier.settings import ClassifierSettings
@@ -33,9 +22,9 @@ from workprof.profiles.recut import TreeSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep.settings import GroupSettings, SweepSettings
 from workprof.profiles.sweep.sweep import SweepGroup
-from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts, memory, profiles
-from workprof.workbench import memory_profiles as profile_room
+from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts, profiles
 from workprof.workbench import sweeps as sweep_room
+from workprof.workbench.declared import DECLARED
 from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_recipe import Recipe
 from workprof.workbench.run_recipes_measured import MEASURED
@@ -93,22 +82,8 @@ _ALL = (
         why_no_command=_OBSERVED,
     ),
     Recipe(feedback_loops.REFIT, "", RefitSettings, Refit, why_not=_REFIT, why_no_command=_REFITTED),
-    Recipe(memory.ASSESS, "assessment", AssessmentSettings, Assessment),
-    Recipe(memory.FACT, "fact_points", FactPointsSettings, FactPoints),
-    Recipe(memory.BINS, "bins", BinSettings, Bins),
-    Recipe(memory.CURVE, "improvement", BinSettings, ImprovementCurve),
-    Recipe(profile_room.PROFILE_BINS, "profile_bins", ProfileBinSettings, ProfileBins, clustering="profiles"),
-    Recipe(
-        profile_room.PROFILE_CURVE, "profile_improvement", ProfileBinSettings, ImprovementCurve, clustering="profiles"
-    ),
-    Recipe(memory.TRAIN, "bin_models", PredictorSettings, PredictorResult),
-    Recipe(memory.TABLES, "bin_tables", TableSettings, PredictorTables),
-    Recipe(memory.REPLAY, "replay", ReplaySettings, ReplayResult),
-    Recipe(memory.WHY, "why_size", WhySettings, Why),
-    Recipe(memory.VIOLATIONS, "violations", ViolationSettings, Violations),
-    Recipe(memory.PLAN, "plan", PlanSettings, Plan),
-    Recipe(memory.ROLLUP, "rollup", RollupSettings, Rollup),
 )
 
-RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_ALL, *MEASURED)}
+_DECLARED = tuple(Recipe(one.step, one.call, one.settings, one.result) for one in DECLARED.values())
+RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_ALL, *MEASURED, *_DECLARED)}
 """A step that is not here is listed, pinned and removed like every other; it only has no snippet."""

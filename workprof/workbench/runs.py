@@ -8,9 +8,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from workprof.cache import KeptEntry
+from workprof.core.question import python_of as declared_python
+from workprof.core.question import shell_of
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.jobs import JobView
 from workprof.records import Packed, digest, unpack
+from workprof.workbench.declared import DECLARED
 from workprof.workbench.forecasts import ForecastQuestions
 from workprof.workbench.run_commands import command_of, with_clustering
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
@@ -111,6 +114,9 @@ class RunQuestions(ForecastQuestions):
         if not recipe.method:
             raise NotEnoughData(f"{kept.step} has no question of its own: {recipe.why_not}")
         settings = _settings(recipe, kept)
+        if kept.step in DECLARED:
+            fit = self._clustering_settings(kept) if kept.clustering else None
+            return declared_python(DECLARED[kept.step], kept.dataset_hash, kept.dataset, settings, fit)
         question = Question(
             method=recipe.method,
             dataset=kept.dataset_hash,
@@ -132,6 +138,9 @@ class RunQuestions(ForecastQuestions):
         kept = self.kept_run(run)
         recipe = _recipe(kept)
         asked = _settings(recipe, kept)
+        if kept.step in DECLARED:
+            fit = self._clustering_settings(kept) if kept.clustering else None
+            return shell_of(DECLARED[kept.step], kept.dataset_hash, asked, fit)
         asked = asked if kept.step in MEASURED_COMMANDS else recipe.asked(asked)
         resolve = partial(self._resolved, self.dataset(kept.dataset_hash))
         found = "" if recipe.why_no_command else command_of(kept.step, kept.dataset_hash, asked, resolve)

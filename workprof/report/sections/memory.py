@@ -41,8 +41,8 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     rolled = workbench.rollup(dataset.hash, plan, progress)
     replayed = through_job(
         workbench,
-        lambda: workbench.replay_answer(dataset.hash, policies),
-        lambda: workbench.start_replay(dataset.hash, policies),
+        lambda: workbench.replay.cached(dataset.hash, policies),
+        lambda: workbench.replay.start(dataset.hash, policies),
         progress,
     )
     return Content(

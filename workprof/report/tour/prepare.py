@@ -25,7 +25,7 @@ def missing(workbench: Workbench, dataset: str) -> tuple[str, ...]:
     kept = {
         "the profiles": workbench.profiles_answer(dataset, ProfileSettings()).result,
         "the test of the classifier": workbench.classifier_evaluation_answer(dataset, ClassifierSettings()).result,
-        "the replay of sizing policies": workbench.replay_answer(dataset, ReplaySettings()).result,
+        "the replay of sizing policies": workbench.replay.cached(dataset, ReplaySettings()).result,
     }
     return tuple(words for words, result in kept.items() if result is None)
 

@@ -1,0 +1,151 @@
+"""A declared question as a form: a control for each setting, with its label, help, unit and bounds, in the address."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages._frame.visit import Visit
+from workprof.charts.help import explained
+from workprof.core.fields import Leaf, leaves, put, read
+from workprof.core.question import Question, form_text, from_form
+from workprof.errors import SettingsError
+from workprof.store.reports import Dataset
+
+S = TypeVar("S")
+
+MOST_ON_A_SLIDER = 12
+NONE = "none"
+"""What a list of columns calls none of them."""
+
+
+def settings(
+    visit: Visit,
+    dataset: Dataset,
+    question: Question[S, Any],
+    main: Sequence[str],
+    given: Mapping[str, Any] | None = None,
+    own: Mapping[str, Callable[[], Any]] | None = None,
+) -> S:
+    """Show a question's form and return the settings.
+
+    Args:
+        visit: this run of the page.
+        dataset: whose columns are offered.
+        question: declared; every setting has a control, so that every setting stands in the address.
+        main: paths of the settings that are shown; the others fold into "More settings".
+        given: path -> value of the settings that the page shows elsewhere, or that the question has from another.
+        own: path -> a control of the page's own that shows itself and returns the value.
+
+    Raises:
+        SettingsError: when the chosen settings are not valid together.
+    """
+    values, own, page = dict(given or {}), own or {}, question.page
+    shown = {leaf.path: leaf for leaf in question.leaves if leaf.path not in values}
+    columns = visit.workbench.columns(dataset.hash)
+    offered = {
+        "any": tuple(one.name for one in columns if not one.truth and one.name != "row_id"),
+        "numeric": tuple(one.name for one in columns if one.numeric and not one.truth and one.name != "row_id"),
+        "category": tuple(one.name for one in columns if not one.numeric and not one.truth),
+    }
+
+    def draw(paths: Sequence[str]) -> None:
+        with st.grid(min_column_width=180, gap="small"):
+            for path in paths:
+                leaf = shown[path]
+                values[path] = own[path]() if path in own else control(leaf, page, offered.get(leaf.about.columns, ()))
+
+    draw([path for path in main if path in shown])
+    rest = [path for path in shown if path not in main]
+    if rest:
+        place = f"{page}_{question.name.rpartition('.')[2]}_more"
+        with st.expander("More settings", icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
+            draw(rest)
+    return put(question.default(), values)
+
+
+def control(leaf: Leaf, page: str, columns: Sequence[str] = ()) -> Any:
+    """Show the control of one setting and return its value."""
+    about, key, usual = leaf.about, leaf.key(page), None if leaf.default is MISSING else leaf.default
+    meanings = about.choices if isinstance(about.choices, Mapping) else {}
+    meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
+    bound: dict[str, Any] = {"key": key, "bind": "query-params", "help": explained(leaf.label, meaning) or None}
+    if about.choices or about.columns:
+        return _chosen(leaf, usual, tuple(map(str, about.choices)) or tuple(columns), bound)
+    if leaf.kind is bool:
+        return st.toggle(leaf.label, value=bool(usual), **bound)
+    if leaf.number:
+        return _number(leaf, usual, bound)
+    shown = "" if usual is None else form_text(leaf, usual)
+    text = st.text_input(leaf.label, value=str(shown), **bound) or ""
+    try:
+        return read(leaf, text)
+    except SettingsError as error:
+        st.error(str(error), icon=":material/error:")
+        return usual
+
+
+def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], bound: Any) -> Any:
+    if leaf.many:
+        default = [one for one in (usual or ()) if one in options]
+        chosen = tuple(st.multiselect(leaf.label, options, default=default, placeholder="none", **bound))
+        return chosen if chosen or not leaf.about.some else usual
+    empty: Any = next((word for word, meaning in leaf.about.named.items() if meaning == usual), usual or NONE)
+    if leaf.about.columns:
+        options = (empty, *(name for name in options if name != empty))
+    chosen = st.selectbox(leaf.label, options, index=options.index(empty) if empty in options else 0, **bound)
+    return usual if chosen == empty else chosen
+
+
+def _number(leaf: Leaf, usual: Any, bound: dict[str, Any]) -> Any:
+    about, (_, factor) = leaf.about, leaf.form_unit
+    low = about.least if about.least is not None else about.above
+    if leaf.kind is int:
+        least, most = 0 if low is None else math.ceil(low), None if about.most is None else math.floor(about.most)
+        if most is not None and most - least <= MOST_ON_A_SLIDER:
+            return int(st.slider(leaf.label, least, most, usual if usual is not None else least, **bound))
+        shown = st.number_input(leaf.label, min_value=least, max_value=most, value=usual, step=1, **bound)
+        return None if shown is None else int(shown)
+    shown = st.number_input(
+        leaf.label,
+        min_value=None if low is None else low * factor,
+        max_value=None if about.most is None else about.most * factor,
+        value=None if usual is None else float(f"{usual * factor:.12g}"),
+        format="%g",
+        **bound,
+    )
+    if shown is None or (leaf.optional and about.above == shown):
+        return None
+    return float(usual) if usual is not None and shown == float(f"{usual * factor:.12g}") else from_form(shown, factor)
+
+
+def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
+    """Take the settings that a link names by their options (`cap=64GB`) over into the page's own parameters.
+
+    To be called before the page's controls are shown. A link of a page's own making names the controls.
+    """
+    tab = st.query_params.get(f"{page}_tab", "")
+    changed = False
+    for question in questions:
+        if question.tab not in ("", tab) and tab:
+            continue
+        for leaf in leaves(question.settings):
+            name, key = leaf.flag.lstrip("-"), leaf.key(page)
+            if name not in st.query_params or name == key or key in st.session_state:
+                continue
+            try:
+                value = read(leaf, st.query_params[name])
+            except SettingsError as error:
+                st.warning(f"`{name}` in the link could not be read: {error}; the default is used.")
+            else:
+                st.query_params[key] = form_text(leaf, value)
+            del st.query_params[name]
+            changed = True
+    context = get_script_run_ctx()
+    if changed and context is not None:  # no public way to say that the page starts from it
+        context.session_state._state.query_params.set_initial_query_params_from_current()

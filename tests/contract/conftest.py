@@ -1,0 +1,3 @@
+from tests.pages.conftest import app, home
+
+__all__ = ["app", "home"]

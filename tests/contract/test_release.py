@@ -1,0 +1,189 @@
+"""What the release before promised still holds: cache keys, options, links, JSON keys, headings, homes.
+
+`release.json` and `home.tar.xz` were made by the release before. What is changed on purpose stands in CHANGED, with its
+reason, and in the CHANGELOG.
+"""
+
+import contextlib
+import dataclasses
+import io
+import json
+import tarfile
+import typing
+from pathlib import Path
+
+import pytest
+import typer
+
+from tests.charts import records_for_memory
+from tests.pages import addresses, whole_home
+from tests.pages.all_views import views
+from workprof.cli.main import app as commands
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import PlanSettings, RollupSettings
+from workprof.records import canonical_json, digest
+from workprof.settings import from_environment
+from workprof.workbench import Workbench
+from workprof.workbench.run_recipes import RECIPES
+
+HERE = Path(__file__).parent
+RELEASE = json.loads((HERE / "release.json").read_text())
+CHANGED: dict[str, str] = {}
+"""'kind: name' -> why it is no longer there."""
+
+
+def blank(cls):
+    """Return a settings record with something in every field that has no default."""
+    hints = typing.get_type_hints(cls)
+    given = {}
+    for one in dataclasses.fields(cls):
+        if one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
+            given[one.name] = {str: "x", int: 1, float: 1.0}.get(hints[one.name]) or blank(hints[one.name])
+    return cls(**given)
+
+
+@pytest.mark.parametrize("step", RELEASE["steps"])
+def test_the_default_settings_of_a_step_have_the_key_that_they_had(step):
+    recipe, before = RECIPES[step], RELEASE["steps"][step]
+    assert digest(canonical_json(blank(recipe.settings))) == before["digest"]
+    assert recipe.step.version == before["version"]
+
+
+def options_of(command, path=()):
+    """Yield (words of a command, its parameters) of the whole tree."""
+    if hasattr(command, "commands"):
+        for name in list(command.commands):
+            yield from options_of(command.commands[name], (*path, name))
+    else:
+        yield " ".join(path), command.params
+
+
+def test_every_option_of_every_command_is_still_accepted():
+    now = dict(options_of(typer.main.get_command(commands)))
+    missing = set()
+    for command, parameters in RELEASE["options"].items():
+        spelled = {word for one in now.get(command, ()) for word in (*one.opts, *one.secondary_opts)}
+        wanted = {word for name in parameters for word in name.split("/")}
+        missing |= {f"option: {command} {word}" for word in wanted - spelled}
+    assert missing - CHANGED.keys() == set()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return folder / "home", whole_home.make(folder)
+
+
+@pytest.mark.slow
+def test_every_parameter_of_a_link_and_every_heading_is_still_there(app, home, whole):
+    whole[0].rename(home)
+    known, headings = {}, {}
+    for view in views():
+        test = app(view.page, **view.parameters(whole[1]))
+        assert not test.exception, view
+        for node in addresses.everything(test):
+            if name := addresses.parameter(node):
+                known.setdefault(view.page, set()).add(name)
+            if node.type in ("dataframe", "arrow_data_frame"):
+                headings.setdefault(f"{view!r}: {node.key or ''}", set()).update(map(str, node.value.columns))
+    home.rename(whole[0])
+    lost = {f"link: {name}" for page, names in RELEASE["urls"].items() for name in set(names) - known.get(page, set())}
+    assert lost - CHANGED.keys() == set()
+    lost = {
+        f"heading: {table} {name}"
+        for table, names in RELEASE["tables"].items()
+        for name in set(names) - headings.get(table, set())
+    }
+    assert lost - CHANGED.keys() == set()
+
+
+def keys_of(document, path=""):
+    """Yield every path of keys of a JSON document; of a list that of its first item."""
+    if isinstance(document, dict):
+        for name, item in document.items():
+            yield f"{path}.{name}"
+            yield from keys_of(item, f"{path}.{name}")
+    elif isinstance(document, list) and document:
+        yield from keys_of(document[0], f"{path}[]")
+
+
+def arguments(hashes):
+    """Return name in the release's record -> words of the command."""
+    heavy, run = records_for_memory.HEAVY, whole_home.RUN
+    of_tasks = {
+        "memory assess": [],
+        "memory bins": ["--task", heavy],
+        "memory curve": ["--task", heavy],
+        "memory train": ["--task", heavy, "-k", "2", "--sampling", "none", "--trials", "0"],
+        "memory train --tables": [
+            *("--task", heavy, "-k", "2", "--sampling", "none", "--trials", "0", "--models", "svm", "--tables")
+        ],
+        "memory replay": ["--policies", "workprof,preset,p95"],
+        "memory rollup": [],
+        "memory why": ["--task", heavy],
+        "memory fact": ["--column", "duration_s", "--task", heavy],
+        "memory violations": [],
+    }
+    of_jobs = {
+        "memory bins --profile": ["--profile", "0"],
+        "profiles fit": [],
+        "profiles sweep": [],
+        "profiles hopkins": [],
+        "profiles baseline": [],
+        "profiles stability": ["--resamples", "2"],
+        "durations": [],
+        "classify evaluate": [],
+        "classify explain": [],
+        "classify predict": ["--set", "task_name=ps"],
+    }
+    of_nodes = {"nodes rank": [], "nodes groups": [], "nodes detect": []}
+    of_phases = {
+        "phases runs": [],
+        "phases show": ["--run", run],
+        "phases detect": ["--run", run],
+        "phases fingerprints": [],
+        "phases library": [],
+        "phases match": ["--unknown", run],
+    }
+    each = ((of_tasks, hashes.tasks), (of_jobs, hashes.jobs), (of_nodes, hashes.nodes), (of_phases, hashes.phases))
+    found = {
+        name: [name.partition(" --")[0], dataset, *words] for rows, dataset in each for name, words in rows.items()
+    }
+    return found | {"datasets": ["datasets"], "runs": ["runs"]}
+
+
+@pytest.mark.slow
+def test_every_key_of_every_json_document_is_still_there(whole, monkeypatch):
+    monkeypatch.setenv("WORKPROF_HOME", str(whole[0]))
+    lost = set()
+    assert set(arguments(whole[1])) == set(RELEASE["json"])
+    for name, (words, *rest) in arguments(whole[1]).items():
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            commands(args=[*words.split(), *rest, "--json"], standalone_mode=False)
+        now = set(keys_of(json.loads(out.getvalue())))
+        lost |= {f"json: {name} {key}" for key in set(keys_of(RELEASE["json"][name])) - now}
+    assert lost - CHANGED.keys() == set()
+
+
+def test_a_home_of_the_release_opens_with_its_results_and_scenarios(tmp_path, monkeypatch):
+    with tarfile.open(HERE / "home.tar.xz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    expected = json.loads((tmp_path / "expected.json").read_text())
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("WORKPROF_READONLY", raising=False)
+    with Workbench(from_environment()) as bench:
+        dataset = bench.dataset(expected["dataset"]).hash
+        assert dataset == expected["hash"]
+        bins = bench.bins.cached(dataset, BinSettings(task=expected["task"], k=2)).result
+        assert list(bins.edges_bytes) == expected["bins_edges"]
+        replayed = bench.replay.cached(dataset, ReplaySettings(policies=("workprof", "p95"))).result
+        assert {name: one.wasted_gb_h for name, one in replayed.policies.items()} == expected["wasted"]
+        rolled = bench.rollup.cached(dataset, RollupSettings(plan=PlanSettings(headroom=0.3))).result
+        assert rolled.total.memory_gb_h.after == expected["rollup_gb_h"]
+        assert [one.name for one in bench.scenarios(dataset)] == ["two bins"]
+        assert [one.run for one in bench.kept_runs() if one.pinned] == [expected["pinned"]]
+        assert sorted(one.key for one in bench.kept_runs()) == expected["runs"]
+        again = bench.bins(dataset, BinSettings(task=expected["task"], k=3))
+        assert again.optimal_improvement >= expected["bins_optimal"]

@@ -1,0 +1,174 @@
+"""Every declared question through its faces: random settings by command and by address come back the same."""
+
+import dataclasses
+import functools
+import random
+import shlex
+from dataclasses import MISSING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import typer
+
+from workprof.cli.main import app
+from workprof.cli.questions import settings_of
+from workprof.core.fields import from_json, leaves, put, read, to_plain, write
+from workprof.core.question import address_of, by_option, code_of, number_text, parameters_of, python_of, shell_of
+from workprof.errors import SettingsError
+from workprof.workbench import Workbench
+from workprof.workbench.declared import DECLARED
+
+CASES = 100
+WORDS = ("a", "b c", "flow:sort", "é", "x,y", " odd ", "n=1", "[1]", "-k", "")
+QUESTIONS = list(DECLARED.values())
+
+
+def any_value(draw, leaf):
+    """Return a random value that a setting may have."""
+    about = leaf.about
+    if leaf.optional and draw.random() < 0.3:
+        return None
+    if about.named and draw.random() < 0.2:
+        return draw.choice(list(about.named.values()))
+
+    def one(kind):
+        if about.choices:
+            return draw.choice(list(about.choices))
+        if kind is bool:
+            return draw.random() < 0.5
+        low = about.least if about.least is not None else (about.above or 0)
+        high = about.most if about.most is not None else max(low * 10, 1e6 if about.unit != "bytes" else 1e12)
+        if kind is int:
+            return draw.randint(int(low), int(min(high, 2**31)))
+        if kind is float:
+            value = draw.choice([draw.uniform(low, high), float(f"{draw.uniform(low, high):.3g}"), float(high)])
+            return value if about.above is None or value > about.above else float(high)
+        return draw.choice(WORDS)
+
+    if leaf.many:
+        items = [
+            one(leaf.each) if leaf.each in (int, float, str) else ("user", "task_name")
+            for _ in range(draw.randint(1, 3))
+        ]
+        return tuple(dict.fromkeys(items))
+    if isinstance(leaf.default, dict):
+        return {name or "z": one(float) for name in draw.sample(WORDS, 2)}
+    return one(leaf.kind)
+
+
+def any_settings(draw, question):
+    """Return random settings of a question; draws that are not valid together are drawn again."""
+    while True:
+        values = {}
+        for leaf in question.leaves:
+            if leaf.default is MISSING or draw.random() < 0.4:
+                if dataclasses.is_dataclass(leaf.kind):
+                    continue
+                values[leaf.path] = any_value(draw, leaf)
+        try:
+            return put(question.default(), values)
+        except SettingsError:
+            continue
+
+
+@functools.cache
+def tree_of_commands():
+    return typer.main.get_command(app)
+
+
+def parsed(command, question):
+    """Return the settings that the command line of a question asks for, read as the program reads it."""
+    words = shlex.split(command)
+    assert words[0] == "workprof"
+    tree, rest = tree_of_commands(), words[1:]
+    while hasattr(tree, "commands"):
+        tree, rest = tree.commands[rest[0]], rest[1:]
+    context = tree.make_context("x", rest)
+    return settings_of(question, context.params)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_random_settings_come_back_from_the_command_line(question):
+    draw = random.Random(question.name)
+    if question.no_command:
+        pytest.skip(question.no_command)
+    for _ in range(CASES):
+        settings = any_settings(draw, question)
+        assert parsed(shell_of(question, "ab12", settings), question) == settings
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_random_settings_come_back_from_the_address(question):
+    draw, named = random.Random(question.name), by_option(question)
+    for _ in range(CASES):
+        settings = any_settings(draw, question)
+        address = urlsplit(address_of(question, "ab12", settings))
+        given = {name: values[0] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
+        assert address.path == f"/{question.page}"
+        assert given["ds"] == "ab12"
+        values = {named[name].path: read(named[name], text) for name, text in given.items() if name in named}
+        assert put(question.default(), values) == settings
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_the_python_of_random_settings_makes_them(question):
+    draw = random.Random(question.name)
+    for _ in range(CASES):
+        settings = any_settings(draw, question)
+        code = python_of(question, "ab12", "name", settings)
+        lines = code.partition("\nwith ")[0]
+        names = {}
+        exec(compile(lines, "snippet", "exec"), names)
+        assert names["settings"] == settings
+        assert f"workbench.{question.call}(dataset, settings)" in code
+        assert hasattr(Workbench, question.call)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_every_setting_has_words_a_key_and_a_flag_of_its_own(question):
+    flags = [leaf.flag for leaf in question.leaves]
+    keys = [leaf.key(question.page) for leaf in question.leaves]
+    assert len(set(flags)) == len(flags)
+    assert len(set(keys)) == len(keys)
+    assert all(leaf.about.help.endswith(".") and leaf.label for leaf in question.leaves)
+    assert set(parameters_of(question, question.default())) <= set(keys)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_what_a_setting_cannot_be_is_refused_in_words(question):
+    usual = question.default()
+    for leaf in leaves(question.settings):
+        wrong = [object(), float("nan")]
+        wrong += [leaf.about.least - 1] if leaf.about.least is not None else []
+        wrong += ["no such choice"] if leaf.about.choices else []
+        for value in wrong:
+            given = (value,) if leaf.many else {"a": value} if isinstance(leaf.default, dict) else value
+            with pytest.raises(SettingsError, match=leaf.name):
+                put(usual, {leaf.path: given})
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_text_and_json_of_a_setting_are_read_as_they_were_written(question):
+    draw = random.Random(question.name)
+    for _ in range(CASES):
+        for leaf in question.leaves:
+            if leaf.many or leaf.number or leaf.kind in (str, bool):
+                value = any_value(draw, leaf)
+                assert from_json(leaf, to_plain(value)) == value
+                assert read(leaf, write(leaf, value)) == value
+
+
+def test_a_number_in_a_form_gives_the_setting_back():
+    draw = random.Random(5)
+    for factor in (100.0, 1e-9, 1 / 1024**2, 1.0):
+        for _ in range(2000):
+            value = draw.choice([draw.uniform(0, 3), draw.uniform(0, 1e12), round(draw.uniform(0, 1), 3)])
+            text = number_text(value, factor)
+            assert abs(float(text) / factor - value) <= 1e-12 * value
+    assert number_text(0.05, 100.0) == "5"
+    assert number_text(64e9, 1e-9) == "64"
+
+
+def test_code_leaves_defaults_out():
+    settings = DECLARED["memory.replay"].default()
+    assert code_of(settings) == "ReplaySettings()"

@@ -1,0 +1,199 @@
+"""A declared question as a command: its options are its settings, its result is JSON or a text for people."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, opened, progress_line, warn
+from workprof.core.fields import Leaf, from_json, leaves, put, read, write
+from workprof.core.question import Question
+from workprof.errors import SettingsError
+
+Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
+MODES = ("corrected", "faithful")
+WITH = "with_"
+
+
+def no_notes(_: Any) -> Iterable[str]:
+    """Return nothing to note."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a command shows the result of a question.
+
+    Attributes:
+        question: declared.
+        to_json, to_text: of its result.
+        notes: lines for stderr.
+        when: the option that chooses this question where a command has several: one of its own, or a switch.
+    """
+
+    question: Question[Any, Any]
+    to_json: Callable[[Any], Any]
+    to_text: Callable[[Any], str]
+    notes: Callable[[Any], Iterable[str]] = no_notes
+    when: str = ""
+
+
+def add(app: typer.Typer, *faces: Face, exclusive: Sequence[str] = ()) -> None:
+    """Add the command of one question, or of several that share a command, to the tree.
+
+    Args:
+        app: group of commands.
+        faces: the first is the usual one; each of the others has the option that chooses it.
+        exclusive: options of which one at most may be given.
+    """
+    usual, *others = faces
+    own = {leaf.flag for face in faces for leaf in leaves(face.question.settings)}
+    named = [leaf.flag for leaf in usual.question.leaves if leaf.path in usual.question.names]
+    required = [*named, *(face.when for face in others if face.when in own)] if named else []
+
+    def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
+        face = next((one for one in others if given.get(_name(one.when)) not in (None, False)), usual)
+        for flags, least in ((required, 1), (exclusive, 0)):
+            if flags and not least <= sum(given[_name(flag)] is not None for flag in flags) <= 1:
+                raise SettingsError(f"give either {' or '.join(flags)}")
+        settings = settings_of(face.question, given)
+        more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit and given["fit"] else {}
+        with opened(home) as workbench:
+            result = getattr(workbench, face.question.call)(dataset, settings, progress_line(), **more)
+        for note in face.notes(result):
+            warn(f"note: {note}")
+        emit(face.to_json(result), as_json, lambda: face.to_text(result))
+
+    parameters = [parameter("dataset", Dataset)]
+    parameters += options(*(one.question for one in faces), required=required)
+    switches = [face.when for face in others if face.when not in own]
+    parameters += [parameter(_name(flag), Annotated[bool, typer.Option(flag)], False) for flag in switches]
+    parameters += [parameter("home", Home, None), parameter("as_json", Json, False)]
+    register(app, usual.question.words[-1], usual.question.title, command, parameters)
+
+
+def register(
+    app: typer.Typer, name: str, title: str, command: Callable[..., None], parameters: Sequence[inspect.Parameter]
+) -> None:
+    """Add a function as a command with these parameters, whatever its own are."""
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__doc__ = title
+    app.command(name=name)(command)
+
+
+def options(*questions: Question[Any, Any], required: Sequence[str] = ()) -> list[inspect.Parameter]:
+    """Return the options of questions as parameters of a command: one for each setting, each given at most once."""
+    found: dict[str, inspect.Parameter] = {}
+    for question in questions:
+        for leaf in leaves(question.settings):
+            hidden = leaf.path in question.ignores
+            alone = tuple(required) == (leaf.flag,) or (leaf.default is MISSING and len(questions) == 1)
+            found.setdefault(_name(leaf.flag), _option(leaf, hidden=hidden, required=alone))
+    if any(question.published for question in questions) and "mode" not in found:
+        words = typer.Option("--mode", help="corrected, or faithful: as published. Default: corrected.")
+        found["mode"] = parameter("mode", Annotated[str | None, words], None)
+    if any(question.rests_on_fit for question in questions):
+        words = typer.Option(
+            "--fit", metavar="NAME=VALUE", help="An option of `profiles fit`, such as min-cluster-size=60; repeat."
+        )
+        found["fit"] = parameter("fit", Annotated[list[str] | None, words], None)
+    words = typer.Option("--with", metavar="NAME=VALUE", help="A setting by its name on the Runs page; repeat.")
+    found[WITH] = parameter(WITH, Annotated[list[str] | None, words], None)
+    return list(found.values())
+
+
+def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
+    about = leaf.about
+    words = [about.help]
+    if isinstance(about.choices, Mapping):
+        words.append("; ".join(f"{name}: {meaning}" for name, meaning in about.choices.items()) + ".")
+    elif about.choices:
+        words.append(f"One of {', '.join(map(str, about.choices))}.")
+    if leaf.default is not MISSING:
+        usual = about.empty if leaf.default in (0, None, "", ()) else write(leaf, leaf.default)
+        words += [f"Default: {usual}."] if usual else []
+    metavar = {"bytes": "SIZE", "share": "SHARE"}.get(about.unit, about.unit.upper() or None)
+    option = typer.Option(
+        leaf.flag,
+        *about.also,
+        help=" ".join(words),
+        metavar=metavar,
+        show_default=False,
+        hidden=hidden,
+    )
+    return parameter(_name(leaf.flag), Annotated[str if required else str | None, option], ... if required else None)
+
+
+def settings_of(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
+    """Return the settings that options ask for.
+
+    Raises:
+        SettingsError: for a value that a setting cannot have, or an option of another question of the command.
+    """
+    mode = given.get("mode") or MODES[0]
+    if question.published and mode not in MODES:
+        raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
+    base = question.published() if question.published and mode == MODES[1] else question.default()
+    values = {}
+    own = leaves(question.settings)
+    for leaf in own:
+        text = given.get(_name(leaf.flag))
+        if text is not None:
+            values[leaf.path] = read(leaf, text)
+    values |= with_values(own, given.get(WITH) or ())
+    return question.without_ignored(put(base, values))
+
+
+def with_values(own: Sequence[Leaf], texts: Iterable[str]) -> dict[str, Any]:
+    """Return path -> value of settings that are given as NAME=VALUE.
+
+    Raises:
+        SettingsError: for a name that there is not, or a value that it cannot have.
+    """
+    by_path, values = {leaf.path: leaf for leaf in own}, {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        leaf = by_path.get(name.strip().replace("-", "_"))
+        if not equals:
+            raise SettingsError(f"{text!r} is not NAME=VALUE; names are those that `workprof runs show --json` lists")
+        if leaf is None:
+            raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {', '.join(by_path)}")
+        values[leaf.path] = _from_name(leaf, value)
+    return values
+
+
+def _from_name(leaf: Leaf, text: str) -> Any:
+    """Return the value of NAME=VALUE: a bare number is in the setting's own unit, as in a result's JSON."""
+    if text == "null" and leaf.optional:
+        return None
+    if leaf.about.unit == "bytes":
+        try:
+            return from_json(leaf, float(text))
+        except ValueError:
+            pass
+    return read(leaf, text)
+
+
+def fit_of(texts: Sequence[str] | None) -> Any:
+    """Return the clustering that `--fit NAME=VALUE ...` describes, None where it is not given."""
+    from workprof.profiles.settings import ProfileSettings  # noqa: PLC0415  few commands take one
+
+    if not texts:
+        return None
+    return put(ProfileSettings(), with_values(leaves(ProfileSettings), texts))
+
+
+def _name(flag: str) -> str:
+    return flag.strip("-").replace("-", "_") or "_"
+
+
+def parameter(name: str, annotation: Any, default: Any = ...) -> inspect.Parameter:
+    """Return a parameter of a command; without a default it has to be given."""
+    default = inspect.Parameter.empty if default is ... else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,0 +1,267 @@
+"""A question: what a page, a command, a call and a report section ask. Settings in, record out, declared once.
+
+`Question` is the declaration; the workbench's `ask` makes of it `bench.bins(dataset, settings)`, which computes or
+reads, `bench.bins.cached(...)`, which only reads, and `bench.bins.start(...)`, which computes in a child process. What
+a face (command, form, address, code) needs is here or in `workprof.core.fields`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+
+from workprof.core.fields import Leaf, differences, get, leaves, put, read, write
+from workprof.steps import Step
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+def all_columns(_: Any) -> None:
+    """Name no columns: all are read."""
+
+
+@dataclass(frozen=True)
+class Question(Generic[S, R]):
+    """What is asked, by which settings, what computes it, and where it is shown.
+
+    Attributes:
+        name: of the step: 'memory.bins'. Part of the cache's key.
+        title: a sentence: the command's help.
+        settings, result: classes.
+        compute: 'module:function', taking (frames, settings, progress).
+        version: raised whenever the same settings would give another result.
+        reads: settings -> columns that are read where they are present; None = all but planted truths.
+        ignores: paths of settings that change nothing here; they are at their defaults, and have no option.
+        names: paths of settings that every command line gives, also at their defaults, as those without one.
+        page, tab: where it is shown.
+        method: of the workbench; '' = the name after the dot.
+        command: its words; () = the parts of the name.
+        always: words that the command takes besides (`--tables`).
+        published: makes the settings as published of the default ones; the command then has `--mode faithful`.
+        rests_on_fit: the labels of a clustering are part of it: the call and the command take one.
+        no_python, no_command: why there is no call, or no command, that makes it from settings alone.
+    """
+
+    name: str
+    title: str
+    settings: type[S]
+    result: type[R]
+    compute: str
+    version: int = 1
+    reads: Callable[[S], Sequence[str] | None] = all_columns
+    ignores: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    page: str = ""
+    tab: str = ""
+    method: str = ""
+    command: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
+    published: Callable[[], S] | None = None
+    rests_on_fit: bool = False
+    no_python: str = ""
+    no_command: str = ""
+
+    @property
+    def step(self) -> Step:
+        """The cached computation."""
+        return Step(self.name, self.version, self.compute)
+
+    @property
+    def call(self) -> str:
+        """The workbench's method."""
+        return self.method or self.name.rpartition(".")[2]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command's words."""
+        return self.command or tuple(self.name.split("."))
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """Every setting that changes something."""
+        return tuple(leaf for leaf in leaves(self.settings) if leaf.path not in self.ignores)
+
+    def default(self, **given: Any) -> S:
+        """Return the default settings; those without a default have to be given by path, else they are empty."""
+        made: S = put(_blank(self.settings), given)
+        return made
+
+    def without_ignored(self, settings: S) -> S:
+        """Return settings whose ignored ones are at their defaults: equal questions share a result."""
+        usual = {leaf.path: leaf.default for leaf in leaves(self.settings) if leaf.path in self.ignores}
+        return put(settings, usual) if usual else settings
+
+    def given(self, settings: S, base: S | None = None) -> dict[Leaf, Any]:
+        """Return what a command line or an address has to say of settings: what differs, and what is always named."""
+        changed = differences(self.default() if base is None else base, settings)
+        said = [leaf for leaf in self.leaves if leaf in changed or leaf.default is MISSING or leaf.path in self.names]
+        return {leaf: get(settings, leaf.path) for leaf in said}
+
+    def from_texts(self, texts: Mapping[str, str], base: S | None = None) -> S:
+        """Return settings with other values at some paths, each written as an option has it.
+
+        Raises:
+            SettingsError: for a value that a setting cannot have.
+        """
+        by_path = {leaf.path: leaf for leaf in self.leaves}
+        return put(
+            self.default() if base is None else base, {path: read(by_path[path], text) for path, text in texts.items()}
+        )
+
+
+def _blank(cls: Any) -> Any:
+    """Return a record whose settings without a default are empty."""
+    empty = {leaf.path: "" if leaf.kind is str else leaf.kind() for leaf in leaves(cls) if leaf.default is MISSING}
+    return cls(**{path: value for path, value in empty.items() if "." not in path})
+
+
+def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any = None) -> str:
+    """Return the command line that asks exactly this of a dataset; `fit`: the clustering that the question rests on."""
+    usual, published = _options(question.given(settings)), None
+    if question.published is not None:
+        published = ["--mode", "faithful", *_options(question.given(settings, question.published()), "--mode")]
+    own = next((leaf for leaf in question.leaves if leaf.flag == "--mode"), None)
+    if own is not None:  # the settings say which of both they begin with
+        faithful = get(settings, own.path) == "faithful"
+    else:
+        faithful = published is not None and len(published) < len(usual)
+    words = published if faithful and published is not None else usual
+    if fit is not None:
+        words += [
+            word
+            for leaf, value in differences(type(fit)(), fit).items()
+            for word in ("--fit", f"{leaf.path}={write(leaf, value)}")
+        ]
+    return shlex.join(["workprof", *question.words, dataset, *question.always, *words])
+
+
+def _options(given: Mapping[Leaf, Any], but: str = "") -> list[str]:
+    words: list[str] = []
+    for leaf, value in ((leaf, value) for leaf, value in given.items() if leaf.flag != but):
+        text = write(leaf, value)
+        joined = text.startswith("-") and leaf.flag.startswith("--")
+        words += [f"{leaf.flag}={text}"] if joined else [leaf.flag, text]
+    return words
+
+
+def python_of(question: Question[Any, Any], dataset: str, name: str, settings: Any, fit: Any = None) -> str:
+    """Return Python that asks the same of the workbench, in the home that WORKPROF_HOME names.
+
+    Args:
+        question: asked.
+        dataset: content hash.
+        name: of the dataset, for people.
+        settings: all of them; those at their defaults are left out.
+        fit: the clustering that the question rests on.
+    """
+    records = [settings] if fit is None else [settings, fit]
+    lines = ["from workprof import Workbench, from_environment", *_imports(records), ""]
+    lines += [f"dataset = {code_of(dataset)}  # {' '.join(name.split())}", f"settings = {code_of(settings)}"]
+    arguments = "dataset, settings"
+    if fit is not None:
+        lines.append(f"fit = {code_of(fit)}")
+        arguments += ", fit=fit"
+    lines += ["", "with Workbench(from_environment()) as workbench:"]
+    lines += [f"    result = workbench.{question.call}({arguments})", "    print(type(result).__name__)"]
+    return "\n".join(lines)
+
+
+WIDEST = 96
+INDENT = "    "
+
+
+def code_of(value: object, depth: int = 0) -> str:
+    """Return a record of settings as Python; fields that are at their default are left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        given = [(one.name, getattr(value, one.name)) for one in fields(value) if not _at_default(value, one)]
+        parts = [f"{name}={code_of(item, depth + 1)}" for name, item in given]
+        line = f"{type(value).__name__}({', '.join(parts)})"
+        if len(line) + len(INDENT) * depth <= WIDEST and "\n" not in line:
+            return line
+        inner = INDENT * (depth + 1)
+        return f"{type(value).__name__}(\n{''.join(f'{inner}{part},{chr(10)}' for part in parts)}{INDENT * depth})"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if isinstance(value, tuple):
+        items = [code_of(item, depth + 1) for item in value]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{code_of(key)}: {code_of(item, depth + 1)}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
+def _at_default(record: object, one: Any) -> bool:
+    if one.default is not MISSING:
+        return bool(getattr(record, one.name) == one.default)
+    return one.default_factory is not MISSING and bool(getattr(record, one.name) == one.default_factory())
+
+
+def _imports(records: Sequence[object]) -> list[str]:
+    """Return the lines that import every class that the code names."""
+    named: dict[str, set[str]] = {}
+
+    def note(value: object) -> None:
+        if isinstance(value, tuple):
+            for item in value:
+                note(item)
+        elif is_dataclass(value) and not isinstance(value, type):
+            named.setdefault(type(value).__module__, set()).add(type(value).__name__)
+            for one in fields(value):
+                if not _at_default(value, one):
+                    note(getattr(value, one.name))
+
+    for record in records:
+        note(record)
+    return [f"from {module} import {', '.join(sorted(classes))}" for module, classes in sorted(named.items())]
+
+
+def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
+    """Return every setting that is not at its default as the question's page writes it into its address."""
+    return {leaf.key(question.page): form_text(leaf, value) for leaf, value in question.given(settings).items()}
+
+
+def form_text(leaf: Leaf, value: Any) -> str | list[str]:
+    """Return a value as its control in a form writes it: choices as a list, numbers in the form's unit."""
+    if leaf.many and (leaf.about.choices or leaf.about.columns):
+        return [str(one) for one in value]
+    if leaf.number and value is not None:
+        return number_text(float(value), leaf.form_unit[1])
+    return write(leaf, value)
+
+
+def number_text(value: float, factor: float) -> str:
+    """Return the shortest text of `value * factor` that gives exactly `value` again, divided by the factor."""
+    scaled = value * factor
+    for digits in (10, 15, 16, 17):
+        text = f"{scaled:.{digits}g}"
+        if from_form(float(text), factor) == value:
+            return text
+    near = (math.nextafter(scaled, -math.inf), math.nextafter(scaled, math.inf))
+    return next((repr(one) for one in near if from_form(one, factor) == value), repr(scaled))
+
+
+def from_form(shown: float, factor: float) -> float:
+    """Return the value of a number that a form shows in another unit."""
+    return shown * round(1 / factor) if factor < 1 else shown / factor
+
+
+def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
+    """Return path and query of the page that shows a result: the settings that are no defaults, by their options."""
+    given = {"ds": dataset} | ({f"{question.page}_tab": question.tab} if question.tab else {})
+    given |= {
+        leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in differences(question.default(), settings).items()
+    }
+    return f"/{question.page}?{urlencode(given, safe=',:=')}"
+
+
+def by_option(question: Question[Any, Any]) -> dict[str, Leaf]:
+    """Return option without its dashes -> setting: how links from a shell name what they set."""
+    return {leaf.flag.lstrip("-"): leaf for leaf in question.leaves}

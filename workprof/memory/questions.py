@@ -1,0 +1,192 @@
+"""The questions of the Memory page and of `workprof memory`, each declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workprof.core.question import Question
+from workprof.memory.assessment import Assessment, AssessmentSettings
+from workprof.memory.bin_models import PredictorSettings, faithful_predictor
+from workprof.memory.bin_search import BinSettings, faithful_bins
+from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
+from workprof.memory.facts import FactPoints, FactPointsSettings
+from workprof.memory.model_tables import PredictorTables, TableSettings
+from workprof.memory.models import PredictorResult
+from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
+from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
+from workprof.memory.rollup import Rollup, RollupSettings
+from workprof.memory.why import Why, WhySettings
+
+PAGE = "memory"
+SIZING = (
+    *("task_name", "requested_memory_bytes", "duration_s", "submit_time_s", "peak_memory_bytes", "rss"),
+    *("requested_cpu_percent", "cpu_usage_percent", "start_time_s", "end_time_s", "attempt"),
+)
+"""Columns that sizing itself needs."""
+
+
+def _sizing(*more: str) -> Callable[[Any], tuple[str, ...]]:
+    """Return what reads the columns of sizing and more."""
+    return lambda _: (*SIZING, *more)
+
+
+def _sizing_and(name: Callable[[Any], str]) -> Callable[[Any], tuple[str, ...]]:
+    """Return what reads the columns of sizing and one that the settings name."""
+    return lambda settings: tuple(column for column in (*SIZING, name(settings)) if column not in ("", NO_INPUT))
+
+
+ASSESS = Question(
+    "memory.assess",
+    "Show what tasks request and use, the ones that waste most first.",
+    AssessmentSettings,
+    Assessment,
+    "workprof.memory.assessment:assessment_of",
+    page=PAGE,
+    tab="Tasks",
+    method="assessment",
+)
+FACT = Question(
+    "memory.fact",
+    "Set one column against the use of memory: points of a number, a box of every category.",
+    FactPointsSettings,
+    FactPoints,
+    "workprof.memory.facts:fact_points_of",
+    reads=_sizing_and(lambda settings: settings.column),
+    page=PAGE,
+    tab="Tasks",
+    method="fact_points",
+)
+BINS = Question(
+    "memory.bins",
+    "Find the bin limits of a task or a profile that save most, or report what given limits would save.",
+    BinSettings,
+    Bins,
+    "workprof.memory.bins:bins_of",
+    reads=_sizing_and(lambda settings: settings.price_column),
+    names=("task",),
+    page=PAGE,
+    tab="Bins",
+    published=faithful_bins,
+)
+PROFILE_BINS = Question(
+    "memory.profile_bins",
+    BINS.title,
+    ProfileBinSettings,
+    ProfileBins,
+    "workprof.memory.bins:profile_bins_of",
+    page=PAGE,
+    tab="Bins",
+    command=BINS.words,
+    published=lambda: ProfileBinSettings(0, faithful_bins()),
+    rests_on_fit=True,
+)
+CURVE = Question(
+    "memory.improvement",
+    "Show what one to eight bins would save, and what no number of bins can beat.",
+    BinSettings,
+    ImprovementCurve,
+    "workprof.memory.bins:improvement_curve",
+    reads=BINS.reads,
+    names=("task",),
+    page=PAGE,
+    tab="Bins",
+    command=("memory", "curve"),
+    ignores=("k", "edges_bytes"),
+)
+PROFILE_CURVE = Question(
+    "memory.profile_improvement",
+    CURVE.title,
+    ProfileBinSettings,
+    ImprovementCurve,
+    "workprof.memory.bins:profile_curve_of",
+    page=PAGE,
+    tab="Bins",
+    command=CURVE.words,
+    rests_on_fit=True,
+    ignores=("bins.k", "bins.edges_bytes"),
+)
+TRAIN = Question(
+    "memory.train",
+    "Train models that predict a run's bin before it runs; the published estimate and a replay side by side.",
+    PredictorSettings,
+    PredictorResult,
+    "workprof.memory.models:train_predictors",
+    version=2,
+    names=("bins.task",),
+    page=PAGE,
+    tab="Models",
+    method="bin_models",
+    published=faithful_predictor,
+)
+TABLES = Question(
+    "memory.tables",
+    TRAIN.title,
+    TableSettings,
+    PredictorTables,
+    "workprof.memory.model_tables:train_tables",
+    names=("predictor.bins.task",),
+    page=PAGE,
+    tab="Models",
+    method="bin_tables",
+    command=TRAIN.words,
+    always=("--tables",),
+    published=lambda: TableSettings(faithful_predictor()),
+)
+REPLAY = Question(
+    "memory.replay",
+    "Replay every policy over the runs as they came: what each would have wasted and failed.",
+    ReplaySettings,
+    ReplayResult,
+    "workprof.memory.replay:replay",
+    reads=_sizing_and(lambda settings: settings.used_input),
+    page=PAGE,
+    tab="Policies",
+)
+WHY = Question(
+    "memory.why",
+    "Explain the size that our policy gives the next run of a task, and how likely it is too small.",
+    WhySettings,
+    Why,
+    "workprof.memory.why:why",
+    reads=_sizing_and(lambda settings: settings.input_column),
+    page=PAGE,
+    tab="Policies",
+    method="why_size",
+)
+PLAN = Question(
+    "memory.plan",
+    "Choose a size for every task, with the probability of a retry.",
+    PlanSettings,
+    Plan,
+    "workprof.memory.plan:plan_of",
+    reads=_sizing(),
+    page=PAGE,
+    tab="Roll-up",
+    command=("memory", "export"),
+    always=("--to", "json", "-o", "plan.json"),
+)
+VIOLATIONS = Question(
+    "memory.violations",
+    "List the runs that a plan is too small for, the largest shortfall first.",
+    ViolationSettings,
+    Violations,
+    "workprof.memory.plan:violations_of",
+    reads=_sizing(),
+    page=PAGE,
+    tab="Roll-up",
+)
+ROLLUP = Question(
+    "memory.rollup",
+    "Add up memory, cores and money before and after a plan.",
+    RollupSettings,
+    Rollup,
+    "workprof.memory.rollup:rollup_of",
+    reads=_sizing("workload", "run_name", "namespace", "group"),
+    page=PAGE,
+    tab="Roll-up",
+)
+
+QUESTIONS: tuple[Question[Any, Any], ...] = (
+    *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY, PLAN, VIOLATIONS, ROLLUP),
+)
