@@ -96,10 +96,9 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], bound: Any) -> Any
         chosen = tuple(st.multiselect(leaf.label, options, default=default, placeholder="none", **bound))
         return chosen if chosen or not leaf.about.some else usual
     empty: Any = next((word for word, meaning in leaf.about.named.items() if meaning == usual), usual or NONE)
-    if leaf.about.columns:
-        options = (empty, *(name for name in options if name != empty))
-    chosen = st.selectbox(leaf.label, options, index=options.index(empty) if empty in options else 0, **bound)
-    return usual if chosen == empty else chosen
+    listed: list[str] = [empty, *(name for name in options if name != empty)] if leaf.about.columns else list(options)
+    one = st.selectbox(leaf.label, listed, index=listed.index(empty) if empty in listed else 0, **bound)
+    return usual if one == empty else one
 
 
 def _number(leaf: Leaf, usual: Any, bound: dict[str, Any]) -> Any:

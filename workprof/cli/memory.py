@@ -490,7 +490,6 @@ add(
     app,
     Face(questions.BINS, bins_json, bins_text, _messages),
     Face(questions.PROFILE_BINS, profile_bins_json, profile_bins_text, _profile_notes, "--profile"),
-    exclusive=("-k", "--edges"),
 )
 add(
     app,

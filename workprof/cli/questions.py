@@ -43,13 +43,12 @@ class Face:
     when: str = ""
 
 
-def add(app: typer.Typer, *faces: Face, exclusive: Sequence[str] = ()) -> None:
+def add(app: typer.Typer, *faces: Face) -> None:
     """Add the command of one question, or of several that share a command, to the tree.
 
     Args:
         app: group of commands.
         faces: the first is the usual one; each of the others has the option that chooses it.
-        exclusive: options of which one at most may be given.
     """
     usual, *others = faces
     own = {leaf.flag for face in faces for leaf in leaves(face.question.settings)}
@@ -58,9 +57,12 @@ def add(app: typer.Typer, *faces: Face, exclusive: Sequence[str] = ()) -> None:
 
     def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
         face = next((one for one in others if given.get(_name(one.when)) not in (None, False)), usual)
-        for flags, least in ((required, 1), (exclusive, 0)):
-            if flags and not least <= sum(given[_name(flag)] is not None for flag in flags) <= 1:
-                raise SettingsError(f"give either {' or '.join(flags)}")
+        if required and sum(given[_name(flag)] is not None for flag in required) != 1:
+            raise SettingsError(f"give either {' or '.join(required)}")
+        flags = {leaf.path: leaf.flag for leaf in face.question.leaves}
+        for first, second in face.question.either:
+            if None not in (given[_name(flags[first])], given[_name(flags[second])]):
+                raise SettingsError(f"give either {flags[second]} or {flags[first]}")
         settings = settings_of(face.question, given)
         more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit and given["fit"] else {}
         with opened(home) as workbench:

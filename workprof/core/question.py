@@ -39,6 +39,7 @@ class Question(Generic[S, R]):
         reads: settings -> columns that are read where they are present; None = all but planted truths.
         ignores: paths of settings that change nothing here; they are at their defaults, and have no option.
         names: paths of settings that every command line gives, also at their defaults, as those without one.
+        either: pairs of paths; where the first is given, the second changes nothing and has no option beside it.
         page, tab: where it is shown.
         method: of the workbench; '' = the name after the dot.
         command: its words; () = the parts of the name.
@@ -57,6 +58,7 @@ class Question(Generic[S, R]):
     reads: Callable[[S], Sequence[str] | None] = all_columns
     ignores: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    either: tuple[tuple[str, str], ...] = ()
     page: str = ""
     tab: str = ""
     method: str = ""
@@ -123,9 +125,10 @@ def _blank(cls: Any) -> Any:
 
 def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any = None) -> str:
     """Return the command line that asks exactly this of a dataset; `fit`: the clustering that the question rests on."""
-    usual, published = _options(question.given(settings)), None
+    usual, published = _options(question, question.given(settings)), None
     if question.published is not None:
-        published = ["--mode", "faithful", *_options(question.given(settings, question.published()), "--mode")]
+        given = question.given(settings, question.published())
+        published = ["--mode", "faithful", *_options(question, given, but="--mode")]
     own = next((leaf for leaf in question.leaves if leaf.flag == "--mode"), None)
     if own is not None:  # the settings say which of both they begin with
         faithful = get(settings, own.path) == "faithful"
@@ -141,10 +144,14 @@ def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any
     return shlex.join(["workprof", *question.words, dataset, *question.always, *words])
 
 
-def _options(given: Mapping[Leaf, Any], but: str = "") -> list[str]:
+def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str = "") -> list[str]:
     words: list[str] = []
+    unused = {second for first, second in question.either if any(leaf.path == first for leaf in given)}
     for leaf, value in ((leaf, value) for leaf, value in given.items() if leaf.flag != but):
         text = write(leaf, value)
+        if leaf.path in unused:
+            words += ["--with", f"{leaf.path}={text}"]
+            continue
         joined = text.startswith("-") and leaf.flag.startswith("--")
         words += [f"{leaf.flag}={text}"] if joined else [leaf.flag, text]
     return words
