@@ -69,14 +69,14 @@ def settings(
     return put(question.default(), values)
 
 
-def control(leaf: Leaf, page: str, columns: Sequence[str] = ()) -> Any:
-    """Show the control of one setting and return its value."""
+def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
+    """Show the control of one setting and return its value; `offered`: columns, or those of the choices there are."""
     about, key, usual = leaf.about, leaf.key(page), None if leaf.default is MISSING else leaf.default
     meanings = about.choices if isinstance(about.choices, Mapping) else {}
     meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
     bound: dict[str, Any] = {"key": key, "bind": "query-params", "help": explained(leaf.label, meaning) or None}
     if about.choices or about.columns:
-        return _chosen(leaf, usual, tuple(map(str, about.choices)) or tuple(columns), bound)
+        return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), bound)
     if leaf.kind is bool:
         return st.toggle(leaf.label, value=bool(usual), **bound)
     if leaf.number:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pages import _shell
+from pages import _shell, forms
 from pages._frame import reset
 from pages._frame.visit import Visit
 from pages._memory import asking, bins, models, policies, rollup, scenarios, tasks
 from pages._parts import tabs
+from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -27,6 +28,7 @@ VIEWS = {
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
+    forms.arrive("memory", QUESTIONS)
     reset.reset("memory")
     asked = asking.asked(visit, dataset)
     if asked is None:

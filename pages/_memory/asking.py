@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
@@ -46,6 +47,11 @@ class Asked:
     def workbench(self) -> Workbench:
         """The open workbench."""
         return self.visit.workbench
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The settings of a question on the task that all views of the page share, by their paths."""
+        return {"task": self.task, "request_bytes": self.request_bytes, "target": self.target}
 
     @property
     def has_requests(self) -> bool:

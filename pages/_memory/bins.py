@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import streamlit as st
 
-from pages._memory import asking, bin_form, bin_views, edge_form, profile_bins, profile_scope
+from pages import forms
+from pages._frame import header
+from pages._memory import asking, bin_views, edge_form, profile_bins, profile_scope
 from pages._memory.asking import Asked
 from pages._parts import figures
 from workprof.charts.memory import bin_headlines, bins_scenario
-from workprof.memory.bin_search import BinSettings
+from workprof.core.question import parameters_of
+from workprof.memory.bin_search import COUNT, PINNED, STRIDE, BinSettings, faithful_bins
+from workprof.memory.questions import BINS
+
+MAIN = ("k", "weight", "top", "search", "headroom", "step_bytes", "edges_bytes")
 
 
 def bins(asked: Asked) -> None:
@@ -16,16 +22,35 @@ def bins(asked: Asked) -> None:
     if asking.needs_requests(asked):
         return
     scope = profile_scope.chosen(asked)
-    searched = bin_form.settings(asked)
-    edges = edge_form.typed()
+    settings = forms.settings(
+        asked.visit, asked.dataset, BINS, MAIN, given=asked.shared, own={"edges_bytes": edge_form.typed}
+    )
+    if settings.search == STRIDE:
+        _published(settings)
     if scope is None:
-        _of_task(asked, searched, edges)
+        _of_task(asked, settings)
     else:
-        profile_bins.profile_bins(asked, scope, searched, edges)
+        profile_bins.profile_bins(asked, scope, settings)
 
 
-def _of_task(asked: Asked, searched: BinSettings, edges: tuple[float, ...]) -> None:
-    found = asked.workbench.bins(asked.dataset.hash, replace(searched, edges_bytes=edges))
-    figures.headline_row(bin_headlines(found))
-    bin_views.edges(asked, found, "", lambda name: bins_scenario(found, asked.dataset, name))
-    bin_views.improvement(asked.workbench.improvement(asked.dataset.hash, searched), found)
+def _published(settings: BinSettings) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        header.published_flag()
+        st.caption("Stride search, as published; it counts runs, pins the top edge and has no headroom.")
+        if (settings.weight, settings.top) != (COUNT, PINNED):
+            st.button("All as published", key="memory_published", on_click=_as_published)
+
+
+def _as_published() -> None:
+    """Set the controls to the thesis' settings (a callback)."""
+    for name, text in parameters_of(BINS, faithful_bins()).items():
+        if name != "memory_task":
+            st.session_state[name] = text
+    st.session_state["memory_headroom"] = 0.0
+
+
+def _of_task(asked: Asked, settings: BinSettings) -> None:
+    result = asked.workbench.bins(asked.dataset.hash, settings)
+    figures.headline_row(bin_headlines(result))
+    bin_views.edges(asked, result, "", lambda name: bins_scenario(result, asked.dataset, name))
+    bin_views.improvement(asked.workbench.improvement(asked.dataset.hash, settings), result)

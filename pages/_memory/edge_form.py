@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import refused
-from pages._memory.bin_form import EDGES
 from pages._parts import tables
 from workprof.charts.memory import bin_table
 from workprof.charts.text import shortened
@@ -17,6 +16,7 @@ from workprof.memory.bin_search import MOST_BINS
 from workprof.memory.bins import GIVEN, Bins
 from workprof.units import GB
 
+EDGES = "memory_edges"
 MOST_EDGES = 4 * MOST_BINS
 TABLE = "memory_edges_table"
 

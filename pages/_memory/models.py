@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from pages import forms
 from pages._frame import header
-from pages._memory import asking, keep, model_form, model_views, tables
+from pages._memory import asking, edge_form, keep, model_views, tables
 from pages._memory.asking import Asked
 from pages._parts import earlier_result, figures, long_question
 from pages._parts.long_question import LongQuestion
@@ -21,16 +25,24 @@ from workprof.charts.memory import (
 )
 from workprof.charts.text import markdown_text
 from workprof.memory.bin_models import FAITHFUL, PredictorSettings
+from workprof.memory.bin_search import faithful_bins
+from workprof.memory.facts import AFTER, UNSURE, known_when
 from workprof.memory.models import PredictorResult
 from workprof.memory.questions import TRAIN
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.units import format_duration
+
+MAIN = (
+    *("bins.k", "models", "sampling", "mode", "penalty", "trials", "failure_price_gb_h", "seed"),
+    *("before_the_run", "after_the_run"),
+)
 
 
 def models(asked: Asked) -> None:
     """Show the settings, the running job, and the newest models there are."""
     if asking.needs_requests(asked):
         return
-    settings = model_form.settings(asked)
+    settings = _settings(asked)
     question = LongQuestion(
         name="memory_train",
         settings=settings,
@@ -48,6 +60,28 @@ def models(asked: Asked) -> None:
         _result(asked, found, current=current)
         if current:
             tables.tables(asked, settings)
+
+
+def _settings(asked: Asked) -> PredictorSettings:
+    """Show the form and return the settings; in the faithful mode with the thesis' bins."""
+    columns = sorted(asked.columns - {*USAGE_COLUMNS.values(), "row_id"})
+    offered = {
+        path: [name for name in columns if known_when(name) == known and not name.startswith("truth_")]
+        for path, known in (("before_the_run", UNSURE), ("after_the_run", AFTER))
+    }
+    by_path = {leaf.path: leaf for leaf in TRAIN.leaves}
+    own: dict[str, Callable[[], Any]] = {
+        path: partial(forms.control, by_path[path], TRAIN.page, names) for path, names in offered.items()
+    }
+    own["bins.edges_bytes"] = edge_form.typed
+    shared = {f"bins.{name}": value for name, value in asked.shared.items()}
+    settings = forms.settings(asked.visit, asked.dataset, TRAIN, MAIN, shared, own)
+    if settings.mode != FAITHFUL:
+        return settings
+    bins = settings.bins
+    published = faithful_bins(bins.task, bins.k)
+    same = {name: getattr(bins, name) for name in ("edges_bytes", "request_bytes", "target")}
+    return replace(settings, bins=replace(published, **same))
 
 
 def _before(asked: Asked, settings: PredictorSettings) -> str:

@@ -6,9 +6,10 @@ from functools import partial
 
 import streamlit as st
 
+from pages import forms
 from pages._frame import header
 from pages._frame.errors import guard
-from pages._memory import keep, policy_table, replay_form, why
+from pages._memory import keep, policy_table, why
 from pages._memory.asking import Asked
 from pages._parts import earlier_result, figures, long_question
 from pages._parts.controls import LARGEST_AMOUNT, number
@@ -20,9 +21,13 @@ from workprof.charts.memory import (
     policy_scenario,
 )
 from workprof.charts.text import markdown_text
+from workprof.memory.facts import AFTER, known_when
 from workprof.memory.questions import REPLAY
 from workprof.memory.replay import SIZEY, ReplayResult, ReplaySettings
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.units import format_duration
+
+MAIN = ("policies", "protocol", "seeds", "input_column", "sizing.price_runs", "retry.rule", "retry.cap_bytes")
 
 
 def policies(asked: Asked) -> None:
@@ -30,7 +35,7 @@ def policies(asked: Asked) -> None:
     with st.expander(
         "Replay", icon=":material/tune:", key="memory_replay_settings", on_change="rerun", bind="query-params"
     ):
-        settings = replay_form.settings(asked)
+        settings = _settings(asked)
     question = LongQuestion(
         name="memory_replay",
         settings=settings,
@@ -47,6 +52,17 @@ def policies(asked: Asked) -> None:
     st.header("Why this number")
     with guard():
         why.reason(asked, settings)
+
+
+def _settings(asked: Asked) -> ReplaySettings:
+    by_path = {leaf.path: leaf for leaf in REPLAY.leaves}
+    hidden = {*USAGE_COLUMNS.values(), "row_id"}
+    columns = [one for one in asked.workbench.columns(asked.dataset.hash) if one.numeric and not one.truth]
+    inputs = sorted(
+        (one.name for one in columns if one.name not in hidden), key=lambda name: (known_when(name) == AFTER, name)
+    )
+    own = {"input_column": partial(forms.control, by_path["input_column"], REPLAY.page, inputs)}
+    return forms.settings(asked.visit, asked.dataset, REPLAY, MAIN, {"target": asked.target}, own)
 
 
 def _before(asked: Asked, settings: ReplaySettings) -> str:

@@ -19,12 +19,11 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 
 
-def profile_bins(asked: Asked, scope: ProfileScope, searched: BinSettings, edges: tuple[float, ...]) -> None:
+def profile_bins(asked: Asked, scope: ProfileScope, settings: BinSettings) -> None:
     """Show the bins of a profile; edges of one's own take the place of the search."""
-    wanted = ProfileBinSettings(scope.profile, replace(searched, task=""))
-    given = replace(wanted, bins=replace(wanted.bins, edges_bytes=edges))
+    wanted = ProfileBinSettings(scope.profile, replace(settings, task=""))
     with st.spinner("Looking for the best bins…", show_time=True):
-        found = asked.workbench.profile_bins(asked.dataset.hash, given, fit=scope.clustering)
+        found = asked.workbench.profile_bins(asked.dataset.hash, wanted, fit=scope.clustering)
     st.markdown(f"**{markdown_text(profile_sentence(found, scope.name), 500)}**")
     figures.headline_row(profile_headlines(found))
     for note in profile_notes(found):

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages._memory import asking, exports, keep, plan_form, violations
+from pages import forms
+from pages._memory import asking, exports, keep, violations
 from pages._memory.asking import Asked
 from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.memory.rollup import Rollup
+from workprof.memory.questions import ROLLUP
+from workprof.memory.rollup import GROUPINGS, Rollup
+
+MAIN = ("by", "measure", "plan.rule", "plan.headroom", "cores", "price.per_gb_h", "price.currency")
 
 
 def rollup(asked: Asked) -> None:
     """Show the plan's settings, then what it changes."""
     if asking.needs_requests(asked):
         return
-    settings = plan_form.settings(asked)
+    present = tuple(by for by, names in GROUPINGS.items() if by == "task" or asked.columns & set(names))
+    by = next(leaf for leaf in ROLLUP.leaves if leaf.path == "by")
+    shared = {"plan.target": asked.target, "request_bytes": asked.request_bytes}
+    own = {"by": partial(forms.control, by, ROLLUP.page, present)}
+    settings = forms.settings(asked.visit, asked.dataset, ROLLUP, MAIN, shared, own)
     found = asked.workbench.rollup(asked.dataset.hash, settings)
     figures.headline_row(rollup_headlines(found))
     money = found.total.money

@@ -6,8 +6,9 @@ from typing import Any
 
 from pages._runs.measured_parameters import MEASURED_MAKERS
 from pages._runs.measured_parameters import TABS as MEASURED_TABS
-from pages._runs.memory_parameters import MEMORY_MAKERS
 from pages._runs.parameters import MAKERS, Parameters
+from workprof.core.question import parameters_of as core_parameters
+from workprof.workbench.declared import DECLARED
 
 PAGES = {
     "sweep_group": "sweep",
@@ -21,11 +22,7 @@ ROOMS = {"profiles": "profiles", "memory": "memory", "nodes": "nodes", "phases":
 CHOOSE_CLUSTERING = ("durations", "memory")
 """Pages whose address names a clustering."""
 TABS = {
-    **{f"memory.{step}": "Tasks" for step in ("assess", "fact")},
-    **{f"memory.{step}": "Bins" for step in ("bins", "improvement", "profile_bins", "profile_improvement")},
-    **{f"memory.{step}": "Models" for step in ("train", "tables")},
-    **{f"memory.{step}": "Policies" for step in ("replay", "why")},
-    **{f"memory.{step}": "Roll-up" for step in ("plan", "rollup", "violations")},
+    **{step: question.tab for step, question in DECLARED.items() if question.tab},
     **MEASURED_TABS,
 }
 
@@ -48,8 +45,10 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
     found: Parameters = {"ds": dataset}
     if step in TABS:
         found[f"{page_of(step)}_tab"] = TABS[step]
-    make = (MAKERS | MEMORY_MAKERS | MEASURED_MAKERS).get(type(settings))
-    if make is not None:
+    make = (MAKERS | MEASURED_MAKERS).get(type(settings))
+    if step in DECLARED and settings is not None:
+        found |= core_parameters(DECLARED[step], settings)
+    elif make is not None:
         found |= make(settings)
     if task_label:
         found["memory_task"] = task_label

@@ -37,7 +37,8 @@ def show(run: Run, home: Home = None, as_json: Json = False) -> None:
     """Show one run with the Python and the command that ask for it again."""
     with opened(home) as workbench:
         found, again = workbench.kept_run(run), workbench.run_again(run)
-    told = {"python": again.python or None, "shell": again.shell or None}
+        address = workbench.run_address(run) if again.settings is not None else ""
+    told = {"python": again.python or None, "shell": again.shell or None, "address": address or None}
     parts = (again.python or f"# {again.why_no_python}", again.shell or f"# {again.why_no_shell}")
     emit(run_answer(found) | told, as_json, lambda: "\n\n".join([table([_line(found)]), *parts]))
 

@@ -99,6 +99,7 @@ class BinSettings:
         Setting(
             "Column with a price per GB·h of each run, for the weight cost.",
             columns="numeric",
+            named={"one price": ""},
             key="memory_price_column",
             empty="one price for all, which weighs as time does",
         ),

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from workprof.cache import KeptEntry
+from workprof.core.question import address_of, shell_of
 from workprof.core.question import python_of as declared_python
-from workprof.core.question import shell_of
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.jobs import JobView
 from workprof.records import Packed, digest, unpack
@@ -150,6 +150,16 @@ class RunQuestions(ForecastQuestions):
             usual = f"no command has the options that say these settings of {kept.step}; Python has"
             raise NotEnoughData(recipe.why_no_command or usual)
         return found
+
+    def run_address(self, run: str) -> str:
+        """Return path and query of the page that shows a run, its settings by their options; '' where none can.
+
+        Raises:
+            NotEnoughData: when its settings are of an older version.
+        """
+        kept = self.kept_run(run)
+        declared = DECLARED.get(kept.step)
+        return address_of(declared, kept.dataset_hash, _settings(_recipe(kept), kept)) if declared else ""
 
     def run_settings(self, run: str) -> object:
         """Return the settings of a run as the record that they were.
