@@ -12,6 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame.visit import Visit
 from workprof.charts.help import explained
+from workprof.charts.text import visible
 from workprof.core.fields import Leaf, leaves, put, read
 from workprof.core.question import Question, form_text, from_form
 from workprof.errors import SettingsError
@@ -93,11 +94,15 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
 def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], bound: Any) -> Any:
     if leaf.many:
         default = [one for one in (usual or ()) if one in options]
-        chosen = tuple(st.multiselect(leaf.label, options, default=default, placeholder="none", **bound))
+        chosen = tuple(
+            st.multiselect(leaf.label, options, default=default, format_func=visible, placeholder="none", **bound)
+        )
         return chosen if chosen or not leaf.about.some else usual
     empty: Any = next((word for word, meaning in leaf.about.named.items() if meaning == usual), usual or NONE)
     listed: list[str] = [empty, *(name for name in options if name != empty)] if leaf.about.columns else list(options)
-    one = st.selectbox(leaf.label, listed, index=listed.index(empty) if empty in listed else 0, **bound)
+    one = st.selectbox(
+        leaf.label, listed, index=listed.index(empty) if empty in listed else 0, format_func=visible, **bound
+    )
     return usual if one == empty else one
 
 
