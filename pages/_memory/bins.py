@@ -10,10 +10,10 @@ from pages._memory import asking, bin_views, edge_form, profile_bins, profile_sc
 from pages._memory.asking import Asked
 from pages._parts import figures
 from workprof.charts.memory import bin_headlines, bins_scenario
-from workprof.core.question import parameters_of
 from workprof.memory.bin_search import COUNT, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.questions import BINS
 
+PUBLISHED = ("weight", "top", "search", "headroom", "step_bytes")
 MAIN = ("k", "weight", "top", "search", "headroom", "step_bytes", "edges_bytes")
 
 
@@ -43,10 +43,10 @@ def _published(settings: BinSettings) -> None:
 
 def _as_published() -> None:
     """Set the controls to the thesis' settings (a callback)."""
-    for name, text in parameters_of(BINS, faithful_bins()).items():
-        if name != "memory_task":
-            st.session_state[name] = text
-    st.session_state["memory_headroom"] = 0.0
+    published = faithful_bins()
+    for leaf in BINS.leaves:
+        if leaf.path in PUBLISHED:
+            st.session_state[leaf.key(BINS.page)] = getattr(published, leaf.path)
 
 
 def _of_task(asked: Asked, settings: BinSettings) -> None:

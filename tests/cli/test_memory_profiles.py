@@ -103,7 +103,7 @@ def test_another_clustering_is_another_answer(home):
     ("words", "said"),
     [
         (("jobs", "--profile", 99), "there is no profile 99; this clustering has profiles 0 to"),
-        (("jobs", "--profile", -1), "outliers are no profile"),
+        (("jobs", "--profile", -1), "profile is -1; give a whole number of 0 or more"),
         (("jobs",), "either --task or --profile"),
         (("jobs", "--profile", 0, "--task", "ps"), "either --task or --profile"),
         (("bare", "--profile", 0), "have a request"),
@@ -137,7 +137,7 @@ def test_a_kept_run_is_asked_for_again(home, name, method):
         for one in bench.kept_runs():
             if one.step == f"memory.{method}":
                 bench.remove_run(one.run)
-        getattr(bench, method)("jobs", settings, clustering)
+        getattr(bench, method)("jobs", settings, fit=clustering)
         run = next(one for one in bench.kept_runs() if one.step == f"memory.{method}")
         code, again = bench.run_in_python(run.run), bench.run_again(run.run)
         bench.remove_run(run.run)

@@ -72,7 +72,7 @@ def test_every_option_of_every_command_is_still_accepted():
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    return folder / "home", whole_home.make(folder)
+    return folder / "home", whole_home.make(folder, tmp_path_factory)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "workprof"
 
 GROUND = {
+    "core",
     "arrays",
     "columns",
     "compiled",
@@ -27,7 +28,7 @@ MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children",
 METHODS = {"profiles", "memory", "nodes", "phases"}
 
 MAY_IMPORT = {
-    **dict.fromkeys(GROUND, GROUND),
+    **dict.fromkeys(GROUND, GROUND | {"steps"}),
     **dict.fromkeys(MIDDLE, GROUND | MIDDLE),
     **{name: GROUND | {name} for name in METHODS},  # pure: neither store nor cache nor one another
     "charts": GROUND | METHODS | {"charts", "store"},  # records only, see the test below

@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from pages._memory.bin_form import PUBLISHED
 from pages._memory.edge_form import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import problems
@@ -169,7 +168,8 @@ def test_the_stride_search_is_flagged_and_can_be_made_as_published(page):
     assert "published definitions" in words(test)
     test.button(key="memory_published").click().run()
     assert problems(test) == []
-    assert {key: test.session_state[key] for key in PUBLISHED} == PUBLISHED
+    shown = {name: test.session_state[f"memory_{name}"] for name in ("weight", "top", "search", "headroom", "step")}
+    assert shown == {"weight": "count", "top": "pinned", "search": "stride", "headroom": 0.0, "step": 0.0}
     assert "as published" in words(test)
 
 

@@ -184,11 +184,9 @@ def _from_name(leaf: Leaf, text: str) -> Any:
 
 def fit_of(texts: Sequence[str] | None) -> Any:
     """Return the clustering that `--fit NAME=VALUE ...` describes, None where it is not given."""
-    from workprof.profiles.settings import ProfileSettings  # noqa: PLC0415  few commands take one
+    from workprof.cli.further_settings import clustering  # noqa: PLC0415  few commands take one
 
-    if not texts:
-        return None
-    return put(ProfileSettings(), with_values(leaves(ProfileSettings), texts))
+    return clustering(list(texts)) if texts else None
 
 
 def _name(flag: str) -> str:

@@ -123,8 +123,8 @@ def _blank(cls: Any) -> Any:
     return cls(**{path: value for path, value in empty.items() if "." not in path})
 
 
-def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any = None) -> str:
-    """Return the command line that asks exactly this of a dataset; `fit`: the clustering that the question rests on."""
+def shell_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
+    """Return the command line that asks exactly this of a dataset."""
     usual, published = _options(question, question.given(settings)), None
     if question.published is not None:
         given = question.given(settings, question.published())
@@ -135,12 +135,6 @@ def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any
     else:
         faithful = published is not None and len(published) < len(usual)
     words = published if faithful and published is not None else usual
-    if fit is not None:
-        words += [
-            word
-            for leaf, value in differences(type(fit)(), fit).items()
-            for word in ("--fit", f"{leaf.path}={write(leaf, value)}")
-        ]
     return shlex.join(["workprof", *question.words, dataset, *question.always, *words])
 
 

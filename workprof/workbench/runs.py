@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from workprof.jobs import JobView
 from workprof.records import Packed, digest, unpack
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.forecasts import ForecastQuestions
+from workprof.workbench.run_command_line import fit_words
 from workprof.workbench.run_commands import command_of, with_clustering
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_python import Question, python_of
@@ -139,8 +141,10 @@ class RunQuestions(ForecastQuestions):
         recipe = _recipe(kept)
         asked = _settings(recipe, kept)
         if kept.step in DECLARED:
-            fit = self._clustering_settings(kept) if kept.clustering else None
-            return shell_of(DECLARED[kept.step], kept.dataset_hash, asked, fit)
+            line = shell_of(DECLARED[kept.step], kept.dataset_hash, asked)
+            resolve = partial(self._resolved, self.dataset(kept.dataset_hash))
+            fit = fit_words(self._clustering_settings(kept), resolve) if kept.clustering else ()
+            return " ".join((line, *((shlex.join(fit),) if fit else ())))
         asked = asked if kept.step in MEASURED_COMMANDS else recipe.asked(asked)
         resolve = partial(self._resolved, self.dataset(kept.dataset_hash))
         found = "" if recipe.why_no_command else command_of(kept.step, kept.dataset_hash, asked, resolve)
