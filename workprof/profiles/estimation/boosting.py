@@ -17,8 +17,8 @@ TREE_THREADS = 1
 
 ROUNDS = 80
 LEARNING_RATE = 0.12
-DEPTH = 6
-DRAWN_SHARE = 0.7
+BOOSTED_DEPTH = 6
+BOOSTED_SHARE = 0.7
 COLUMNS_SHARE = 0.5
 
 
@@ -30,8 +30,8 @@ def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
         "objective": "reg:quantileerror",
         "quantile_alpha": levels,
         "eta": LEARNING_RATE,
-        "max_depth": DEPTH,
-        "subsample": DRAWN_SHARE,
+        "max_depth": BOOSTED_DEPTH,
+        "subsample": BOOSTED_SHARE,
         "colsample_bynode": COLUMNS_SHARE,
         "max_bin": 128,
         "tree_method": "hist",

@@ -25,8 +25,8 @@ FEWEST_PER_LEAF = 3
 LEAVES_AT_MOST = 2_000
 """A leaf holds at least 1/2,000 of the jobs: beyond 6,000 jobs more would not make the estimate better."""
 
-DEPTH = 14
-DRAWN_SHARE = 0.63
+FOREST_DEPTH = 14
+FOREST_SHARE = 0.63
 """Of the jobs, without replacement, for each tree: what a bootstrap sample holds of them."""
 
 
@@ -53,9 +53,9 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
         "objective": "reg:squarederror",
         "eta": 1.0,
         "num_parallel_tree": TREES,
-        "max_depth": DEPTH,
+        "max_depth": FOREST_DEPTH,
         "min_child_weight": max(FEWEST_PER_LEAF, len(values) // LEAVES_AT_MOST),
-        "subsample": DRAWN_SHARE,
+        "subsample": FOREST_SHARE,
         "colsample_bynode": 1.0,
         "reg_lambda": 0.0,
         "tree_method": "hist",
