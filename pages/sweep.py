@@ -15,7 +15,7 @@ from pages._sweep import compare, context, form, progress, runs, views
 from workprof.charts.profiles.names import PUBLISHED
 from workprof.charts.sweep import best_sentence
 from workprof.charts.text import markdown_text
-from workprof.profiles.sweep.settings import SweepSettings
+from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.sweeps import SweepState
 

@@ -12,7 +12,7 @@ from pages._profiles.charts import View
 from workprof.charts.profiles import arrivals
 from workprof.charts.text import counted, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
-from workprof.profiles.fit import ProfileCard
+from workprof.profiles.summary import ProfileCard
 from workprof.store.reports import ProfileNote
 from workprof.units import format_duration, format_share
 

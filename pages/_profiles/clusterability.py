@@ -12,9 +12,9 @@ from pages._parts import figures, running_work
 from pages._profiles.charts import View
 from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars, stability_headlines
 from workprof.jobs import JobView
-from workprof.profiles.clusterability.baseline import BaselineSettings
-from workprof.profiles.clusterability.clusterability import HopkinsSettings
-from workprof.profiles.clusterability.stability import StabilitySettings
+from workprof.profiles.baseline import BaselineSettings
+from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.stability import StabilitySettings
 from workprof.workbench import Answer
 
 Result = TypeVar("Result")

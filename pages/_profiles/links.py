@@ -16,8 +16,8 @@ from workprof.charts.profiles.selection import Selection
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import OUTLIERS
 from workprof.formats.measured import BENCHMARKS
-from workprof.profiles.fit import ProfileCard
 from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.summary import ProfileCard
 from workprof.units import format_share
 
 TAB, JOBS_VIEW = "profiles_tab", "Map"

@@ -9,9 +9,9 @@ from typing import Any
 from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.durations.durations import DurationSettings
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings
-from workprof.profiles.recut import TreeSettings
+from workprof.profiles.fit import TreeSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
-from workprof.profiles.sweep.settings import GroupSettings
+from workprof.profiles.sweep import GroupSettings
 from workprof.records import to_json
 
 Parameters = dict[str, str | list[str]]

@@ -11,7 +11,7 @@ from pages._frame.errors import guard
 from pages._parts import figures, tables
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep import comparison_headlines, moved_jobs, overlap_heatmap, run_names, runner_up
-from workprof.profiles.sweep.summary import RunComparison
+from workprof.profiles.sweep import RunComparison
 
 if TYPE_CHECKING:
     from pages._sweep.context import View

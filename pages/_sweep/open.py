@@ -6,7 +6,7 @@ from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link
 from pages._parts import controls
 from workprof.profiles.settings import FEATURE_SETS
-from workprof.profiles.sweep.sweep import SweepRun
+from workprof.profiles.sweep import SweepRun
 from workprof.store.reports import Dataset
 
 

@@ -9,7 +9,7 @@ from pages._frame.visit import Visit
 from pages._parts import running_work
 from workprof.charts.sweep import Standing
 from workprof.charts.text import counted, markdown_text
-from workprof.profiles.sweep.settings import SweepSettings
+from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset
 from workprof.units import format_duration
 from workprof.workbench.sweeps import GroupState, SweepState

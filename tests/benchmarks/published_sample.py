@@ -33,7 +33,7 @@ def jobs(rows: int = ROWS) -> pd.DataFrame:
 
 def points(rows: int = ROWS) -> np.ndarray:
     """Return (rows, 10) power-scaled values: the paper's transform."""
-    from workprof.profiles.prepared import prepare
+    from workprof.profiles.features import prepare
     from workprof.profiles.settings import ProfileSettings
 
     return prepare(jobs(rows), ProfileSettings(min_cluster_size=2)).points

@@ -64,7 +64,7 @@ def measure(preset: str, silhouette: str) -> Measured:
 
 
 def _quick_min_samples() -> int:
-    from workprof.profiles.sweep.settings import QUICK_MIN_SAMPLES
+    from workprof.profiles.sweep import QUICK_MIN_SAMPLES
 
     return QUICK_MIN_SAMPLES
 

@@ -2,16 +2,13 @@
 
 import numpy as np
 
-from workprof.profiles.fit import (
-    CategoryShare,
-    CondensedTree,
-    FeatureSpread,
-    Heatmap,
-    ProfileCard,
-    ProfileFit,
-    ProfileScores,
-)
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.metadata import CategoryShare, Heatmap
+from workprof.profiles.scores import ProfileScores
 from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.spread import FeatureSpread
+from workprof.profiles.summary import ProfileCard
+from workprof.profiles.tree import CondensedTree
 from workprof.store.reports import ProfileNote
 
 HOSTILE = "<img src=x onerror=alert(1)>_*`=cmd|"

@@ -9,11 +9,9 @@ import pytest
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts import clusterability as charts
 from workprof.charts.theme import readable
-from workprof.profiles.clusterability.baseline import Baseline, BaselineSettings
-from workprof.profiles.clusterability.clusterability import Hopkins, HopkinsSettings
-from workprof.profiles.clusterability.jaccard import ProfileStability, stability_reading
-from workprof.profiles.clusterability.label_silhouettes import LabelSilhouette
-from workprof.profiles.clusterability.stability import Stability, StabilitySettings
+from workprof.profiles.baseline import Baseline, BaselineSettings, LabelSilhouette
+from workprof.profiles.hopkins import Hopkins, HopkinsSettings
+from workprof.profiles.stability import ProfileStability, Stability, StabilitySettings, stability_reading
 
 PUBLISHED = {"euclidean": 0.17, "cosine": 0.03, "manhattan": 0.21}
 NAMES = {0: "P0", 1: f"P1 {HOSTILE}", 2: "P2", 3: "P3"}

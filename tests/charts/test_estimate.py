@@ -9,7 +9,7 @@ from workprof.charts.profiles import fit_estimate
 from workprof.charts.profiles.estimate import work_s
 from workprof.charts.sweep import estimate
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.sweep.settings import GroupSettings, SweepSettings
+from workprof.profiles.sweep import GroupSettings, SweepSettings
 from workprof.records import canonical_json
 
 ROWS = 20_000

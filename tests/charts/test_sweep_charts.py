@@ -14,9 +14,15 @@ from workprof.charts.sweep.heat import score_heatmap
 from workprof.charts.sweep.ink import ink
 from workprof.charts.sweep.scores import SCORES, value
 from workprof.charts.theme import SCALE, readable
-from workprof.profiles.sweep.settings import SweepSettings
-from workprof.profiles.sweep.summary import best_run, compare_runs, summarise_runs, winners_by_target
-from workprof.profiles.sweep.sweep import SweepGroup, SweepRun
+from workprof.profiles.sweep import (
+    SweepGroup,
+    SweepRun,
+    SweepSettings,
+    best_run,
+    compare_runs,
+    summarise_runs,
+    winners_by_target,
+)
 
 ROWS = 230
 SETTINGS = SweepSettings(preset="paper")

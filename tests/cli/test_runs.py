@@ -24,16 +24,16 @@ from workprof.memory.rollup import RollupSettings
 from workprof.memory.why import WhySettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.settings import EvaluationSettings
+from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.clusterability.baseline import BaselineSettings
-from workprof.profiles.clusterability.clusterability import HopkinsSettings
-from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.durations.durations import DurationSettings
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.forecaster import ForecasterSettings
+from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.sweep.settings import SweepSettings
+from workprof.profiles.stability import StabilitySettings
+from workprof.profiles.sweep import SweepSettings
 from workprof.records import canonical_json, digest, to_json
 from workprof.settings import from_environment
 from workprof.units import GB

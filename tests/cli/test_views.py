@@ -22,7 +22,7 @@ from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEd
 from workprof.phases.settings import MatchRunSettings, faithful_library
 from workprof.phases.timeline.aligned_runs import AlignmentSettings
 from workprof.phases.timeline.records import TimelineSettings
-from workprof.profiles.clusterability.baseline import BaselineSettings
+from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.durations.durations import DurationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json

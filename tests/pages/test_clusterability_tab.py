@@ -5,10 +5,10 @@ import shutil
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
-from workprof.profiles.clusterability.baseline import BaselineSettings
-from workprof.profiles.clusterability.clusterability import HopkinsSettings
-from workprof.profiles.clusterability.stability import StabilitySettings
+from workprof.profiles.baseline import BaselineSettings
+from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.stability import StabilitySettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 

@@ -7,8 +7,7 @@ import pytest
 
 from pages._sweep.open import parameters
 from tests.pages.conftest import SAMPLE, problems
-from workprof.profiles.sweep.settings import SweepSettings
-from workprof.profiles.sweep.sweep import SweepGroup
+from workprof.profiles.sweep import SweepGroup, SweepSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.sweeps import GROUP

@@ -6,6 +6,7 @@ import pandas as pd
 from workprof.profiles.classifier.predictions import Predictions
 from workprof.profiles.classifier.weighted_samples import effective_size
 from workprof.profiles.estimation.estimates import Estimates
+from workprof.profiles.features import prepare
 from workprof.profiles.feedback.feedback import observe
 from workprof.profiles.feedback.filing import make_filing
 from workprof.profiles.feedback.finished_jobs import job_units, new_rows
@@ -14,7 +15,6 @@ from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.feedback.state import start
 from workprof.profiles.feedback.windows import ProfileReference, sketch
 from workprof.profiles.forecaster import ForecasterSettings, Forecasts
-from workprof.profiles.prepared import prepare
 from workprof.profiles.settings import SENSORS10
 from workprof.units import DAY_S
 

@@ -4,9 +4,15 @@ from sklearn.metrics import silhouette_samples, silhouette_score
 
 from tests.profiles.planted import job_table
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.clusterability.baseline import TABLE_II, Baseline, BaselineSettings, label_baseline
-from workprof.profiles.clusterability.label_silhouettes import BASELINE_METRICS, PUBLISHED_SILHOUETTES
-from workprof.profiles.prepared import prepare
+from workprof.profiles.baseline import (
+    BASELINE_METRICS,
+    PUBLISHED_SILHOUETTES,
+    TABLE_II,
+    Baseline,
+    BaselineSettings,
+    label_baseline,
+)
+from workprof.profiles.features import prepare
 from workprof.records import canonical_json, pack, to_json, unpack
 
 JOBS = job_table()

@@ -5,13 +5,7 @@ from scipy.spatial.distance import cdist
 
 from tests.profiles.planted import blobs, job_table
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.clusterability.clusterability import (
-    PUBLISHED_HOPKINS,
-    Hopkins,
-    HopkinsSettings,
-    hopkins,
-    hopkins_of_distances,
-)
+from workprof.profiles.hopkins import PUBLISHED_HOPKINS, Hopkins, HopkinsSettings, hopkins, hopkins_of_distances
 from workprof.records import canonical_json, pack, to_json, unpack
 
 JOBS = job_table()

@@ -5,9 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from tests.profiles.planted import awkward_points, blobs
-from workprof.profiles.clusters.clusters import cut
-from workprof.profiles.clusters.neighbours import find_neighbours
-from workprof.profiles.clusters.spanning_tree import build_spanning_tree
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours
 
 POINTS = {name: points for name, points in awkward_points().items() if len(points) > 3}
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workprof.errors import SettingsError
-from workprof.profiles.sampling import draw_per_group, draw_rows, stratified_sizes
+from workprof.profiles.features import draw_per_group, draw_rows, stratified_sizes
 
 PUBLISHED = {  # workload: (rows after the cross join, rows in the paper's sample), polarisprofiler.md 1a
     "bert": (10_940_142, 29_818),

@@ -5,8 +5,7 @@ from sklearn.preprocessing import MinMaxScaler, PowerTransformer, RobustScaler, 
 
 from workprof.errors import NotEnoughData
 from workprof.profiles.features import read_features
-from workprof.profiles.scalers import FittedTransform, apply_transform, fit_transform
-from workprof.profiles.yeo_johnson import best_exponent
+from workprof.profiles.scaling import FittedTransform, apply_transform, best_exponent, fit_transform
 from workprof.records import pack, unpack
 
 THEIRS = {

@@ -5,10 +5,7 @@ from sklearn.metrics import adjusted_rand_score, davies_bouldin_score
 
 from tests.profiles.planted import blobs
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.profiles.clusters.clusters import cut
-from workprof.profiles.clusters.neighbours import find_neighbours
-from workprof.profiles.clusters.spanning_tree import build_spanning_tree
-from workprof.profiles.scores.scores import (
+from workprof.profiles.scores import (
     acquires,
     adjusted_rand,
     ccpm,
@@ -17,6 +14,7 @@ from workprof.profiles.scores.scores import (
     scores_v3,
     size_term,
 )
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours
 
 N_ROWS = 100_001
 GRIDS = {"hdbscan": 26, "optics": 26}

@@ -5,7 +5,7 @@ from sklearn.metrics import silhouette_samples
 from tests import naive
 from tests.profiles.planted import blobs
 from workprof.errors import SettingsError
-from workprof.profiles.scores.silhouettes import exact_silhouettes, row_silhouettes, sampled_silhouettes
+from workprof.profiles.silhouettes import exact_silhouettes, row_silhouettes, sampled_silhouettes
 
 METRICS = ["euclidean", "manhattan", "cosine"]
 

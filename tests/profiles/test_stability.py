@@ -4,10 +4,16 @@ import pytest
 
 from tests.profiles.planted import blobs, job_table
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.profiles.clusterability.jaccard import best_jaccards, stability_reading, summarise_jaccards
-from workprof.profiles.clusterability.stability import Stability, StabilitySettings, stability
 from workprof.profiles.fit import fit_profiles
 from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.stability import (
+    Stability,
+    StabilitySettings,
+    best_jaccards,
+    stability,
+    stability_reading,
+    summarise_jaccards,
+)
 from workprof.records import canonical_json, pack, to_json, unpack
 
 JOBS = job_table()

@@ -3,9 +3,8 @@ import pandas as pd
 import pytest
 
 from workprof.profiles.metadata import REST, count_values, heatmap
-from workprof.profiles.shape import arrivals, duration_shape
 from workprof.profiles.spread import feature_spread
-from workprof.profiles.summary import RowResults, summarise
+from workprof.profiles.summary import RowResults, arrivals, duration_shape, summarise
 
 SPREAD_FEATURES = ("cpu_usage_percent", "peak_memory_bytes")
 

@@ -9,9 +9,18 @@ import pytest
 from tests.profiles.planted import job_table
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.profiles.fit import fit_profiles
-from workprof.profiles.sweep.settings import COUPLED, GRID_SIZES, GroupSettings, SweepSettings
-from workprof.profiles.sweep.summary import at_target, best_run, compare_runs, summarise_runs, winners_by_target
-from workprof.profiles.sweep.sweep import sweep_group
+from workprof.profiles.sweep import (
+    COUPLED,
+    GRID_SIZES,
+    GroupSettings,
+    SweepSettings,
+    at_target,
+    best_run,
+    compare_runs,
+    summarise_runs,
+    sweep_group,
+    winners_by_target,
+)
 
 SIZES = (20, 40, 80)
 

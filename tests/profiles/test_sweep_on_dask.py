@@ -13,8 +13,7 @@ import pytest
 from tests.profiles.planted import job_table
 from workprof.errors import SettingsError
 from workprof.parallel import loops_on
-from workprof.profiles.sweep.settings import GroupSettings
-from workprof.profiles.sweep.sweep import sweep_group
+from workprof.profiles.sweep import GroupSettings, sweep_group
 
 
 def start(log, *command, folder=None):

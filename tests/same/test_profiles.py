@@ -10,8 +10,8 @@ import pytest
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.charts.downloads import csv_bytes, summary_table
 from workprof.cli.profiles import fit_answer
-from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.stability import StabilitySettings
 from workprof.records import to_json
 from workprof.units import HOUR_S, format_count, format_duration, format_share
 

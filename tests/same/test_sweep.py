@@ -9,7 +9,7 @@ from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep import moved_jobs, run_names, runner_up
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS
-from workprof.profiles.sweep.settings import SweepSettings
+from workprof.profiles.sweep import SweepSettings
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ import pytest
 from workprof.errors import WorkprofError
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_search import BinSettings
+from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.clusterability.baseline import BaselineSettings
 from workprof.profiles.durations.durations import DurationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import FieldSource, IngestOptions, ProfileNote

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workprof.errors import ColumnMissing, SettingsError
-from workprof.profiles.sampling import stratified_sizes
+from workprof.profiles.features import stratified_sizes
 from workprof.store.reports import IngestOptions
 from workprof.store.sample import shares
 

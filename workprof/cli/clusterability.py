@@ -8,11 +8,10 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
 from workprof.cli.further_settings import Fit, With, clustering, further
-from workprof.profiles.clusterability.baseline import Baseline, BaselineSettings
-from workprof.profiles.clusterability.clusterability import HopkinsSettings
-from workprof.profiles.clusterability.label_silhouettes import LabelSilhouette
-from workprof.profiles.clusterability.stability import StabilitySettings
+from workprof.profiles.baseline import Baseline, BaselineSettings, LabelSilhouette
+from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.stability import StabilitySettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 Features = Annotated[str, typer.Option("--features", help="sensors10, all17, or names A,B,...")]

@@ -9,9 +9,10 @@ import typer
 
 from workprof.cli import clusterability, sweep
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
-from workprof.profiles.fit import ProfileCard, ProfileFit
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.settings import preset as preset_overrides
+from workprof.profiles.summary import ProfileCard
 from workprof.units import format_share
 
 app = typer.Typer(help="Kinds of jobs.", no_args_is_help=True, rich_markup_mode=None)

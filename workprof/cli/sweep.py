@@ -9,8 +9,7 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
 from workprof.errors import SettingsError
-from workprof.profiles.sweep.settings import COUPLED, PRESET_DECIDES, SweepSettings
-from workprof.profiles.sweep.sweep import SweepRun
+from workprof.profiles.sweep import COUPLED, PRESET_DECIDES, SweepRun, SweepSettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 

@@ -1,36 +1,11 @@
 """PolarisProfiler: kinds of jobs found by clustering what the jobs did, described by what was known at submission.
 
-settings    what is asked
-features    columns -> matrix with the missing marked
-scalers     matrix -> comparable units, kept for new rows
-neighbours, spanning_tree, clusters     HDBSCAN in three steps, each kept and used again
-silhouettes, scores, scoring            how good it is, as published and properly
-summary, spread, metadata, projection   what a page shows
-fit         all of it for one clustering
+settings                what is clustered, and how
+features, scaling       columns -> a matrix with the missing marked -> comparable units, applied to new rows, too
+tree, kernels           HDBSCAN in three steps, each kept and used again; the compiled loops of it
+silhouettes, scores     how good a clustering is, as published and properly
+metadata, spread, summary       what a page shows of the profiles
+fit                     all of it for one clustering, and a new cut of its kept tree
+sweep                   many clusterings side by side
+hopkins, baseline, stability    is there anything to cluster, and would it come back?
 """
-
-from workprof.profiles.fit import (
-    CategoryShare,
-    CondensedTree,
-    FeatureSpread,
-    Heatmap,
-    ProfileCard,
-    ProfileFit,
-    ProfileScores,
-    fit_profiles,
-)
-from workprof.profiles.settings import ProfileSettings, preset, resolve
-
-__all__ = [
-    "CategoryShare",
-    "CondensedTree",
-    "FeatureSpread",
-    "Heatmap",
-    "ProfileCard",
-    "ProfileFit",
-    "ProfileScores",
-    "ProfileSettings",
-    "fit_profiles",
-    "preset",
-    "resolve",
-]

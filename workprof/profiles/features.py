@@ -1,19 +1,68 @@
-"""Which columns of a job table are clustered on, and their values as one matrix with the missing ones marked."""
+"""From a job table to the rows that are clustered: drawn, their features read as one matrix, scaled."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats
+from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.settings import FEATURE_SETS
+from workprof.profiles.scaling import FittedTransform, apply_transform, fit_transform
+from workprof.profiles.settings import ALL17, FEATURE_SETS, SENSORS10, ProfileSettings, clustered_rows, resolve
+from workprof.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def stratified_sizes(strata: Mapping[str, int], size: int) -> dict[str, int]:
+    """Return how many rows to draw from each stratum: round(N_k / N * size), never more than there are.
+
+    Rounding each stratum by itself means that the total can differ from `size` by a few rows (100,001 in the paper).
+
+    Args:
+        strata: stratum -> rows in it.
+        size: rows wanted in all.
+
+    Raises:
+        SettingsError: for a negative size.
+
+    Source:
+        PolarisProfiler, Table I; the half-to-even rounding of Python as in the authors' notebook.
+    """
+    if size < 0:
+        raise SettingsError(f"the sample size is {size}; give 0 or more")
+    total = sum(strata.values())
+    return {name: min(rows, round(rows / total * size)) if total else 0 for name, rows in strata.items()}
+
+
+def draw_rows(n_rows: int, size: int, seed: int) -> Ints:
+    """Return (min(size, n_rows),) row positions in rising order, drawn without replacement."""
+    if size >= n_rows:
+        return np.arange(n_rows, dtype=np.int64)
+    drawn = np.random.default_rng(seed).choice(n_rows, size=size, replace=False)
+    return np.sort(drawn).astype(np.int64)
+
+
+def draw_per_group(codes: Ints, size: int, seed: int) -> Ints:
+    """Return row positions in rising order: about `size` in all, each group in proportion and at least two of it.
+
+    Args:
+        codes: (n_rows,) group of each row, 0 .. n_groups - 1.
+        size: rows wanted in all.
+        seed: of the draw.
+    """
+    counts = np.bincount(codes)
+    wanted = np.minimum(counts, np.maximum(2, np.rint(counts * min(1.0, size / max(1, len(codes)))))).astype(np.int64)
+    shuffled = np.random.default_rng(seed).permutation(len(codes))
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    rank = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(order[rank < wanted[codes[order]]]).astype(np.int64)
+
 
 SMALLEST_FEATURE_COUNT = 2
 
@@ -133,3 +182,78 @@ def _too_few(columns: dict[str, Floats], left_out: dict[str, str], jobs: pd.Data
         f"{len(columns)} usable feature(s) ({', '.join(columns) or 'none'}), at least {SMALLEST_FEATURE_COUNT} are "
         f"needed ({reasons}); {_what_there_is(jobs)}"
     )
+
+
+KNOWN_BEFORE = tuple(name for name in ALL17 if name not in (*SENSORS10, "duration_s"))
+"""Requests and timestamps: known before the job runs, so a profile made of them repeats its metadata."""
+
+
+def preparation_notes(
+    settings: ProfileSettings, matrix: FeatureMatrix, transform: FittedTransform, n_rows: int, n_clustered: int
+) -> tuple[str, ...]:
+    """Return what happened to rows and columns before the clustering.
+
+    Args:
+        settings: resolved.
+        matrix: the features.
+        transform: fitted on them.
+        n_rows: rows of the table.
+        n_clustered: rows that were clustered.
+    """
+    notes = []
+    if settings.mode == "faithful":
+        notes.append("Published definitions: missing values are 0; requests and timestamps may be features.")
+    if n_clustered < n_rows:
+        drawn = f"{format_count(n_clustered)} of {format_count(n_rows)} rows"
+        notes.append(f"Sample: {drawn} were drawn at random (seed {settings.seed}); the others have no profile.")
+    notes.extend(f"{name} is left out: {reason}." for name, reason in matrix.left_out.items())
+    for name, gaps in matrix.missing.items():
+        value = "0" if settings.mode == "faithful" else "the median"
+        marked = ", and a further column marks them" if name in transform.indicators else ""
+        notes.append(f"{name}: {format_count(gaps)} missing values stand as {value}{marked}.")
+    known = [name for name in matrix.names if name in KNOWN_BEFORE]
+    if known and settings.mode == "corrected":
+        notes.append(f"{', '.join(known)} are known before a job runs: profiles made of them repeat its metadata.")
+    return tuple(notes)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The rows that are clustered, scaled.
+
+    Attributes:
+        settings: resolved.
+        jobs: the clustered rows of the table.
+        row_ids: (n_rows,) of the store, else positions in the table.
+        matrix: the features in their own units.
+        transform: fitted on them.
+        points: (n_rows, n_dims) scaled values, indicator columns last.
+        notes: what happened to rows and columns.
+    """
+
+    settings: ProfileSettings
+    jobs: pd.DataFrame
+    row_ids: Ints
+    matrix: FeatureMatrix
+    transform: FittedTransform
+    points: Floats
+    notes: tuple[str, ...]
+
+
+def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
+    """Return the rows to cluster, scaled.
+
+    Raises:
+        ColumnMissing: when a feature that was named by itself is absent.
+        NotEnoughData: with fewer than two usable features, or too few rows.
+    """
+    n_clustered = clustered_rows(settings, len(jobs))
+    resolved = resolve(settings, n_clustered)
+    rows = draw_rows(len(jobs), n_clustered, settings.seed)
+    drawn = jobs if len(rows) == len(jobs) else jobs.iloc[rows]
+    matrix = read_features(drawn, resolved.features, resolved.mode)
+    transform = fit_transform(matrix, resolved.scaler, resolved.mode)
+    points = apply_transform(transform, matrix.numbers)
+    ids = drawn["row_id"].to_numpy(dtype=np.int64) if "row_id" in drawn.columns else rows
+    notes = preparation_notes(resolved, matrix, transform, len(jobs), n_clustered)
+    return Prepared(resolved, drawn, ids, matrix, transform, points, notes)

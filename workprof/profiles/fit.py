@@ -1,4 +1,7 @@
-"""One clustering from frame to record: features, clusters, scores, cards."""
+"""One clustering from frame to record: features, clusters, scores, cards.
+
+Re-cut, don't refit: the spanning tree is kept, and a change of size, method or epsilon only cuts it again.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +9,85 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from workprof.arrays import Floats, Ints
-from workprof.profiles.clusters.clusters import Clusters, CondensedTree, cut
-from workprof.profiles.clusters.neighbours import find_neighbours
-from workprof.profiles.clusters.optics import run_optics
-from workprof.profiles.clusters.spanning_tree import SpanningTree, build_spanning_tree
-from workprof.profiles.metadata import CategoryShare, Heatmap
-from workprof.profiles.notes import result_notes
-from workprof.profiles.prepared import Prepared, prepare
-from workprof.profiles.projection import project
-from workprof.profiles.scalers import FittedTransform
-from workprof.profiles.scores.scores import ProfileScores
-from workprof.profiles.scores.scoring import score
+from workprof.errors import SettingsError
+from workprof.profiles.features import Prepared, prepare
+from workprof.profiles.metadata import Heatmap
+from workprof.profiles.scaling import FittedTransform
+from workprof.profiles.scores import ProfileScores, score
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.spread import FeatureSpread, feature_spread
+from workprof.profiles.silhouettes import exact_silhouettes
+from workprof.profiles.spread import FeatureSpread, feature_spread, project
 from workprof.profiles.summary import ProfileCard, RowResults, summarise
-from workprof.profiles.warming import warm_kernels
+from workprof.profiles.tree import (
+    Clusters,
+    CondensedTree,
+    SpanningTree,
+    build_spanning_tree,
+    cut,
+    find_neighbours,
+    run_optics,
+)
 from workprof.progress import Progress, silent
+from workprof.records import Made
 from workprof.stopwatch import Stopwatch
+from workprof.units import format_count, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CategoryShare",
-    "CondensedTree",
-    "FeatureSpread",
-    "Heatmap",
-    "ProfileCard",
-    "ProfileFit",
-    "ProfileScores",
-    "describe",
-    "fit_profiles",
-    "grow_tree",
-]
+_WARM_ROWS = 64
+_warmed: set[str] = set()
+
+
+def warm_kernels(settings: ProfileSettings) -> None:
+    """Compile (or load from the compiler's cache) every loop that a fit with these settings runs.
+
+    The first time on a machine this takes some seconds, later a fraction of one.
+    """
+    from workprof.profiles.kernels.distance_sums import group_points  # noqa: PLC0415  numba
+
+    if settings.metric in _warmed:
+        return
+    points = np.random.default_rng(0).normal(size=(_WARM_ROWS, 2))
+    labels = np.arange(_WARM_ROWS, dtype=np.int64) % 3 - 1
+    exact_silhouettes(points, labels, settings.metric)
+    group_points(points, labels + 1, settings.metric, np.float64).sums(labels + 1)
+    cut(build_spanning_tree(find_neighbours(points, settings.metric, (3,)), 3), 5)
+    _warmed.add(settings.metric)
+
+
+MANY_OUTLIERS_SHARE = 0.4
+ONE_PROFILE_SHARE = 0.8
+
+
+def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
+    """Return what a reader of the scores must know.
+
+    Args:
+        scores: of the clustering.
+        labels: (n_rows,) profile, -1 = outlier.
+    """
+    notes = []
+    outliers = scores.n_outliers / scores.n_rows
+    if scores.n_clusters == 0:
+        notes.append("No profile was found: all rows are outliers. Try a smaller min_cluster_size or min_samples.")
+    elif outliers > MANY_OUTLIERS_SHARE:
+        notes.append(f"{format_share(outliers)} of the rows are outliers; profiles describe the rest only.")
+    sizes = np.bincount(labels[labels >= 0]) if scores.n_clusters else np.zeros(1)
+    if sizes.max() > ONE_PROFILE_SHARE * max(1, sizes.sum()):
+        notes.append(f"One profile holds {format_share(float(sizes.max() / sizes.sum()))} of the clustered rows.")
+    if np.isnan(scores.silhouette_clustered):
+        notes.append("The silhouette without outliers needs at least two profiles.")
+    if scores.silhouette_method == "sampled":
+        notes.append(
+            f"Silhouettes are estimated from {format_count(scores.n_silhouette)} rows, each against all others; "
+            f"standard error {scores.silhouette_se:.4f}."
+        )
+    return tuple(notes)
+
 
 STEPS = {"scale": 0.03, "neighbours": 0.4, "spanning tree": 0.7, "cut": 0.72, "scores": 0.92, "summary": 1.0}
 """Steps of a fit and the share of the whole that is done when each ends (times of the 100,001-row sample)."""
@@ -167,3 +215,84 @@ def describe(prepared: Prepared, clusters: Clusters, tree: SpanningTree | None, 
 def _optics(prepared: Prepared, watch: Stopwatch) -> Clusters:
     with watch.step("cut", "Running OPTICS"):
         return run_optics(prepared.points, prepared.settings.metric, prepared.settings.min_samples)
+
+
+TREE = "profiles.tree"
+"""Name of the by-product under which the spanning tree of a fit is kept."""
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """What a spanning tree depends on: the rows, their scaling, the metric and min_samples; nothing else."""
+
+    features: tuple[str, ...]
+    scaler: str
+    metric: str
+    min_samples: int
+    mode: str
+    sample_rows: int
+    seed: int
+
+
+def tree_settings(settings: ProfileSettings) -> TreeSettings:
+    """Return the part of resolved settings that the tree depends on; the seed only where rows are drawn."""
+    return TreeSettings(
+        features=settings.features,
+        scaler=settings.scaler,
+        metric=settings.metric,
+        min_samples=settings.min_samples,
+        mode=settings.mode,
+        sample_rows=settings.sample_rows,
+        seed=settings.seed if settings.sample_rows else 0,
+    )
+
+
+def fit_keeping_tree(
+    frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, progress: Progress = silent
+) -> Made:
+    """Return the same record as `fit_profiles`, and the spanning tree as a by-product (HDBSCAN only)."""
+    if settings.algorithm != "hdbscan":
+        return Made(fit_profiles(frames, settings, progress), {})
+    progress(0.0, "Getting ready")
+    warm_kernels(settings)
+    watch = Stopwatch(progress, STEPS)
+    with watch.step("scale", "Scaling the features"):
+        prepared = prepare(frames["jobs"], settings)
+    tree = grow_tree(prepared, watch)
+    with watch.step("cut", "Cutting the tree"):
+        resolved = prepared.settings
+        clusters = cut(tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
+    return Made(describe(prepared, clusters, tree, watch), {TREE: tree})
+
+
+def recut(
+    frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, tree: SpanningTree, progress: Progress = silent
+) -> ProfileFit:
+    """Return the clustering that a kept tree gives at other settings: the same record as a refit, in about a second.
+
+    Args:
+        frames: as in `fit_profiles`.
+        settings: resolved; differ from the tree's in min_cluster_size, method, epsilon and what is scored only.
+        tree: of `tree_settings(settings)`.
+        progress: told each step.
+
+    Raises:
+        SettingsError: when the tree is not of these rows or this min_samples.
+    """
+    warm_kernels(settings)
+    watch = Stopwatch(progress, STEPS)
+    with watch.step("scale", "Scaling the features"):
+        prepared = prepare(frames["jobs"], settings)
+    _check(tree, len(prepared.row_ids), settings)
+    with watch.step("cut", "Cutting the kept tree"):
+        clusters = cut(tree, settings.min_cluster_size, settings.method, settings.epsilon)
+    return describe(prepared, clusters, tree, watch)
+
+
+def _check(tree: SpanningTree, n_rows: int, settings: ProfileSettings) -> None:
+    asked = min(settings.min_samples, n_rows - 1)
+    if (tree.n_rows, tree.metric, tree.min_samples) != (n_rows, settings.metric, asked):
+        raise SettingsError(
+            f"the kept tree spans {tree.n_rows:,} rows ({tree.metric}, min_samples {tree.min_samples}), asked is "
+            f"{n_rows:,} rows ({settings.metric}, min_samples {asked}); fit again"
+        )

@@ -1,4 +1,4 @@
-"""Distribution of every feature in every profile: the boxes of the paper's Fig. 4."""
+"""How profiles lie in the space of their features: the boxes of the paper's Fig. 4, and a flat map of the rows."""
 
 from __future__ import annotations
 
@@ -82,3 +82,35 @@ def _quartiles(values: Floats) -> Floats:
         if present.size:
             result[:, j] = np.quantile(present, [0.25, 0.5, 0.75])
     return result
+
+
+@dataclass(frozen=True)
+class FlatMap:
+    """Rows in two dimensions.
+
+    Attributes:
+        xy: (n_rows, 2) principal components.
+        explained: (2,) share of the variance, 0-1.
+        loadings: (2, n_dims) of the scaled columns.
+    """
+
+    xy: Floats
+    explained: Floats
+    loadings: Floats
+
+
+def project(points: Floats) -> FlatMap:
+    """Return the first two principal components of the scaled rows; each component's largest loading is positive.
+
+    Args:
+        points: (n_rows, n_dims) scaled values, n_dims >= 2.
+    """
+    centred = points - points.mean(axis=0)
+    covariance = centred.T @ centred / max(1, len(points) - 1)
+    variances, vectors = np.linalg.eigh(covariance)  # ascending
+    loadings = vectors[:, ::-1][:, :2].T
+    largest = np.abs(loadings).argmax(axis=1)
+    loadings = loadings * np.sign(loadings[np.arange(2), largest])[:, None]
+    total = variances.sum()
+    explained = np.clip(variances[::-1][:2], 0, None) / total if total > 0 else np.zeros(2)
+    return FlatMap(centred @ loadings.T, explained, np.ascontiguousarray(loadings))

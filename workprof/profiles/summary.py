@@ -9,22 +9,192 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_if_present
-from workprof.profiles.metadata import (
-    CELL,
-    CategoryShare,
-    FieldCounts,
-    Heatmap,
-    count_values,
-    heatmap,
-    metadata_fields,
-)
-from workprof.profiles.shape import DurationShape, arrivals, duration_shapes
-from workprof.profiles.takeaway import takeaway
+from workprof.profiles.metadata import CELL, CategoryShare, FieldCounts, Heatmap, count_values, heatmap, metadata_fields
+from workprof.units import DAY_S, HOUR_S, format_bytes, format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from workprof.profiles.spread import FeatureSpread
+
+SPIKE_SHARE = 0.1
+"""A whole-second duration that holds this share of a profile is a spike (PAI's 13 s: polarisprofiler.md, 5c)."""
+
+SMALLEST_SPIKE_ROWS = 5
+TAIL_FACTOR_P95 = 10.0
+TAIL_FACTOR_MAX = 100.0
+"""Heavy tail: p95 over 10 medians or the maximum over 100, the size of the gap between PAI's 13 s and 20 h."""
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+EPOCH_WEEKDAY = 3
+"""1970-01-01 was a Thursday; Monday is 0."""
+
+
+@dataclass(frozen=True)
+class DurationShape:
+    """How the durations of a profile are distributed.
+
+    Attributes:
+        quantiles_s: p5, p25, p50, p75, p95, max; NaN without durations.
+        spike_s: the whole-second duration that repeats most; NaN when it holds less than a tenth of the rows.
+        spike_share: its share of the rows with a duration, 0-1; 0 without a spike.
+    """
+
+    quantiles_s: Floats
+    spike_s: float
+    spike_share: float
+
+    @property
+    def has_spike(self) -> bool:
+        """Whether one duration holds a tenth of the rows."""
+        return not np.isnan(self.spike_s)
+
+    @property
+    def has_heavy_tail(self) -> bool:
+        """Whether the longest runs are far from the median."""
+        median, p95, longest = self.quantiles_s[2], self.quantiles_s[4], self.quantiles_s[5]
+        return bool(median > 0 and (p95 > TAIL_FACTOR_P95 * median or longest > TAIL_FACTOR_MAX * median))
+
+
+def duration_shape(durations: Floats) -> DurationShape:
+    """Return the shape of (n_rows,) durations in seconds; NaN are left out."""
+    present = durations[~np.isnan(durations)]
+    if not present.size:
+        return DurationShape(np.full(len(QUANTILES), np.nan), float("nan"), 0.0)
+    quantiles = np.quantile(present, QUANTILES)
+    values, counts = np.unique(np.rint(present), return_counts=True)
+    most = int(counts.argmax())
+    share = counts[most] / len(present)
+    if share < SPIKE_SHARE or counts[most] < SMALLEST_SPIKE_ROWS:
+        return DurationShape(quantiles, float("nan"), 0.0)
+    return DurationShape(quantiles, float(values[most]), float(share))
+
+
+def duration_shapes(durations: Floats | None, groups: Ints, n_groups: int) -> tuple[DurationShape, ...]:
+    """Return one shape per group.
+
+    Args:
+        durations: (n_rows,) seconds, NaN = missing; None without such a column.
+        groups: (n_rows,) position of each row's group.
+        n_groups: number of groups.
+    """
+    if durations is None:
+        return tuple(duration_shape(np.empty(0)) for _ in range(n_groups))
+    order = np.argsort(groups, kind="stable")
+    ends = np.cumsum(np.bincount(groups, minlength=n_groups))
+    return tuple(duration_shape(part) for part in np.split(durations[order], ends[:-1]))
+
+
+def arrivals(starts: Floats | None, groups: Ints, n_groups: int, timezone_offset_s: float) -> tuple[Ints, Ints]:
+    """Return (n_groups, 24) rows by hour of day and (n_groups, 7) by weekday, Monday first; zeros without start times.
+
+    Args:
+        starts: (n_rows,) seconds since the epoch (PAI: since some Thursday, 00:00), NaN = missing.
+        groups: (n_rows,) position of each row's group.
+        n_groups: number of groups.
+        timezone_offset_s: added first; 28,800 for UTC+8.
+    """
+    hours = np.zeros((n_groups, 24), dtype=np.int64)
+    weekdays = np.zeros((n_groups, 7), dtype=np.int64)
+    if starts is None:
+        return hours, weekdays
+    known = ~np.isnan(starts)
+    local = starts[known] + timezone_offset_s
+    np.add.at(hours, (groups[known], (local // HOUR_S % 24).astype(np.int64)), 1)
+    np.add.at(weekdays, (groups[known], ((local // DAY_S + EPOCH_WEEKDAY) % 7).astype(np.int64)), 1)
+    return hours, weekdays
+
+
+STANDING_OUT = 0.5
+"""A feature is worth a word when its profile mean is this far from the mean of the other profiles, in scaled units."""
+
+LARGE = 1000
+"""From here on a number is written out, without decimals."""
+
+WORDS = {
+    "cpu_usage_percent": "CPU use",
+    "gpu_usage_percent": "GPU use",
+    "mean_memory_bytes": "mean memory",
+    "peak_memory_bytes": "peak memory",
+    "mean_gpu_memory_bytes": "mean GPU memory",
+    "peak_gpu_memory_bytes": "peak GPU memory",
+    "read_bytes": "bytes read",
+    "write_bytes": "bytes written",
+    "read_count": "reads",
+    "write_count": "writes",
+    "requested_cpu_percent": "requested CPU",
+    "requested_memory_bytes": "requested memory",
+    "requested_gpu_percent": "requested GPU",
+    "instances": "instances",
+    "start_time_s": "start time",
+    "end_time_s": "end time",
+    "duration_s": "duration",
+}
+
+
+def takeaway(
+    profile: int, size: int, share: float, cell: CategoryShare | None, shape: DurationShape, spread: FeatureSpread
+) -> str:
+    """Return one sentence on a profile: how many rows, of what kind, how long, what stands out.
+
+    Args:
+        profile: label, -1 = the outliers.
+        size: rows.
+        share: of all rows, 0-1.
+        cell: its most frequent (workload, task) pair; None without such metadata.
+        shape: of its durations.
+        spread: of all profiles, for what sets this one apart.
+    """
+    name = f"Profile {profile}" if profile >= 0 else "Outliers"
+    parts = [f"{name}: {format_count(size)} rows ({format_share(share)})"]
+    if cell is not None:
+        parts.append(f"{_how_much(cell.share)} {cell.value}")
+    parts.extend(part for part in (_duration_words(shape), _feature_words(profile, spread)) if part)
+    return "; ".join(parts) + "."
+
+
+def _how_much(share: float) -> str:
+    if share == 1.0:
+        return "all"
+    return "mostly" if share >= 0.5 else "most often"
+
+
+def _duration_words(shape: DurationShape) -> str:
+    median, p95, longest = shape.quantiles_s[2], shape.quantiles_s[4], shape.quantiles_s[5]
+    if np.isnan(median):
+        return ""
+    if shape.has_spike:
+        words = f"{format_share(shape.spike_share)} run {format_duration(shape.spike_s)}"
+        return f"{words}, the longest {format_duration(longest)}"
+    return f"median run {format_duration(median)}, 95 % within {format_duration(p95)}"
+
+
+def _feature_words(profile: int, spread: FeatureSpread) -> str:
+    if profile < 0:
+        return ""
+    here = spread.profiles == profile
+    others = ~here & (spread.profiles >= 0)
+    if not others.any():
+        return ""
+    between = spread.mean[others]
+    distance = (spread.mean[here][0] - between.mean(axis=0)) / np.maximum(between.std(axis=0), STANDING_OUT)
+    feature = int(np.abs(distance).argmax())
+    if abs(distance[feature]) < STANDING_OUT:
+        return ""
+    name = spread.features[feature]
+    level = "high" if distance[feature] > 0 else "low"
+    value = float(spread.raw_median[here][0][feature])
+    return f"{level} {WORDS.get(name, name)} (median {_format(name, value)})"
+
+
+def _format(name: str, value: float) -> str:
+    if name.endswith("_bytes"):
+        return format_bytes(value)
+    if name == "duration_s":
+        return format_duration(value)
+    number = f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}"
+    return number + (" %" if name.endswith("_percent") else "")
+
 
 ONE_SHARE = 0.99
 """From this share on a profile is 'one job' or 'one metadata cell': the paper's own 26 have 13 odd rows of 75,398."""

@@ -10,20 +10,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.jobs import JobView
-from workprof.profiles.clusterability.baseline import Baseline, BaselineSettings
-from workprof.profiles.clusterability.clusterability import Hopkins, HopkinsSettings
-from workprof.profiles.clusterability.stability import Stability, StabilitySettings
+from workprof.profiles.baseline import Baseline, BaselineSettings
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.hopkins import Hopkins, HopkinsSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
+from workprof.profiles.stability import Stability, StabilitySettings
 from workprof.progress import Progress, silent
 from workprof.steps import Request, Step
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames
 from workprof.workbench.profiles import ProfileQuestions
 
-HOPKINS = Step("profiles.hopkins", 1, "workprof.profiles.clusterability.clusterability:hopkins")
-BASELINE = Step("profiles.baseline", 1, "workprof.profiles.clusterability.baseline:label_baseline")
-STABILITY = Step("profiles.stability", 1, "workprof.profiles.clusterability.stability:stability")
+HOPKINS = Step("profiles.hopkins", 1, "workprof.profiles.hopkins:hopkins")
+BASELINE = Step("profiles.baseline", 1, "workprof.profiles.baseline:label_baseline")
+STABILITY = Step("profiles.stability", 1, "workprof.profiles.stability:stability")
 
 PROFILE = "profile"
 """Column in which a clustering's labels are handed over; NaN = not clustered."""

@@ -9,17 +9,16 @@ import pandas as pd
 
 from workprof.formats.clock import utc_offset_s
 from workprof.jobs import JobView
-from workprof.profiles.clusters.spanning_tree import SpanningTree
-from workprof.profiles.fit import ProfileFit
-from workprof.profiles.recut import TREE, recut, tree_settings
+from workprof.profiles.fit import TREE, ProfileFit, recut, tree_settings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, clustered_rows, resolve
+from workprof.profiles.tree import SpanningTree
 from workprof.progress import Progress, silent
 from workprof.steps import Request, Step
 from workprof.store.reports import Dataset, ProfileNote
 from workprof.workbench.asking import Answer, Frames
 from workprof.workbench.datasets import DatasetQuestions
 
-FIT = Step("profiles.fit", 1, "workprof.profiles.recut:fit_keeping_tree")
+FIT = Step("profiles.fit", 1, "workprof.profiles.fit:fit_keeping_tree")
 TREE_STEP = Step(TREE, 1, FIT.target)
 
 METADATA = ("job_name", "task_name", "user", "group", "workload", "node", "gpu_type")

@@ -9,7 +9,7 @@ from typing import Any
 
 from workprof.errors import SettingsError
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.sweep.settings import COUPLED
+from workprof.profiles.sweep import COUPLED
 from workprof.visible import visible
 from workprof.workbench.run_setting_paths import differences
 

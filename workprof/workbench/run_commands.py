@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.clusterability.baseline import BaselineSettings
-from workprof.profiles.clusterability.clusterability import HopkinsSettings
-from workprof.profiles.clusterability.stability import StabilitySettings
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.forecaster import ForecasterSettings
+from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.sweep.settings import SweepSettings
+from workprof.profiles.stability import StabilitySettings
+from workprof.profiles.sweep import SweepSettings
 from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_command_line import (
     CommandLine,

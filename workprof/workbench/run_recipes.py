@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from workprof.errors import NotEnoughData
+from workprof.profiles.baseline import Baseline, BaselineSettings
 from workprof.profiles.classifier.evaluation import ClassifierEvaluation
 from workprof.profiles.classifier.explain_all import GlobalExplanation
 from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.clusterability.baseline import Baseline, BaselineSettings
-from workprof.profiles.clusterability.clusterability import Hopkins, HopkinsSettings
-from workprof.profiles.clusterability.stability import Stability, StabilitySettings
-from workprof.profiles.clusters.spanning_tree import SpanningTree
 from workprof.profiles.durations.durations import DurationSettings, ObservedDurations
 from workprof.profiles.estimation.evaluation import EstimateEvaluation
 from workprof.profiles.estimation.settings import EstimateEvaluationSettings
 from workprof.profiles.feedback.model import FeedbackModel
 from workprof.profiles.feedback.refit import Refit, RefitSettings
 from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.fit import ProfileFit
+from workprof.profiles.fit import ProfileFit, TreeSettings
 from workprof.profiles.forecaster import Forecaster, ForecasterSettings
-from workprof.profiles.recut import TreeSettings
+from workprof.profiles.hopkins import Hopkins, HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.sweep.settings import GroupSettings, SweepSettings
-from workprof.profiles.sweep.sweep import SweepGroup
+from workprof.profiles.stability import Stability, StabilitySettings
+from workprof.profiles.sweep import GroupSettings, SweepGroup, SweepSettings
+from workprof.profiles.tree import SpanningTree
 from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts, profiles
 from workprof.workbench import sweeps as sweep_room
 from workprof.workbench.declared import DECLARED

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 
 from workprof.jobs import JobView
 from workprof.profiles.settings import FEATURE_SETS
-from workprof.profiles.sweep.settings import GroupSettings, SweepSettings
-from workprof.profiles.sweep.summary import (
+from workprof.profiles.sweep import (
+    GroupSettings,
     RunComparison,
     ScoreSummary,
+    SweepGroup,
+    SweepRun,
+    SweepSettings,
     TargetWinner,
     at_target,
     best_run,
@@ -18,14 +21,13 @@ from workprof.profiles.sweep.summary import (
     summarise_runs,
     winners_by_target,
 )
-from workprof.profiles.sweep.sweep import SweepGroup, SweepRun
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
 from workprof.steps import Step
 from workprof.store.reports import Dataset
 from workprof.workbench.clusterability import ClusterabilityQuestions
 
-GROUP = Step("profiles.sweep_group", 1, "workprof.profiles.sweep.sweep:sweep_group")
+GROUP = Step("profiles.sweep_group", 1, "workprof.profiles.sweep:sweep_group")
 
 
 @dataclass(frozen=True)

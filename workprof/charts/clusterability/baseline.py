@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from workprof.charts.chart import Chart
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
-from workprof.profiles.clusterability.baseline import Baseline
-from workprof.profiles.clusterability.label_silhouettes import BASELINE_METRICS, LabelSilhouette
+from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette
 
 PROFILES, PROFILES_PUBLISHED = "profiles (outliers left out)", "profiles (outliers as one group)"
 SYMBOLS = {"euclidean": "circle", "cosine": "square", "manhattan": "diamond"}

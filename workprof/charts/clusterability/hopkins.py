@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from workprof.charts.chart import Chart
 from workprof.charts.profiles.left_out import together
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
-from workprof.profiles.clusterability.clusterability import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
+from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
 
 CONVENTION = (
     "Convention of the paper: near 0 = clusterable, 0.5 = no more structure than uniform random rows, near 1 = evenly "

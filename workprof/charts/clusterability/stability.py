@@ -13,8 +13,7 @@ from workprof.charts.chart import Chart, Headline
 from workprof.charts.profiles.left_out import together
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
-from workprof.profiles.clusterability.jaccard import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM
-from workprof.profiles.clusterability.stability import Stability
+from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability
 from workprof.units import format_share
 
 READINGS = {"highly stable": COLOURS[2], "stable": COLOURS[0], "doubtful": COLOURS[1], "not to be trusted": COLOURS[4]}

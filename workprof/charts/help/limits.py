@@ -7,7 +7,7 @@ from workprof.memory.bin_search import MOST_BINS
 from workprof.memory.plan import LEAST_RUNS
 from workprof.memory.scenarios import MOST_COMPARED
 from workprof.profiles.settings import EXACT_SILHOUETTE_ROWS, OPTICS_ROWS
-from workprof.profiles.sweep.settings import OPTICS_SWEEP_ROWS
+from workprof.profiles.sweep import OPTICS_SWEEP_ROWS
 
 LIMITS = (
     "One process holds a home folder at a time: the dashboard or one command. Several servers over one home are not "

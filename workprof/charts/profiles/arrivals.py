@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from workprof.charts.chart import Chart
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import mark
-from workprof.profiles.fit import ProfileCard
+from workprof.profiles.summary import ProfileCard
 from workprof.units import format_share
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

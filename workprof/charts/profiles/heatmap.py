@@ -15,7 +15,8 @@ from workprof.charts.fields import label
 from workprof.charts.profiles.names import note
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import OUTLIERS, SCALE, laid_out, rows_height
-from workprof.profiles.fit import Heatmap, ProfileFit
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.metadata import Heatmap
 
 MOST_NAMED = 24
 """Up to here every value has its name, also on a phone; of more, Plotly names as many as there is room for."""

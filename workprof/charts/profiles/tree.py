@@ -14,7 +14,8 @@ from workprof.charts.chart import Chart
 from workprof.charts.profiles.names import note
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, laid_out, mark
-from workprof.profiles.fit import CondensedTree, ProfileFit
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.tree import CondensedTree
 
 Floats = NDArray[np.float64]
 TREE_PX = 520

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from workprof.charts.chart import Chart, Headline
 from workprof.charts.theme import SCALE, laid_out
-from workprof.profiles.sweep.summary import RunComparison
+from workprof.profiles.sweep import RunComparison
 from workprof.units import format_count, format_share
 
 LINE_PX = 20

@@ -15,7 +15,7 @@ from workprof.charts.estimate import (
 )
 from workprof.charts.text import counted
 from workprof.profiles.settings import FEATURE_SETS, OPTICS_ROWS, clustered_rows
-from workprof.profiles.sweep.settings import OPTICS_SWEEP_ROWS, GroupSettings, SweepSettings
+from workprof.profiles.sweep import OPTICS_SWEEP_ROWS, GroupSettings, SweepSettings
 
 SECONDS_PER_CELL = 6e-6
 """Of rows × features in a group with one min_samples and sampled silhouettes."""

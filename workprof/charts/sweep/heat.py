@@ -13,7 +13,7 @@ from workprof.charts.sweep.ink import ink
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, place
 from workprof.charts.sweep.scores import LOWER, NEITHER, SCORES, value, written
 from workprof.charts.theme import SCALE, laid_out
-from workprof.profiles.sweep.sweep import SweepRun
+from workprof.profiles.sweep import SweepRun
 
 LINE_PX = 38
 AROUND_PX = 130

@@ -17,7 +17,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS, run_name
 from workprof.charts.sweep.scores import LOWER, SCORES, value, written
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
-from workprof.profiles.sweep.sweep import SweepRun
+from workprof.profiles.sweep import SweepRun
 
 CATEGORIES = ("algorithm", "transform", "metric", "size")
 SHOWN = {

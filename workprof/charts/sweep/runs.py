@@ -9,7 +9,7 @@ import pandas as pd
 
 from workprof.charts.sweep.scores import SCORES, value, written
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.sweep.sweep import SweepRun
+from workprof.profiles.sweep import SweepRun
 from workprof.units import format_share
 
 ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", "optics": "OPTICS"}

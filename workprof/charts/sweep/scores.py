@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from workprof.profiles.sweep.sweep import SweepRun
+from workprof.profiles.sweep import SweepRun
 
 HIGHER, LOWER, NEITHER = "higher is better", "lower is better", "neither high nor low is better"
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS
-from workprof.profiles.sweep.settings import GroupSettings
-from workprof.profiles.sweep.sweep import SweepGroup
+from workprof.profiles.sweep import GroupSettings, SweepGroup
 
 Pairs = Sequence[tuple[GroupSettings, SweepGroup | None]]
 

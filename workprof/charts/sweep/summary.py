@@ -9,7 +9,7 @@ import pandas as pd
 
 from workprof.charts.sweep.published import TABLE_IV_MEANS
 from workprof.charts.sweep.runs import ALGORITHM_WORDS
-from workprof.profiles.sweep.summary import ScoreSummary
+from workprof.profiles.sweep import ScoreSummary
 
 SCORE_WORDS = {
     "n_outliers": "outliers (rows)",

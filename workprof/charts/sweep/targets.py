@@ -13,8 +13,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.sweep.published import TARGET_WINNERS
 from workprof.charts.sweep.runs import place, run_name
 from workprof.charts.theme import COLOURS, laid_out, rows_height
-from workprof.profiles.sweep.summary import TargetWinner
-from workprof.profiles.sweep.sweep import SweepRun
+from workprof.profiles.sweep import SweepRun, TargetWinner
 
 LINE_PX = 26
 

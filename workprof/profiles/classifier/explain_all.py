@@ -14,7 +14,7 @@ from workprof.arrays import Floats, Ints
 from workprof.errors import NoRows, SettingsError
 from workprof.profiles.classifier.explain import ADDITIVITY_TOLERANCE, Contributions, contributions_of, shown_value
 from workprof.profiles.classifier.metadata_encoder import Encoded, MetadataEncoder, encode, sum_by_field
-from workprof.profiles.sampling import draw_rows
+from workprof.profiles.features import draw_rows
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from workprof.profiles.estimation.boosting import TREE_THREADS
 from workprof.profiles.estimation.cells import Cells, Past, backoff_medians
 from workprof.profiles.estimation.design import encode, learn_vocabulary
 from workprof.profiles.estimation.target import LogScale
-from workprof.profiles.sampling import draw_rows
+from workprof.profiles.features import draw_rows
 
 if TYPE_CHECKING:
     import pandas as pd

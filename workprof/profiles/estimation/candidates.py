@@ -13,7 +13,7 @@ from workprof.profiles.estimation.boosting import as_bytes, boost, boosted_quant
 from workprof.profiles.estimation.cells import DEFAULT_BANDWIDTH_S, Cells, Past, recent_quantiles, take_cells
 from workprof.profiles.estimation.design import Vocabulary, encode, history, learn_vocabulary
 from workprof.profiles.estimation.forest import Forest, forest_quantiles, grow_forest, load_forest, shared_jobs
-from workprof.profiles.sampling import draw_rows
+from workprof.profiles.features import draw_rows
 
 if TYPE_CHECKING:
     import pandas as pd

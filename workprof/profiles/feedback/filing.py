@@ -14,9 +14,8 @@ from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_if_present
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.profiles.classifier.weighted_samples import Units
-from workprof.profiles.prepared import Prepared
-from workprof.profiles.sampling import draw_rows
-from workprof.profiles.scalers import FittedTransform, apply_transform
+from workprof.profiles.features import Prepared, draw_rows
+from workprof.profiles.scaling import FittedTransform, apply_transform
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,14 +16,13 @@ from workprof.profiles.estimation.errors_at_fit import ErrorsAtFit, errors_at_fi
 from workprof.profiles.estimation.known import KnownJobs, known_jobs
 from workprof.profiles.estimation.settings import EstimateSettings
 from workprof.profiles.estimation.target import TARGETS, LogScale
+from workprof.profiles.features import draw_rows, prepare
 from workprof.profiles.feedback.filing import OUTLIER, Filing, make_filing
 from workprof.profiles.feedback.finished_jobs import job_units
 from workprof.profiles.feedback.windows import ProfileReference, sketch
 from workprof.profiles.forecaster import ForecasterSettings
-from workprof.profiles.prepared import prepare
-from workprof.profiles.sampling import draw_rows
-from workprof.profiles.scores.scores import acquires
-from workprof.profiles.scores.silhouettes import exact_silhouettes
+from workprof.profiles.scores import acquires
+from workprof.profiles.silhouettes import exact_silhouettes
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
 

@@ -1,1 +1,1 @@
-"""The compiled loops: one file each for what numba runs, and how it is compiled and split over threads."""
+"""The compiled loops: what numba runs, and how it is split over threads. Imported where they are used."""

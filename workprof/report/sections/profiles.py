@@ -14,8 +14,8 @@ from workprof.charts.profiles import (
     silhouette_boxes,
     size_bars,
 )
-from workprof.profiles.clusterability.clusterability import HopkinsSettings
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress
 from workprof.report.asking import through_job

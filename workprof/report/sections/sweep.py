@@ -11,7 +11,7 @@ from workprof.charts.sweep import (
     summary_table,
     target_bars,
 )
-from workprof.profiles.sweep.settings import SweepSettings
+from workprof.profiles.sweep import SweepSettings
 from workprof.progress import Progress
 from workprof.report.parts import Content, Kind, Table
 from workprof.store.reports import Dataset

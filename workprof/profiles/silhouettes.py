@@ -15,7 +15,7 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.errors import SettingsError
-from workprof.profiles.sampling import draw_per_group
+from workprof.profiles.features import draw_per_group
 
 SILHOUETTE_METRICS = ("euclidean", "manhattan", "cosine")
 SAMPLE_ROWS = 5_000
@@ -149,7 +149,7 @@ def _compute(
 ) -> Floats:
     """Write the silhouettes of `rows` into `parts`; return (n_rows,) rounding step of each row's distances."""
     from workprof.compiled import share_out  # noqa: PLC0415  numba
-    from workprof.profiles.scores.distance_sums import group_points  # noqa: PLC0415
+    from workprof.profiles.kernels.distance_sums import group_points  # noqa: PLC0415
 
     grouped = group_points(points, parts.codes, metric, dtype)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.profiles.prepared import Prepared, prepare
+from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch

@@ -1,1 +1,0 @@
-"""Whether there is anything to cluster, and whether it comes back in another sample."""

@@ -1,1 +1,0 @@
-"""How good a clustering is: silhouettes, density, agreement with the truth."""

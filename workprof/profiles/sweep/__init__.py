@@ -1,1 +1,0 @@
-"""Many clusterings side by side."""

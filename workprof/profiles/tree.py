@@ -1,0 +1,390 @@
+"""HDBSCAN in three steps, each kept and used again: neighbours, spanning tree, flat clusters; and OPTICS.
+
+The nearest rows of every row are searched once for all `min_samples`. The minimum spanning tree of the
+mutual-reachability graph is built from them in seconds and is all that HDBSCAN needs; cutting it takes milliseconds, so
+that another `min_cluster_size`, method or epsilon is a new cut of the kept tree.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints, Positions
+from workprof.errors import NotEnoughData, SettingsError
+
+ROWS_PER_BLOCK = 128
+LISTED = 32
+"""Neighbours kept by name: enough for most rows to find one in a denser place (see `spanning_tree`)."""
+
+BLOCKS_PER_CHUNK = 8
+DIMS_AT_ONCE = 4
+"""Columns that the compiled loops take in one step."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Rows in blocks of neighbours: a balanced k-d tree's leaves, nothing else of the tree.
+
+    Attributes:
+        order: (n,) row number at each position.
+        points: (n, d) values in block order; d is a multiple of four, padded with zeros.
+        lanes: (d, n) the same, transposed.
+        starts: (n_blocks + 1,) first position of each block.
+        low: (d, n_blocks) lower corner of each block's bounding box.
+        high: (d, n_blocks) upper corner.
+    """
+
+    order: Ints
+    points: Floats
+    lanes: Floats
+    starts: Ints
+    low: Floats
+    high: Floats
+
+    def space(self, metric: str) -> tuple[Floats, Floats, Ints, Floats, Floats, bool]:
+        """Return the arrays as compiled loops take them."""
+        return self.points, self.lanes, self.starts, self.low, self.high, metric == "manhattan"
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Nearest rows, in block order, as reduced distances (squared for Euclidean).
+
+    Attributes:
+        blocks: the rows.
+        metric: 'euclidean' or 'manhattan'.
+        sizes: rising values of min_samples that were searched.
+        core: (n_sizes, n) reduced distance to the size-th other row.
+        nearest: (n, n_listed) positions of the nearest other rows, nearest first.
+        distance: (n, n_listed) their reduced distances.
+    """
+
+    blocks: Blocks
+    metric: str
+    sizes: tuple[int, ...]
+    core: Floats
+    nearest: Positions
+    distance: Floats
+
+    def core_of(self, min_samples: int) -> Floats:
+        """Return (n,) reduced core distances for one of the searched sizes.
+
+        Raises:
+            SettingsError: when that size was not searched.
+        """
+        size = min(min_samples, self.core.shape[1] - 1)
+        if size not in self.sizes:
+            raise SettingsError(f"min_samples {min_samples} was not searched; searched are {self.sizes}")
+        core: Floats = self.core[self.sizes.index(size)]
+        return core
+
+
+def find_neighbours(
+    points: Floats, metric: str, sizes: tuple[int, ...], report: Callable[[float], None] | None = None
+) -> Neighbours:
+    """Return core distances for every size and the nearest rows of every row, exact.
+
+    A size of n_rows or more is taken as n_rows - 1, as in hdbscan.
+
+    Args:
+        points: (n_rows, n_dims) finite scaled values.
+        metric: 'euclidean' or 'manhattan'.
+        sizes: values of min_samples; the row itself does not count.
+        report: told the share that is done.
+
+    Raises:
+        NotEnoughData: with fewer than two rows.
+    """
+    from workprof.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.profiles.kernels.nearest import nearest_rows  # noqa: PLC0415
+
+    n = len(points)
+    if n < 2:
+        raise NotEnoughData(f"{n} row(s) have no neighbours; at least 2 are needed")
+    blocks = make_blocks(points)
+    wanted = tuple(sorted({min(max(1, size), n - 1) for size in sizes}))
+    counts = np.array(wanted, dtype=np.int64)
+    core = np.empty((len(wanted), n))
+    listed = min(LISTED, wanted[0])
+    nearest, distance = np.empty((n, listed), dtype=np.int32), np.empty((n, listed))
+    space = blocks.space(metric)
+
+    def work(first: int, last: int) -> None:
+        nearest_rows(space, counts, first, last, (core, nearest, distance))
+
+    share_out(work, len(blocks.starts) - 1, BLOCKS_PER_CHUNK, report)
+    return Neighbours(blocks, metric, wanted, core, nearest, distance)
+
+
+def make_blocks(points: Floats) -> Blocks:
+    """Return the rows in blocks of at most 128.
+
+    Args:
+        points: (n_rows, n_dims) finite values, n_rows >= 1.
+    """
+    from workprof.profiles.kernels.nearest import split_rows  # noqa: PLC0415  numba
+
+    padded = np.ascontiguousarray(np.pad(points, ((0, 0), (0, -points.shape[1] % DIMS_AT_ONCE))))
+    order = np.arange(len(padded), dtype=np.int64)
+    levels = max(0, int(np.ceil(np.log2(len(padded) / ROWS_PER_BLOCK))))
+    starts = split_rows(padded, order, levels)
+    ordered = np.ascontiguousarray(padded[order])
+    low = np.minimum.reduceat(ordered, starts[:-1], axis=0)
+    high = np.maximum.reduceat(ordered, starts[:-1], axis=0)
+    lanes, low, high = (np.ascontiguousarray(corner.T) for corner in (ordered, low, high))
+    return Blocks(order, ordered, lanes, starts, low, high)
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    """A minimum spanning tree of the mutual-reachability graph, edges in rising order of weight.
+
+    Attributes:
+        source: (n_rows - 1,) one end of each edge.
+        target: (n_rows - 1,) the other end.
+        weight: (n_rows - 1,) mutual-reachability distance, in scaled units.
+        core_distance: (n_rows,) distance to the `min_samples`-th other row.
+        metric: 'euclidean' or 'manhattan'.
+        min_samples: neighbours behind `core_distance` (at most n_rows - 1).
+    """
+
+    source: Ints
+    target: Ints
+    weight: Floats
+    core_distance: Floats
+    metric: str
+    min_samples: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that the tree spans."""
+        return len(self.core_distance)
+
+
+def build_spanning_tree(
+    neighbours: Neighbours, min_samples: int, report: Callable[[float], None] | None = None
+) -> SpanningTree:
+    """Return the minimum spanning tree of the mutual-reachability graph, exact.
+
+    The weight of a pair is the largest of its distance and the core distances of its two rows. Among trees of the same
+    total weight the one with the shorter distances is taken.
+
+    Args:
+        neighbours: of the rows, searched for `min_samples` among others.
+        min_samples: as in `find_neighbours`.
+        report: told the share of the rows that are joined.
+
+    Raises:
+        SettingsError: when `min_samples` was not searched.
+
+    Source:
+        Campello et al. 2013 for the graph; Boruvka 1926 in the arrangement of McInnes and Healy 2017, with blocks
+        instead of
+        trees: most rows are joined from their neighbour lists alone, the rest by pruned search.
+    """
+    from workprof.profiles.kernels.boruvka import Forest  # noqa: PLC0415  numba
+
+    core = neighbours.core_of(min_samples)
+    forest = Forest(neighbours, core)
+    while forest.n_components > 1:
+        if report is not None:
+            report(forest.n_edges / (len(core) - 1))
+        forest.grow()
+    edges, order = forest.edges, neighbours.blocks.order
+    rising = np.lexsort((edges.length, edges.weight))
+    core_distance = np.empty(len(core))
+    core_distance[order] = core
+    true = np.sqrt if neighbours.metric == "euclidean" else np.asarray
+    return SpanningTree(
+        source=order[edges.source[rising]],
+        target=order[edges.target[rising]],
+        weight=true(edges.weight[rising]),
+        core_distance=true(core_distance),
+        metric=neighbours.metric,
+        min_samples=min(min_samples, len(core) - 1),
+    )
+
+
+@dataclass(frozen=True)
+class CondensedTree:
+    """The condensed tree of HDBSCAN, clusters only (points are counted, not listed).
+
+    Attributes:
+        cluster: (n_nodes,) node id, root first.
+        parent: (n_nodes,) id of the parent, -1 for the root.
+        lambda_birth, lambda_death: 1 / distance at which the node appears and splits or dies.
+        size: rows at birth.
+        selected: (n_nodes,) profile label when the node was selected, else -1.
+    """
+
+    cluster: Ints
+    parent: Ints
+    lambda_birth: Floats
+    lambda_death: Floats
+    size: Ints
+    selected: Ints
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A flat clustering.
+
+    Attributes:
+        labels: (n_rows,) 0 .. n_clusters - 1 from the largest cluster to the smallest, -1 = outlier.
+        probabilities: (n_rows,) membership strength 0-1, 0 for outliers.
+        tree: condensed tree; None where the algorithm makes none.
+    """
+
+    labels: Ints
+    probabilities: Floats
+    tree: CondensedTree | None
+
+
+def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0) -> Clusters:
+    """Return the clustering that HDBSCAN selects from a spanning tree.
+
+    Args:
+        tree: of the mutual-reachability graph.
+        min_cluster_size: smallest cluster in rows, at least 2.
+        method: 'eom' (excess of mass) or 'leaf'.
+        epsilon: clusters that part below this distance are merged.
+
+    Source:
+        Campello et al. 2013; Malzer and Baum 2020 (epsilon). Equal to hdbscan's condense_tree, compute_stability and
+        get_clusters on the same tree, except that clusters are numbered by size.
+    """
+    from workprof.profiles.kernels import condensing as kernels  # noqa: PLC0415  numba
+
+    n = tree.n_rows
+    if n < 2:
+        return Clusters(np.full(n, -1, dtype=np.int64), np.zeros(n), None)
+    left, right, size = kernels.single_linkage(tree.source, tree.target)
+    parent, child, lambdas, child_size = kernels.condense(left, right, size, tree.weight, min_cluster_size)
+    n_nodes = int(max(parent.max(), child.max())) - n + 1 if len(parent) else 1
+    stability, birth, death = kernels.stabilities(parent, child, lambdas, child_size, n, n_nodes)
+    up, rows_at_birth = np.full(n_nodes, -1, dtype=np.int64), np.full(n_nodes, n, dtype=np.int64)
+    inner = child >= n
+    up[child[inner] - n], rows_at_birth[child[inner] - n] = parent[inner] - n, child_size[inner]
+    selected = select_clusters(up, stability, birth, method, epsilon)
+    label_of, death_of = _spread_down(up, selected, death)
+    labels, strength = kernels.label_points(parent, child, lambdas, n, label_of, death_of)
+    rank = _rank_by_size(labels, birth[selected], death[selected])
+    labels = np.where(labels >= 0, rank[labels], -1) if len(rank) else labels
+    shown = np.full(n_nodes, -1, dtype=np.int64)
+    shown[selected] = rank
+    condensed = CondensedTree(np.arange(n_nodes, dtype=np.int64), up, birth, death, rows_at_birth, shown)
+    return Clusters(labels, strength, condensed)
+
+
+def select_clusters(up: Ints, stability: Floats, birth: Floats, method: str, epsilon: float) -> Ints:
+    """Return the selected nodes of a condensed tree in rising order; the root is never selected.
+
+    Args:
+        up: (n_nodes,) parent of each node, -1 for the root, parents before children.
+        stability: (n_nodes,).
+        birth: (n_nodes,) lambda at which each node appears.
+        method: 'eom' or 'leaf'.
+        epsilon: nodes born below this distance give way to their ancestor above it.
+    """
+    chosen = _leaves(up) if method == "leaf" else _excess_of_mass(up, stability)
+    if epsilon > 0:
+        chosen = _merge_below(chosen, up, birth, epsilon)
+    return np.flatnonzero(chosen).astype(np.int64)
+
+
+def _leaves(up: Ints) -> Bools:
+    leaf = np.ones(len(up), dtype=bool)
+    leaf[up[1:]] = False
+    leaf[0] = False
+    return leaf
+
+
+def _excess_of_mass(up: Ints, stability: Floats) -> Bools:
+    """Keep a node where it is at least as stable as what is selected below; single precision sums as in hdbscan."""
+    best = stability.copy()
+    below = np.zeros(len(up), dtype=np.float32)
+    keeps = np.zeros(len(up), dtype=bool)
+    # hdbscan adds the first-born child first: two children per node, so its sum is the same in either order.
+    for node in range(len(up) - 1, 0, -1):
+        keeps[node] = not below[node] > best[node]
+        if not keeps[node]:
+            best[node] = below[node]
+        below[up[node]] = np.float32(float(below[up[node]]) + best[node])
+    covered = np.zeros(len(up), dtype=bool)
+    for node in range(1, len(up)):
+        covered[node] = covered[up[node]] or keeps[up[node]]
+    return keeps & ~covered
+
+
+def _merge_below(chosen: Bools, up: Ints, birth: Floats, epsilon: float) -> Bools:
+    with np.errstate(divide="ignore"):
+        distance = 1.0 / birth  # infinite at the root
+    merged, done = np.zeros(len(up), dtype=bool), np.zeros(len(up), dtype=bool)
+    for node in np.flatnonzero(chosen):
+        top = int(node)
+        if distance[node] < epsilon:
+            if done[node]:
+                continue
+            while up[top] != 0 and distance[top] <= epsilon:
+                top = int(up[top])
+            _mark_below(done, top, up)
+        merged[top] = True
+    return merged
+
+
+def _mark_below(done: Bools, top: int, up: Ints) -> None:
+    inside = np.zeros(len(up), dtype=bool)
+    inside[top] = True
+    for node in range(top + 1, len(up)):
+        inside[node] = inside[up[node]]
+    inside[top] = False
+    done |= inside
+
+
+def _spread_down(up: Ints, selected: Ints, death: Floats) -> tuple[Ints, Floats]:
+    """Return for each node the position in `selected` of the nearest selected node above (or itself), and its death."""
+    label_of = np.full(len(up), -1, dtype=np.int64)
+    label_of[selected] = np.arange(len(selected))
+    for node in range(1, len(up)):
+        if label_of[node] < 0:
+            label_of[node] = label_of[up[node]]
+    death_of = np.append(death[selected], 0.0)[label_of]
+    return label_of, death_of
+
+
+def _rank_by_size(labels: Ints, birth: Floats, death: Floats) -> Ints:
+    """Return the new number of each cluster: the largest is 0; equal sizes by where they lie in the tree."""
+    sizes = np.bincount(labels[labels >= 0], minlength=len(birth))
+    rank = np.empty(len(birth), dtype=np.int64)
+    rank[np.lexsort((death, birth, -sizes))] = np.arange(len(birth))
+    return rank
+
+
+def run_optics(points: Floats, metric: str, min_samples: int) -> Clusters:
+    """Return the clustering of OPTICS with the xi method.
+
+    Args:
+        points: (n_rows, n_dims) scaled values; the caller draws a sample of at most 10,000 rows, because the library
+            visits the rows one by one.
+        metric: 'euclidean' or 'manhattan'.
+        min_samples: the size of the paper's grid; the smallest cluster is the same.
+
+    Source:
+        Ankerst et al. 1999 in scikit-learn with its defaults, as the paper. Membership strengths do not exist there: 1
+        for the rows of a cluster.
+    """
+    from sklearn.cluster import OPTICS  # noqa: PLC0415  heavy
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        # Duplicates have reachability 0 and scikit-learn divides by it; the ratio is compared as infinite, as meant.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = OPTICS(min_samples=min_samples, metric=metric).fit(points).labels_.astype(np.int64)
+    sizes = np.bincount(found[found >= 0]) if (found >= 0).any() else np.zeros(0, dtype=np.int64)
+    rank = np.empty(len(sizes), dtype=np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    labels = np.where(found >= 0, rank[found], -1) if len(sizes) else found
+    return Clusters(labels, (labels >= 0).astype(np.float64), None)
