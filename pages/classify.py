@@ -12,7 +12,7 @@ from pages._frame.visit import Visit
 from pages._parts import tabs
 from workprof.charts.classify import PUBLISHED, Naming
 from workprof.charts.profiles import profile_names
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(

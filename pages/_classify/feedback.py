@@ -10,8 +10,8 @@ from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from pages._parts.controls import LARGEST_AMOUNT, count, number
 from workprof.charts.feedback import acquires_history, advice_sentence, feedback_headlines
-from workprof.profiles.feedback.estimates import FeedbackNow
-from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.forecasts.feedback.drift import FeedbackNow
+from workprof.forecasts.feedback.loop import FeedbackSettings
 
 DEFAULT = FeedbackSettings()
 

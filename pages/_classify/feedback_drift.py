@@ -8,8 +8,8 @@ from pages._classify.view import View
 from pages._parts import figures
 from workprof.charts.feedback import drift_bars, drift_table, quantile_table
 from workprof.charts.fields import label
-from workprof.profiles.estimation.target import TARGETS
-from workprof.profiles.feedback.estimates import FeedbackNow
+from workprof.forecasts.estimates import TARGETS
+from workprof.forecasts.feedback.drift import FeedbackNow
 
 
 def drift(view: View, now: FeedbackNow) -> None:

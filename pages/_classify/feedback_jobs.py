@@ -11,9 +11,8 @@ from pages._frame.errors import guard
 from pages._parts import running_work
 from workprof.charts.feedback import observed_sentence
 from workprof.charts.text import markdown_text, visible
+from workprof.forecasts.feedback.loop import FeedbackSettings, Observed
 from workprof.inputs import spool_upload
-from workprof.profiles.feedback.feedback import Observed
-from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.progress import Progress
 
 FILE, DATASET = "file", "dataset"

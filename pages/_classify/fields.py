@@ -10,7 +10,7 @@ import streamlit as st
 from pages._classify.view import View
 from workprof.charts.fields import formatted, label, title
 from workprof.charts.text import markdown_text, visible
-from workprof.profiles.classifier.metadata_encoder import FieldValues, NumberRange
+from workprof.forecasts.encoder import FieldValues, NumberRange
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.units import GIB
 

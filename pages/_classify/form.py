@@ -9,10 +9,10 @@ import streamlit as st
 from pages._classify import learned_profiles
 from pages._frame.visit import Visit
 from pages._parts.controls import MODES_MEANING, choice, count, number
-from workprof.profiles.classifier.settings import MOST_WRONG_COST, ClassifierSettings
-from workprof.profiles.classifier.splits import SPLITS
-from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.classifier import MOST_WRONG_COST, ClassifierSettings
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.forecaster import ForecasterSettings
+from workprof.forecasts.splits import SPLITS
 from workprof.profiles.settings import MODES
 from workprof.store.reports import Dataset
 

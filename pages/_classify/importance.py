@@ -12,7 +12,7 @@ from workprof.charts.classify import (
     value_bars,
 )
 from workprof.charts.downloads import parquet_bytes
-from workprof.profiles.classifier.explain_all import MOST_SAMPLE_ROWS, GlobalExplanation
+from workprof.forecasts.explain import MOST_SAMPLE_ROWS, GlobalExplanation
 from workprof.workbench.explanations import ExplanationSettings
 
 SAMPLE = "classify_sample"

@@ -12,7 +12,7 @@ from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import tables
 from workprof.charts.text import markdown_text, shortened
-from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
+from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.workbench.forecasts import TIMES
 
 SOURCE, PAST, FIELDS = "classify_from", "past job", "own fields"

@@ -18,7 +18,7 @@ from workprof.charts.classify import (
     table_five,
 )
 from workprof.charts.text import markdown_text
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.units import format_duration
 
 

@@ -13,8 +13,8 @@ from pages._parts import figures
 from workprof.charts.classify import additivity, estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.fields import formatted, label
 from workprof.charts.text import markdown_text, visible
-from workprof.profiles.estimation.target import TARGETS
-from workprof.profiles.forecaster import Forecasts
+from workprof.forecasts.estimates import TARGETS
+from workprof.forecasts.forecaster import Forecasts
 from workprof.units import format_duration, format_share
 
 CLASS, TARGET = "classify_class", "classify_target"

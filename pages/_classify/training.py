@@ -8,7 +8,7 @@ from pages._classify import learned_profiles
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import earlier_result, running_work
-from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.units import format_duration

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pages._frame.visit import Visit
 from workprof.charts.classify import Naming
-from workprof.profiles.classifier.classifier import ClassifierModel
-from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.forecasts.classifier import ClassifierModel
+from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.store.reports import Dataset
 
 

@@ -10,8 +10,8 @@ from workprof.charts.durations import (
     MEASURES,
     ErrorView,
 )
-from workprof.profiles.classifier.splits import SPLITS
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.splits import SPLITS
 from workprof.profiles.settings import MODES
 
 

@@ -24,9 +24,9 @@ from workprof.charts.durations import (
     profile_error_boxes,
 )
 from workprof.charts.text import markdown_text
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.inputs import safe_name
-from workprof.profiles.estimation.evaluation import EstimateEvaluation
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings
 from workprof.units import format_duration
 from workprof.workbench.forecasts import ESTIMATES
 

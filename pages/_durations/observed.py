@@ -19,8 +19,8 @@ from workprof.charts.durations import (
     quantile_words,
 )
 from workprof.charts.text import markdown_text
+from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, DurationSettings, ObservedDurations
 from workprof.inputs import safe_name
-from workprof.profiles.durations.durations import EVERYTHING, GROUPINGS, PROFILE, DurationSettings, ObservedDurations
 
 TOGETHER, EACH = "together", "one each"
 LAYOUTS = (TOGETHER, EACH)

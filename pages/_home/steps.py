@@ -10,9 +10,9 @@ from pages._frame.visit import Visit
 from pages._parts import figures
 from workprof.charts.memory import rollup_headlines, rollup_sentence
 from workprof.charts.text import counted, markdown_text
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.usage import USAGE_COLUMNS
-from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 

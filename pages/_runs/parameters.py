@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.durations.durations import DurationSettings
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.durations import DurationSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.fit import TreeSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.profiles.sweep import GroupSettings

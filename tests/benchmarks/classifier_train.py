@@ -15,8 +15,8 @@ import time
 import numpy as np
 from sklearn.metrics import f1_score
 from tests.profiles.metadata import sample
-from workprof.profiles.classifier.splits import make_folds
-from workprof.profiles.classifier.submit_time import METADATA_FIELDS
+from workprof.forecasts.splits import make_folds
+from workprof.forecasts.encoder import METADATA_FIELDS
 jobs = sample(100_001, 0)
 jobs = jobs[jobs["profile"] >= 0].reset_index(drop=True)
 labels = jobs["profile"].to_numpy(dtype=np.int64)
@@ -26,8 +26,8 @@ turns = make_folds(jobs, "by_group", {TURNS}, 0)
 OURS = (
     DATA
     + """
-from workprof.profiles.classifier.classifier import predict, train_classifier
-from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.forecasts.classifier import predict, train_classifier
+from workprof.forecasts.classifier import ClassifierSettings
 settings = ClassifierSettings(fields=METADATA_FIELDS)
 train_classifier(jobs[:2_000], labels[:2_000], settings)  # imports
 times = []

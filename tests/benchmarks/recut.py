@@ -5,11 +5,11 @@ from tests.benchmarks.measure import Measured, run_side
 CODE = """
 import time
 from tests.benchmarks.published_sample import points
-from workprof.profiles.clusters.clusters import cut
-from workprof.profiles.clusters.neighbours import find_neighbours
+from workprof.profiles.tree import cut
+from workprof.profiles.tree import find_neighbours
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.clusters.spanning_tree import build_spanning_tree
-from workprof.profiles.warming import warm_kernels
+from workprof.profiles.tree import build_spanning_tree
+from workprof.profiles.fit import warm_kernels
 scaled = points()
 warm_kernels(ProfileSettings())
 started = time.perf_counter()

@@ -8,7 +8,7 @@ DATA = """
 import time
 import numpy as np
 from tests.profiles.metadata import sample
-from workprof.profiles.classifier.submit_time import METADATA_FIELDS
+from workprof.forecasts.encoder import METADATA_FIELDS
 jobs = sample(100_001, 0)
 labels = jobs["profile"].to_numpy(dtype=np.int64)
 """
@@ -16,9 +16,9 @@ labels = jobs["profile"].to_numpy(dtype=np.int64)
 OURS = (
     DATA
     + f"""
-from workprof.profiles.classifier.classifier import LoadedClassifier, train_classifier
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.classifier.explain import explain_job
+from workprof.forecasts.classifier import LoadedClassifier, train_classifier
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.explain import explain_job
 loaded = LoadedClassifier(train_classifier(jobs, labels, ClassifierSettings(fields=METADATA_FIELDS)))
 explain_job(loaded, jobs.iloc[[0]])
 times, gaps = [], []

@@ -16,8 +16,8 @@ OURS = (
     DATA
     + """
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.scores.silhouettes import exact_silhouettes
-from workprof.profiles.warming import warm_kernels
+from workprof.profiles.silhouettes import exact_silhouettes
+from workprof.profiles.fit import warm_kernels
 warm_kernels(ProfileSettings())
 times = []
 for _ in range(3):

@@ -14,8 +14,8 @@ PART = 4
 OURS = """
 import time
 from tests.benchmarks.published_sample import jobs
-from workprof.profiles.sweep.sweep import sweep_group
-from workprof.profiles.sweep.settings import SweepSettings
+from workprof.profiles.sweep import sweep_group
+from workprof.profiles.sweep import SweepSettings
 frames = {{"jobs": jobs()}}
 sweep = SweepSettings(preset={preset!r}, algorithms=("hdbscan",), silhouette={silhouette!r})
 groups = [sweep_group(frames, group) for group in sweep.groups()]

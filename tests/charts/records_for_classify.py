@@ -4,15 +4,17 @@ import numpy as np
 
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.classify import Naming
-from workprof.profiles.classifier.calibration import reliability
-from workprof.profiles.classifier.classification_scores import class_scores, confusion_of
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.classifier.explain import JobExplanation
-from workprof.profiles.classifier.explain_all import GlobalExplanation
-from workprof.profiles.classifier.predictions import Rules, decide
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.classifier.split_scores import SplitScores
-from workprof.profiles.estimation.estimates import Estimates
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.classifier_evaluation import (
+    ClassifierEvaluation,
+    SplitScores,
+    class_scores,
+    confusion_of,
+    reliability,
+)
+from workprof.forecasts.estimates import Estimates
+from workprof.forecasts.explain import GlobalExplanation, JobExplanation
+from workprof.forecasts.predictions import Rules, decide
 
 CLASSES = np.array([-1, 0, 7])
 NAMES = {0: f"P0 {HOSTILE}", 7: "P7"}

@@ -22,8 +22,8 @@ from tests.charts.records_for_tests import HOSTILE
 from workprof.charts import classify as charts
 from workprof.charts.classify.beeswarm import offsets
 from workprof.charts.theme import readable
-from workprof.profiles.estimation.estimates import NearestJobs
-from workprof.profiles.forecaster import Forecasts
+from workprof.forecasts.estimates import NearestJobs
+from workprof.forecasts.forecaster import Forecasts
 
 NEEDS = {
     "duration_s": estimates("duration_s", 3_780.0, 60.0, 90_000.0),

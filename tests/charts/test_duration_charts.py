@@ -13,15 +13,17 @@ from workprof.charts.durations.errors import error_at
 from workprof.charts.durations.lines import MOST_DRAWN
 from workprof.charts.durations.names import PREDICTORS
 from workprof.charts.theme import readable
-from workprof.profiles.durations.curves import share_within, value_at
-from workprof.profiles.durations.durations import DurationSettings, observed_durations
-from workprof.profiles.estimation.baselines import BASELINES
-from workprof.profiles.estimation.candidates import CANDIDATES
-from workprof.profiles.estimation.error_measures import curve_levels, summarise_errors
-from workprof.profiles.estimation.evaluation import EstimateEvaluation, IntervalErrors, ProfileErrors
-from workprof.profiles.estimation.published_errors import DURATION
-from workprof.profiles.estimation.published_estimators import ESTIMATORS
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.candidates import CANDIDATES
+from workprof.forecasts.durations import DurationSettings, observed_durations, share_within, value_at
+from workprof.forecasts.errors import DURATION, curve_levels, summarise_errors
+from workprof.forecasts.estimate_evaluation import (
+    BASELINES,
+    ESTIMATORS,
+    EstimateEvaluation,
+    IntervalErrors,
+    ProfileErrors,
+)
+from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 
 NAMES = {0: f"P0 {HOSTILE}", 3: "P3"}
 

@@ -15,8 +15,8 @@ from workprof.charts.feedback import (
     observed_sentence,
     quantile_table,
 )
-from workprof.profiles.feedback.estimates import feedback_now
-from workprof.profiles.feedback.settings import FeedbackSettings
+from workprof.forecasts.feedback.drift import feedback_now
+from workprof.forecasts.feedback.loop import FeedbackSettings
 
 HOSTILE = "<b>P1</b>"
 

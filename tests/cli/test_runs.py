@@ -11,6 +11,11 @@ from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.durations import DurationSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.feedback.loop import FeedbackSettings
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import BinSettings, faithful_bins
@@ -25,11 +30,6 @@ from workprof.memory.why import WhySettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.settings import EvaluationSettings
 from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.durations.durations import DurationSettings
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
-from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings

@@ -14,6 +14,7 @@ from tests.pages.conftest import SAMPLE
 from workprof.cli.classify_explain import explanation_answer
 from workprof.cli.main import app
 from workprof.errors import WorkprofError
+from workprof.forecasts.durations import DurationSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.facts import FactPointsSettings
 from workprof.memory.plan import PlanSettings, ViolationSettings
@@ -23,7 +24,6 @@ from workprof.phases.settings import MatchRunSettings, faithful_library
 from workprof.phases.timeline.aligned_runs import AlignmentSettings
 from workprof.phases.timeline.records import TimelineSettings
 from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.durations.durations import DurationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
 from workprof.settings import from_environment

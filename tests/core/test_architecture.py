@@ -25,12 +25,13 @@ GROUND = {
     "visible",
 }
 MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
-METHODS = {"profiles", "memory", "nodes", "phases"}
+METHODS = {"profiles", "forecasts", "memory", "nodes", "phases"}
 
 MAY_IMPORT = {
     **dict.fromkeys(GROUND, GROUND | {"steps"}),
     **dict.fromkeys(MIDDLE, GROUND | MIDDLE),
     **{name: GROUND | {name} for name in METHODS},  # pure: neither store nor cache nor one another
+    "forecasts": GROUND | {"forecasts", "profiles"},  # what is foretold is the profiles
     "charts": GROUND | METHODS | {"charts", "store"},  # records only, see the test below
     "workbench": GROUND | MIDDLE | METHODS | {"workbench"},
     "report": GROUND | MIDDLE | METHODS | {"report", "workbench", "charts"},

@@ -17,9 +17,9 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from pages._frame import open_home
 from tests.faults.works import settings_of, write_trace
 from workprof.errors import EntryDamaged, WorkprofError
+from workprof.forecasts.feedback.model import KeptJobs
+from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.memory.scenarios import Scenario
-from workprof.profiles.feedback.refit import KeptJobs
-from workprof.profiles.feedback.state import FeedbackState
 from workprof.store.home import DATABASE
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore

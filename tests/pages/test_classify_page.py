@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.settings import from_environment
 from workprof.units import format_share
 from workprof.workbench import Workbench

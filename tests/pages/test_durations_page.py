@@ -7,9 +7,8 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.durations import MEASURES
-from workprof.profiles.durations.curves import share_within, value_at
-from workprof.profiles.durations.durations import GROUPINGS, DurationSettings
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.durations import GROUPINGS, DurationSettings, share_within, value_at
+from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench

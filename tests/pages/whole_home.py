@@ -11,14 +11,14 @@ from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.cache import About
+from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.nodes.detection.asked import DetectionAsked
 from workprof.nodes.detection.settings import DetectSettings
 from workprof.phases.settings import EvaluationSettings, MatchRunSettings, faithful_library
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
-from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench

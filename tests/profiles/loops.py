@@ -3,18 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from workprof.profiles.classifier.predictions import Predictions
-from workprof.profiles.classifier.weighted_samples import effective_size
-from workprof.profiles.estimation.estimates import Estimates
+from workprof.forecasts.estimates import Estimates
+from workprof.forecasts.feedback.filing import job_units, make_filing, new_rows
+from workprof.forecasts.feedback.loop import FeedbackSettings, observe
+from workprof.forecasts.feedback.model import FeedbackModel, acquires_of
+from workprof.forecasts.feedback.windows import ProfileReference, sketch, start
+from workprof.forecasts.forecaster import ForecasterSettings, Forecasts
+from workprof.forecasts.predictions import Predictions
+from workprof.forecasts.weighted_samples import effective_size
 from workprof.profiles.features import prepare
-from workprof.profiles.feedback.feedback import observe
-from workprof.profiles.feedback.filing import make_filing
-from workprof.profiles.feedback.finished_jobs import job_units, new_rows
-from workprof.profiles.feedback.model import FeedbackModel, acquires_of
-from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.feedback.state import start
-from workprof.profiles.feedback.windows import ProfileReference, sketch
-from workprof.profiles.forecaster import ForecasterSettings, Forecasts
 from workprof.profiles.settings import SENSORS10
 from workprof.units import DAY_S
 

@@ -9,18 +9,19 @@ from sklearn.preprocessing import OneHotEncoder
 
 from tests.profiles.metadata import sample, small_table
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
-from workprof.profiles.classifier.calibration import best_temperature, best_threshold, log_loss, reliability, softmax
-from workprof.profiles.classifier.classifier import (
+from workprof.forecasts.boosting import best_temperature, best_threshold, log_loss, softmax
+from workprof.forecasts.classifier import (
     ClassifierModel,
+    ClassifierSettings,
     LoadedClassifier,
     fit_classifier,
     job_frame,
     predict,
     train_classifier,
 )
-from workprof.profiles.classifier.predictions import REASON_CODES
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.classifier.splits import holdout
+from workprof.forecasts.classifier_evaluation import reliability
+from workprof.forecasts.predictions import REASON_CODES
+from workprof.forecasts.splits import holdout
 from workprof.records import canonical_json, pack, unpack
 
 

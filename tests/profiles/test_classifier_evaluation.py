@@ -7,11 +7,16 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_
 from tests.profiles.metadata import sample, small_table
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.profiles.classifier.classification_scores import class_scores, confusion_of, macro_f1, weighted_f1
-from workprof.profiles.classifier.classifier import train_classifier
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation, evaluate_classifier
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.classifier.splits import SPLITS, make_folds
+from workprof.forecasts.classifier import ClassifierSettings, train_classifier
+from workprof.forecasts.classifier_evaluation import (
+    ClassifierEvaluation,
+    class_scores,
+    confusion_of,
+    evaluate_classifier,
+    macro_f1,
+    weighted_f1,
+)
+from workprof.forecasts.splits import SPLITS, make_folds
 from workprof.records import pack, unpack
 
 

@@ -7,21 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.durations.curves import (
+from workprof.forecasts.durations import (
     FEWEST_ROWS,
-    MOST_POINTS,
-    TAIL_POINTS,
-    band_half_width,
-    effective_rows,
-    share_within,
-    value_at,
-)
-from workprof.profiles.durations.durations import (
     GROUPINGS,
     MOST_GROUPS,
+    MOST_POINTS,
+    TAIL_POINTS,
     DurationSettings,
     ObservedDurations,
+    band_half_width,
+    effective_rows,
     observed_durations,
+    share_within,
+    value_at,
 )
 from workprof.records import pack, unpack
 

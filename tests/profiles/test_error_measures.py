@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.profiles.estimation.error_measures import (
+from workprof.forecasts.errors import (
     curve_levels,
     factor_error,
     published_overall_error,

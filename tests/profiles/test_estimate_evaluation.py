@@ -7,9 +7,8 @@ import pytest
 from tests.profiles.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.errors import NotEnoughData
-from workprof.profiles.estimation.baselines import BASELINES
-from workprof.profiles.estimation.evaluation import EstimateEvaluation, evaluate_estimates
-from workprof.profiles.estimation.settings import EstimateSettings
+from workprof.forecasts.estimate_evaluation import BASELINES, EstimateEvaluation, evaluate_estimates
+from workprof.forecasts.estimates import EstimateSettings
 from workprof.records import pack, unpack
 from workprof.settings import from_environment
 from workprof.store.reports import IngestOptions

@@ -5,22 +5,21 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.estimation.candidates import Answers
-from workprof.profiles.estimation.combination import MIXTURES, choose
-from workprof.profiles.estimation.conformal import Strata, calibrate, interval
-from workprof.profiles.estimation.estimates import (
+from workprof.forecasts.candidates import Answers, forest_quantiles, grow_forest
+from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profile
+from workprof.forecasts.estimates import (
     EstimateModel,
+    EstimateSettings,
+    LogScale,
     estimate,
+    fit_scale,
+    known_jobs,
     load_estimator,
     nearest_past_jobs,
     train_estimates,
     train_estimator,
 )
-from workprof.profiles.estimation.forest import forest_quantiles, grow_forest
-from workprof.profiles.estimation.known import known_jobs
-from workprof.profiles.estimation.published_estimators import ESTIMATORS, FLAWS, per_profile
-from workprof.profiles.estimation.settings import EstimateSettings
-from workprof.profiles.estimation.target import LogScale, fit_scale
+from workprof.forecasts.intervals import MIXTURES, Strata, calibrate, choose, interval
 from workprof.records import pack, unpack
 
 SIGMA = {"narrow": 0.05, "wide": 1.0}

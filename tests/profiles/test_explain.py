@@ -5,12 +5,10 @@ import pytest
 
 from tests.profiles.metadata import small_table
 from workprof.errors import NoRows, SettingsError
-from workprof.profiles.classifier.boosting import margins, thaw
-from workprof.profiles.classifier.classifier import LoadedClassifier, fit_classifier
-from workprof.profiles.classifier.explain import JobExplanation, contributions_of, explain_job
-from workprof.profiles.classifier.explain_all import GlobalExplanation, explain_all
-from workprof.profiles.classifier.metadata_encoder import encode, sum_by_field, to_matrix
-from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.forecasts.boosting import margins, thaw
+from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier, fit_classifier
+from workprof.forecasts.encoder import encode, sum_by_field, to_matrix
+from workprof.forecasts.explain import GlobalExplanation, JobExplanation, contributions_of, explain_all, explain_job
 from workprof.records import pack, unpack
 
 

@@ -10,14 +10,20 @@ import pytest
 
 from tests.profiles.loops import KINDS, MEDIANS, SENSORS10, TARGET, begun, forecasts_of, jobs_of, model_of, seen
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
-from workprof.profiles.feedback.advice import assess
-from workprof.profiles.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW
-from workprof.profiles.feedback.estimates import current_quantiles, follow, log_move
-from workprof.profiles.feedback.filing import file_jobs
-from workprof.profiles.feedback.finished_jobs import ended_at, job_units, new_rows, row_hashes
-from workprof.profiles.feedback.refit import keep_jobs, with_kept
-from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.feedback.state import MOST_HISTORY, FeedbackState, remembered, start_again
+from workprof.forecasts.feedback.drift import (
+    DRIFT,
+    NO_DRIFT,
+    SLIGHT,
+    TOO_FEW,
+    assess,
+    current_quantiles,
+    follow,
+    log_move,
+)
+from workprof.forecasts.feedback.filing import ended_at, file_jobs, job_units, new_rows, row_hashes
+from workprof.forecasts.feedback.loop import FeedbackSettings
+from workprof.forecasts.feedback.model import keep_jobs, with_kept
+from workprof.forecasts.feedback.windows import MOST_HISTORY, FeedbackState, remembered, start_again
 from workprof.records import pack, unpack
 from workprof.units import DAY_S
 

@@ -6,18 +6,10 @@ import pytest
 
 from tests.profiles import naive_estimates
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.profiles.classifier.splits import units_of
-from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
-from workprof.profiles.estimation.cells import (
-    LEVELS,
-    Cells,
-    Past,
-    backoff_medians,
-    read_cells,
-    recent_quantiles,
-    take_cells,
-)
-from workprof.profiles.estimation.error_measures import summarise_errors
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.errors import summarise_errors
+from workprof.forecasts.history import LEVELS, Cells, Past, backoff_medians, read_cells, recent_quantiles, take_cells
+from workprof.forecasts.splits import units_of
 
 
 def jobs_of(n=160, seed=0):

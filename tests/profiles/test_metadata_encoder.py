@@ -7,15 +7,16 @@ from sklearn.preprocessing import OneHotEncoder
 
 from tests.profiles.metadata import small_table
 from workprof.errors import ColumnMissing, TraceError
-from workprof.profiles.classifier.metadata_encoder import (
+from workprof.forecasts.encoder import (
     MetadataEncoder,
     encode,
     fit_encoder,
     is_seen,
+    merge_rows,
     sum_by_field,
     to_matrix,
+    training_rows,
 )
-from workprof.profiles.classifier.training_rows import merge_rows, training_rows
 from workprof.records import pack, unpack
 
 TRAIN = pd.DataFrame(

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.profiles.estimation.published_errors import DURATION_999, LEVELS, PUBLISHED_ERRORS, published_errors
-from workprof.profiles.estimation.target import TARGETS
+from workprof.forecasts.errors import DURATION_999, LEVELS, PUBLISHED_ERRORS, published_errors
+from workprof.forecasts.estimates import TARGETS
 
 RECOMPUTED = [line for line in PUBLISHED_ERRORS if line.n_rows == 10_000]
 

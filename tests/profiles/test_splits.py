@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.classifier.splits import holdout, make_folds
-from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS, usable_fields
+from workprof.forecasts.encoder import SUBMIT_FIELDS, usable_fields
+from workprof.forecasts.splits import holdout, make_folds
 
 
 def jobs_of(n=200, seed=0):

@@ -11,9 +11,9 @@ from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.feedback import drift_table, quantile_table
 from workprof.cli.classify import evaluation_answer, forecast_answer
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.feedback.loop import FeedbackSettings
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.records import to_json
 from workprof.units import GB, format_share
 

@@ -5,8 +5,8 @@ import pytest
 from tests.charts.test_duration_charts import evaluation
 from tests.same.reading import same_figures, same_metrics
 from workprof.cli.estimate import evaluation_answer
-from workprof.profiles.durations.durations import DurationSettings
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings
+from workprof.forecasts.durations import DurationSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
 from workprof.units import format_share

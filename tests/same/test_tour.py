@@ -7,8 +7,8 @@ import pytest
 from tests.charts import records_for_classify, records_for_memory
 from tests.same.conftest import PATIENCE_S
 from tests.same.reading import FIGURE, Printed, bar
+from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.replay import ReplaySettings
-from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.units import format_count, format_share
 

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from workprof.errors import WorkprofError
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.durations import DurationSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.durations.durations import DurationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
 from workprof.workbench import Workbench

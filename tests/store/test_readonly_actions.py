@@ -15,12 +15,12 @@ import workprof.workbench
 from tests.charts import records_for_memory as given
 from tests.command_line import run_here
 from workprof.errors import HomeBusy, WorkprofError
+from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.scenarios import Scenario
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.nodes.scenarios import NodeScenario
-from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import Settings
 from workprof.store.feedback_state import FinishedTable

@@ -11,9 +11,9 @@ import typer
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
 from workprof.cli.further_settings import With, further
 from workprof.errors import SettingsError
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.units import GB, format_share
 from workprof.workbench.new_jobs import EXPLAINED_ROWS, FileForecasts, JobForecast, Need

@@ -9,8 +9,8 @@ import typer
 from workprof.cli.classify import Dataset, Fields, Mode, classifier_settings
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.cli.further_settings import With, further
-from workprof.profiles.classifier.explain_all import SAMPLE_ROWS, GlobalExplanation
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.explain import SAMPLE_ROWS, GlobalExplanation
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.workbench.explanations import ExplanationSettings
 
 SHOWN_PROFILES = 3

@@ -10,8 +10,15 @@ from workprof.cli.console import Home, Json, emit, opened, progress_line, table,
 from workprof.cli.console import names as names_of
 from workprof.cli.further_settings import Fit, With, clustering, further
 from workprof.errors import SettingsError
-from workprof.profiles.durations.curves import FEWEST_ROWS, DurationCurve, share_within, value_at
-from workprof.profiles.durations.durations import GROUPINGS, DurationSettings, ObservedDurations
+from workprof.forecasts.durations import (
+    FEWEST_ROWS,
+    GROUPINGS,
+    DurationCurve,
+    DurationSettings,
+    ObservedDurations,
+    share_within,
+    value_at,
+)
 from workprof.units import format_share
 
 DEFAULT = DurationSettings()

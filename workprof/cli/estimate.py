@@ -9,9 +9,9 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
 from workprof.cli.further_settings import With, further
-from workprof.profiles.estimation.error_measures import PredictorErrors
-from workprof.profiles.estimation.evaluation import EstimateEvaluation
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.errors import PredictorErrors
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.units import format_share
 
 app = typer.Typer(help="What jobs will need, before they run.", no_args_is_help=True, rich_markup_mode=None)

@@ -9,11 +9,10 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.cli.datasets import read_mapping
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.feedback.drift import Drift
-from workprof.profiles.feedback.feedback import Observed
-from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.feedback.drift import Drift
+from workprof.forecasts.feedback.loop import FeedbackSettings, Observed
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import IngestOptions
 from workprof.units import format_share

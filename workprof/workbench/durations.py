@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workprof.profiles.durations.durations import EVERYTHING, JOB, PROFILE, DurationSettings, ObservedDurations
+from workprof.forecasts.durations import EVERYTHING, JOB, PROFILE, DurationSettings, ObservedDurations
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
@@ -15,7 +15,7 @@ from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames
 from workprof.workbench.forecasts import ForecastQuestions
 
-OBSERVED = Step("profiles.durations", 1, "workprof.profiles.durations.durations:observed_durations")
+OBSERVED = Step("profiles.durations", 1, "workprof.forecasts.durations:observed_durations")
 
 
 class DurationQuestions(ForecastQuestions):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workprof.errors import NotEnoughData
-from workprof.profiles.classifier.classifier import LoadedClassifier
-from workprof.profiles.classifier.explain_all import SAMPLE_ROWS, GlobalExplanation, explain_all
-from workprof.profiles.forecaster import ForecasterSettings
+from workprof.forecasts.classifier import LoadedClassifier
+from workprof.forecasts.explain import SAMPLE_ROWS, GlobalExplanation, explain_all
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
 from workprof.workbench.forecasts import ForecastQuestions
 
-EXPLAIN = Step("profiles.explain_all", 1, "workprof.profiles.classifier.explain_all:explain_all")
+EXPLAIN = Step("profiles.explain_all", 1, "workprof.forecasts.explain:explain_all")
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,13 @@ from pathlib import Path
 import pandas as pd
 
 from workprof.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
+from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
+from workprof.forecasts.feedback.filing import new_rows
+from workprof.forecasts.feedback.loop import FeedbackSettings, Observed, nothing_observed, observe
+from workprof.forecasts.feedback.model import FeedbackModel, Refit, keep_jobs
+from workprof.forecasts.feedback.windows import FeedbackState, start_again
+from workprof.forecasts.forecaster import LoadedForecaster
 from workprof.jobs import JobView
-from workprof.profiles.feedback.advice import assess
-from workprof.profiles.feedback.estimates import FeedbackNow, feedback_now
-from workprof.profiles.feedback.feedback import Observed, nothing_observed, observe
-from workprof.profiles.feedback.finished_jobs import new_rows
-from workprof.profiles.feedback.model import FeedbackModel
-from workprof.profiles.feedback.refit import Refit, keep_jobs
-from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.feedback.state import FeedbackState, start_again
-from workprof.profiles.forecaster import LoadedForecaster
 from workprof.progress import Progress, silent
 from workprof.store.feedback_state import FinishedTable
 from workprof.store.passing import finished_rows, passing_trace

@@ -9,14 +9,13 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from workprof.errors import NotEnoughData
-from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
-from workprof.profiles.estimation.target import TARGETS
-from workprof.profiles.feedback.finished_jobs import TIMES
-from workprof.profiles.feedback.model import FeedbackModel
-from workprof.profiles.feedback.refit import KeptJobs, Refit, RefitSettings, with_kept
-from workprof.profiles.feedback.settings import FeedbackSettings
-from workprof.profiles.feedback.state import FeedbackState, start, start_again
-from workprof.profiles.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.estimates import TARGETS
+from workprof.forecasts.feedback.filing import TIMES
+from workprof.forecasts.feedback.loop import FeedbackSettings
+from workprof.forecasts.feedback.model import FeedbackModel, KeptJobs, Refit, RefitSettings, with_kept
+from workprof.forecasts.feedback.windows import FeedbackState, start, start_again
+from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.progress import Progress
 from workprof.records import canonical_json, digest
@@ -25,8 +24,8 @@ from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames
 from workprof.workbench.forecasts import LOADED_AT_MOST, ForecastQuestions
 
-MODEL = Step("profiles.feedback_model", 1, "workprof.profiles.feedback.model:build_feedback_model")
-REFIT = Step("profiles.feedback_refit", 1, "workprof.profiles.feedback.refit:refit")
+MODEL = Step("profiles.feedback_model", 1, "workprof.forecasts.feedback.model:build_feedback_model")
+REFIT = Step("profiles.feedback_refit", 1, "workprof.forecasts.feedback.model:refit")
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,14 @@ from dataclasses import replace
 import pandas as pd
 
 from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.estimates import TARGETS, EstimateEvaluationSettings
+from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, LoadedForecaster
 from workprof.jobs import JobView
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
-from workprof.profiles.estimation.evaluation import EstimateEvaluation
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings
-from workprof.profiles.estimation.target import TARGETS
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.forecaster import Forecaster, ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
@@ -25,9 +24,9 @@ from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames
 from workprof.workbench.sweeps import SweepQuestions
 
-TRAIN = Step("profiles.forecaster", 1, "workprof.profiles.forecaster:train_forecaster")
-CLASSIFIER = Step("profiles.classifier_evaluation", 1, "workprof.profiles.classifier.evaluation:evaluate_classifier")
-ESTIMATES = Step("profiles.estimate_evaluation", 1, "workprof.profiles.estimation.evaluation:run_evaluation")
+TRAIN = Step("profiles.forecaster", 1, "workprof.forecasts.forecaster:train_forecaster")
+CLASSIFIER = Step("profiles.classifier_evaluation", 1, "workprof.forecasts.classifier_evaluation:evaluate_classifier")
+ESTIMATES = Step("profiles.estimate_evaluation", 1, "workprof.forecasts.estimate_evaluation:run_evaluation")
 
 TIMES = ("submit_time_s", "start_time_s")
 LOADED_AT_MOST = 4

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.errors import ColumnMissing
-from workprof.profiles.classifier.submit_time import METADATA_FIELDS
+from workprof.forecasts.encoder import METADATA_FIELDS
 from workprof.workbench.forecasts import ForecastQuestions
 
 

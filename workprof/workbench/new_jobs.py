@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from workprof.errors import SettingsError
+from workprof.forecasts.candidates import LEVELS
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.estimates import Estimates
+from workprof.forecasts.explain import JobExplanation
+from workprof.forecasts.forecaster import ForecasterSettings, Forecasts, LoadedForecaster
 from workprof.formats import rules_of
 from workprof.formats.new_jobs import NewJobs, named_jobs, read_new_jobs
-from workprof.profiles.classifier.explain import JobExplanation
-from workprof.profiles.classifier.submit_time import SUBMIT_FIELDS
-from workprof.profiles.estimation.candidates import LEVELS
-from workprof.profiles.estimation.estimates import Estimates
-from workprof.profiles.forecaster import ForecasterSettings, Forecasts, LoadedForecaster
 from workprof.progress import Progress, silent
 from workprof.workbench.forecasts import TIMES, ForecastQuestions
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings, EstimateSettings
-from workprof.profiles.forecaster import ForecasterSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workprof.forecasts.durations import DurationSettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryViewSettings
 from workprof.phases.run_list import RunListSettings
 from workprof.phases.settings import LibrarySettings, faithful_library
 from workprof.phases.timeline.aligned_runs import AlignmentSettings
 from workprof.phases.timeline.records import TimelineSettings
-from workprof.profiles.durations.durations import DurationSettings
 from workprof.workbench.run_command_line import CommandLine, Resolve, flags, mode_words
 from workprof.workbench.run_setting_paths import told
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from workprof.errors import NotEnoughData
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.durations import DurationSettings, ObservedDurations
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.estimates import EstimateEvaluationSettings
+from workprof.forecasts.explain import GlobalExplanation
+from workprof.forecasts.feedback.loop import FeedbackSettings
+from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSettings
+from workprof.forecasts.forecaster import Forecaster, ForecasterSettings
 from workprof.profiles.baseline import Baseline, BaselineSettings
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.classifier.explain_all import GlobalExplanation
-from workprof.profiles.classifier.settings import ClassifierSettings
-from workprof.profiles.durations.durations import DurationSettings, ObservedDurations
-from workprof.profiles.estimation.evaluation import EstimateEvaluation
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings
-from workprof.profiles.feedback.model import FeedbackModel
-from workprof.profiles.feedback.refit import Refit, RefitSettings
-from workprof.profiles.feedback.settings import FeedbackSettings
 from workprof.profiles.fit import ProfileFit, TreeSettings
-from workprof.profiles.forecaster import Forecaster, ForecasterSettings
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import Stability, StabilitySettings

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from workprof.forecasts.feedback.model import KeptJobs
+from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.scenarios import Scenario
 from workprof.nodes.scenarios import NodeScenario
 from workprof.phases.matching.known_records import LibraryEdits
-from workprof.profiles.feedback.refit import KeptJobs
-from workprof.profiles.feedback.state import FeedbackState
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import JOBS
 from workprof.workbench.datasets import DatasetQuestions

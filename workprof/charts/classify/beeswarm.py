@@ -13,7 +13,7 @@ from workprof.charts.classify.naming import Naming
 from workprof.charts.fields import label
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
-from workprof.profiles.classifier.explain_all import GlobalExplanation
+from workprof.forecasts.explain import GlobalExplanation
 
 BINS = 80
 WIDEST = 0.42

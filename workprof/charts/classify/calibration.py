@@ -10,7 +10,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.split_words import SPLIT_WORDS
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
-from workprof.profiles.classifier.split_scores import SplitScores
+from workprof.forecasts.classifier_evaluation import SplitScores
 
 LARGEST_DOT_PX, SMALLEST_DOT_PX = 32, 8
 GOOD_ERROR = 0.05

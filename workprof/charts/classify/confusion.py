@@ -11,8 +11,7 @@ from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.split_words import SPLIT_WORDS
 from workprof.charts.sweep.ink import ink
 from workprof.charts.theme import SCALE, laid_out, rows_height
-from workprof.profiles.classifier.classification_scores import Confusion
-from workprof.profiles.classifier.split_scores import SplitScores
+from workprof.forecasts.classifier_evaluation import Confusion, SplitScores
 from workprof.units import format_share
 
 MOST_WRITTEN = 12

@@ -14,7 +14,7 @@ from workprof.charts.classify.naming import Naming
 from workprof.charts.fields import formatted, label, title
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, laid_out
-from workprof.profiles.estimation.estimates import Estimates
+from workprof.forecasts.estimates import Estimates
 from workprof.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, format_share
 
 LINE_PX = 96

@@ -11,7 +11,7 @@ from workprof.charts.classify.naming import Naming
 from workprof.charts.fields import label
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import laid_out, mark, rows_height
-from workprof.profiles.classifier.explain_all import GlobalExplanation
+from workprof.forecasts.explain import GlobalExplanation
 from workprof.units import format_share
 
 AXIS = "Mean |SHAP|, all classes (log-odds)"

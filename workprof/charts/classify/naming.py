@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from workprof.charts.text import plotly_text
-from workprof.profiles.classifier.predictions import NO_PROFILE
+from workprof.forecasts.predictions import NO_PROFILE
 
 PUBLISHED = (
     "Published definitions: every value its own column, XGBoost's defaults, trained on the rows with a profile; it "

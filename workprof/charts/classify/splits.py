@@ -11,8 +11,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.split_words import SPLIT_NAMES, SPLIT_WORDS
 from workprof.charts.theme import COLOURS, laid_out
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.classifier.split_scores import SplitScores
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, SplitScores
 
 SCORES = {
     "accuracy": "accuracy",

@@ -10,8 +10,8 @@ from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.split_words import SPLIT_WORDS
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
-from workprof.profiles.classifier.predictions import NO_PROFILE
-from workprof.profiles.classifier.split_scores import SplitScores
+from workprof.forecasts.classifier_evaluation import SplitScores
+from workprof.forecasts.predictions import NO_PROFILE
 
 MEASURES = {"precision": "triangle-right", "recall": "square", "f1": "circle"}
 WORDS = {"precision": "precision", "recall": "recall", "f1": "F1"}

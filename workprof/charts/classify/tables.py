@@ -11,10 +11,9 @@ import pandas as pd
 import workprof
 from workprof.charts.classify.naming import PUBLISHED, Naming
 from workprof.charts.fields import formatted
-from workprof.profiles.classifier.predictions import N_TOP
-from workprof.profiles.estimation.estimates import Estimates, NearestJobs
-from workprof.profiles.estimation.target import TARGETS
-from workprof.profiles.forecaster import Forecaster, Forecasts
+from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
+from workprof.forecasts.forecaster import Forecaster, Forecasts
+from workprof.forecasts.predictions import N_TOP
 from workprof.records import to_json
 from workprof.store.reports import Dataset
 

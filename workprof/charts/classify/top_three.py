@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
 from workprof.charts.theme import OUTLIER_COLOUR, laid_out, mark
-from workprof.profiles.classifier.predictions import NO_PROFILE, Predictions
+from workprof.forecasts.predictions import NO_PROFILE, Predictions
 from workprof.units import format_share
 
 LINE_PX = 44

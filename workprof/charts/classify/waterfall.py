@@ -10,7 +10,7 @@ from workprof.charts.classify.naming import Naming
 from workprof.charts.fields import label
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
-from workprof.profiles.classifier.explain import JobExplanation
+from workprof.forecasts.explain import JobExplanation
 
 RAISES, LOWERS = COLOURS[0], COLOURS[1]
 BASE, OUTPUT = "expected score", "score of this job"

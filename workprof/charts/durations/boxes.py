@@ -14,7 +14,7 @@ from workprof.charts.durations.names import label
 from workprof.charts.durations.view import NEUTRAL, number, percent
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIERS, laid_out, rows_height
-from workprof.profiles.estimation.evaluation import EstimateEvaluation, ProfileErrors
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation, ProfileErrors
 from workprof.units import format_share
 
 NOTABLE_SHARE = 0.1

@@ -11,8 +11,7 @@ from workprof.charts.durations.readouts import quantile_table
 from workprof.charts.durations.view import NEUTRAL, ObservedView, limit_words, within_words
 from workprof.charts.fields import label
 from workprof.charts.theme import laid_out
-from workprof.profiles.durations.curves import share_within, value_at
-from workprof.profiles.durations.durations import ObservedDurations
+from workprof.forecasts.durations import ObservedDurations, share_within, value_at
 from workprof.units import format_share
 
 HEIGHT_PX = 230

@@ -14,9 +14,8 @@ from workprof.charts.durations.names import flag, is_baseline, label, shown
 from workprof.charts.durations.view import NEUTRAL, number
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, laid_out
-from workprof.profiles.estimation.error_measures import curve_levels
-from workprof.profiles.estimation.evaluation import EstimateEvaluation
-from workprof.profiles.estimation.published_errors import PublishedErrors, published_errors
+from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.units import format_share
 
 

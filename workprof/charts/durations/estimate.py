@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workprof.charts.estimate import STARTING_S, EarlierRun, measured_with, pace
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings
 
 SECONDS_PER_TURN = 1.0
 SECONDS_PER_ROW_AND_TURN = 1e-3

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from workprof.charts.durations.view import NEUTRAL
 from workprof.charts.text import shortened
 from workprof.charts.theme import COLOURS, OUTLIERS
-from workprof.profiles.durations.durations import PROFILE, ObservedDurations
+from workprof.forecasts.durations import PROFILE, ObservedDurations
 
 LONGEST_NAME = 24
 _DASHES = ("solid", "longdashdot", "dashdot", "longdash")

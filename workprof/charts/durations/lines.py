@@ -10,7 +10,7 @@ from workprof.charts.durations.groups import Look
 from workprof.charts.durations.view import ObservedView, limit_words, value_axis
 from workprof.charts.fields import formatted
 from workprof.charts.text import plotly_text
-from workprof.profiles.durations.curves import DurationCurve
+from workprof.forecasts.durations import DurationCurve
 
 MOST_DRAWN = 10_000
 """Points of all lines of a figure together."""

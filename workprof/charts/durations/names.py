@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workprof.profiles.estimation.evaluation import EstimateEvaluation
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 
 
 @dataclass(frozen=True)

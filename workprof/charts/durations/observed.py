@@ -12,8 +12,7 @@ from workprof.charts.durations.view import NEUTRAL, ObservedView, percent
 from workprof.charts.fields import label
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, laid_out
-from workprof.profiles.durations.curves import FEWEST_ROWS
-from workprof.profiles.durations.durations import EVERYTHING, ObservedDurations
+from workprof.forecasts.durations import EVERYTHING, FEWEST_ROWS, ObservedDurations
 from workprof.units import format_share
 
 MOST_BANDS = 4

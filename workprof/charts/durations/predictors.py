@@ -10,9 +10,8 @@ from workprof.charts.chart import Headline
 from workprof.charts.durations.names import PREDICTORS, flag, label, shown
 from workprof.charts.durations.view import number, percent
 from workprof.charts.fields import formatted
-from workprof.profiles.estimation.evaluation import EstimateEvaluation
-from workprof.profiles.estimation.published_estimators import FLAWS
-from workprof.profiles.estimation.target import TARGETS
+from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation
+from workprof.forecasts.estimates import TARGETS
 from workprof.units import format_share
 
 SHARES = ("within_5pct", "within_20pct", "within_100pct", "within_500pct", "within_2x", "under_predicted")

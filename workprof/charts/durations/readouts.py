@@ -6,8 +6,7 @@ import pandas as pd
 
 from workprof.charts.durations.view import ObservedView, limit_words, within_words
 from workprof.charts.fields import formatted
-from workprof.profiles.durations.curves import DurationCurve, share_within, value_at
-from workprof.profiles.durations.durations import ObservedDurations
+from workprof.forecasts.durations import DurationCurve, ObservedDurations, share_within, value_at
 from workprof.units import format_share
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)

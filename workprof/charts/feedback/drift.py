@@ -12,7 +12,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.fields import label
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
-from workprof.profiles.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Drift
+from workprof.forecasts.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Drift
 
 COLOUR_OF = {DRIFT: COLOURS[4], SLIGHT: COLOURS[6], NO_DRIFT: COLOURS[2], TOO_FEW: OUTLIER_COLOUR}
 SYMBOL_OF = {DRIFT: "x", SLIGHT: "diamond", NO_DRIFT: "circle", TOO_FEW: "circle-open"}

@@ -6,9 +6,9 @@ import math
 
 from workprof.charts.chart import Headline
 from workprof.charts.text import counted
-from workprof.profiles.feedback.advice import Assessment
-from workprof.profiles.feedback.feedback import Observed
-from workprof.profiles.feedback.state import FeedbackState
+from workprof.forecasts.feedback.drift import Assessment
+from workprof.forecasts.feedback.loop import Observed
+from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.units import format_share
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from workprof.charts.chart import Chart
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
-from workprof.profiles.feedback.state import FIT, OBSERVED, REFITTED, HistoryEntry
+from workprof.forecasts.feedback.windows import FIT, OBSERVED, REFITTED, HistoryEntry
 
 WORDS = {FIT: "fit", OBSERVED: "observation", REFITTED: "refit"}
 SYMBOLS = {FIT: "diamond", OBSERVED: "circle", REFITTED: "star"}

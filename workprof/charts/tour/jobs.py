@@ -11,9 +11,9 @@ from workprof.charts.memory import task_boxes
 from workprof.charts.memory.words import gb_h
 from workprof.charts.profiles import headlines, profile_map, size_bars
 from workprof.charts.tour.stop import TourStop
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.durations import ObservedDurations
 from workprof.memory.assessment import Assessment
-from workprof.profiles.classifier.evaluation import ClassifierEvaluation
-from workprof.profiles.durations.durations import ObservedDurations
 from workprof.profiles.fit import ProfileFit
 from workprof.units import format_count, format_share
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workprof.charts.classify import Naming, confusion_heatmap, reliability_diagram, split_bars, table_five
 from workprof.charts.profiles import profile_names
-from workprof.profiles.classifier.settings import ClassifierSettings
+from workprof.forecasts.classifier import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress
 from workprof.report.asking import through_job

@@ -15,8 +15,8 @@ from workprof.charts.durations import (
     quantile_table,
 )
 from workprof.charts.profiles import profile_names
-from workprof.profiles.durations.durations import PROFILE, DurationSettings
-from workprof.profiles.estimation.settings import EstimateEvaluationSettings
+from workprof.forecasts.durations import PROFILE, DurationSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress
 from workprof.report.asking import through_job

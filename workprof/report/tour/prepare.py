@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.replay import ReplaySettings
-from workprof.profiles.classifier.settings import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.report.built import BuiltReport, build_report

@@ -18,9 +18,9 @@ from workprof.charts.tour import (
     phases_stop,
     profiles_stop,
 )
+from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.phases.timeline.records import TimelineSettings
-from workprof.profiles.durations.durations import PROFILE, DurationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench

@@ -1,0 +1,12 @@
+"""What can be said of a job before it runs: its profile, what it will need, and how far that can be believed.
+
+encoder, splits, boosting           submit-time fields as a matrix, honest test rows, trees and their calibration
+predictions, classifier             from a job's fields to its profile, or to an abstention with its reason
+classifier_evaluation, explain      how often that is right, and why a job got its profile
+history, candidates, intervals      what past jobs needed, three ways to a job's quantiles, intervals that hold
+estimates, estimate_evaluation, errors      the estimator of one target, and how wrong it and others are
+durations                           what was observed: ECDFs with bands
+forecaster                          classifier and estimators trained in one go
+feedback                            do the forecasts still hold now that jobs have finished?
+weighted_samples                    statistics of samples whose rows count unequally
+"""

@@ -1,0 +1,303 @@
+"""Three ways to a job's conditional quantiles, trained on the same past jobs: recent history, forest, boosting.
+
+The quantile forest grows trees on the log target and keeps past jobs in every leaf (after Meinshausen 2006). The
+conditional distribution of a job is made of the past jobs that share its leaves, so that any quantile of it can be
+read, and the jobs that count most are its nearest past jobs. Unlike the original, a leaf keeps at most three jobs drawn
+at random: the quantiles are those of the same distribution with a little noise, in constant memory per leaf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Floats, Ints, Positions
+from workprof.forecasts.history import (
+    DEFAULT_BANDWIDTH_S,
+    Cells,
+    Past,
+    Vocabulary,
+    encode,
+    history,
+    learn_vocabulary,
+    recent_quantiles,
+    take_cells,
+)
+from workprof.profiles.features import draw_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from xgboost import Booster
+
+TREE_THREADS = 1
+"""Two threads that wait for each other on a busy machine took 20 times as long as one (2 cores, load 5)."""
+
+ROUNDS = 80
+LEARNING_RATE = 0.12
+BOOSTED_DEPTH = 6
+BOOSTED_SHARE = 0.7
+COLUMNS_SHARE = 0.5
+
+
+def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
+    """Return boosted trees for the quantiles `levels` of (n_past,) log targets from (n_past, n_columns) inputs."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    parameters = {
+        "objective": "reg:quantileerror",
+        "quantile_alpha": levels,
+        "eta": LEARNING_RATE,
+        "max_depth": BOOSTED_DEPTH,
+        "subsample": BOOSTED_SHARE,
+        "colsample_bynode": COLUMNS_SHARE,
+        "max_bin": 128,
+        "tree_method": "hist",
+        "seed": seed,
+        "nthread": TREE_THREADS,
+    }
+    matrix = xgboost.QuantileDMatrix(design, values, max_bin=128)
+    return xgboost.train(parameters, matrix, num_boost_round=ROUNDS)
+
+
+def boosted_quantiles(booster: Booster, design: Floats) -> Floats:
+    """Return (n_rows, n_levels) quantiles of the log target, in rising order (separate models may cross)."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    found = booster.predict(xgboost.DMatrix(design)).reshape(len(design), -1)
+    return np.sort(found.astype(np.float64), axis=1)
+
+
+def as_bytes(booster: Booster) -> NDArray[np.uint8]:
+    """Return the model as XGBoost JSON."""
+    return np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8)
+
+
+def from_bytes(model: NDArray[np.uint8]) -> Booster:
+    """Return the model that `as_bytes` wrote."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    booster = xgboost.Booster(model_file=bytearray(model.tobytes()))
+    booster.set_param({"nthread": TREE_THREADS})
+    return booster
+
+
+TREES = 100
+KEPT_PER_LEAF = 3
+FEWEST_PER_LEAF = 3
+LEAVES_AT_MOST = 2_000
+"""A leaf holds at least 1/2,000 of the jobs: beyond 6,000 jobs more would not make the estimate better."""
+
+FOREST_DEPTH = 14
+FOREST_SHARE = 0.63
+"""Of the jobs, without replacement, for each tree: what a bootstrap sample holds of them."""
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A grown forest.
+
+    Attributes:
+        model: (n_bytes,) XGBoost JSON of the trees.
+        kept: (n_trees, n_nodes, KEPT_PER_LEAF) positions of past jobs in each leaf, -1 where there are fewer.
+        targets: (n_past,) the past jobs' log target.
+    """
+
+    model: NDArray[np.uint8]
+    kept: Positions
+    targets: Floats
+
+
+def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Booster]:
+    """Return the forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    parameters = {
+        "objective": "reg:squarederror",
+        "eta": 1.0,
+        "num_parallel_tree": TREES,
+        "max_depth": FOREST_DEPTH,
+        "min_child_weight": max(FEWEST_PER_LEAF, len(values) // LEAVES_AT_MOST),
+        "subsample": FOREST_SHARE,
+        "colsample_bynode": 1.0,
+        "reg_lambda": 0.0,
+        "tree_method": "hist",
+        "seed": seed,
+        "nthread": TREE_THREADS,
+    }
+    booster = xgboost.train(parameters, xgboost.DMatrix(design, values), num_boost_round=1)
+    kept = _keep(_leaves(booster, design), seed)
+    return Forest(as_bytes(booster), kept, values), booster
+
+
+def load_forest(forest: Forest) -> Booster:
+    """Return the trees of a kept forest."""
+    return from_bytes(forest.model)
+
+
+def forest_quantiles(forest: Forest, booster: Booster, design: Floats, levels: Floats) -> Floats:
+    """Return (n_rows, n_levels) quantiles of the log target.
+
+    Args:
+        forest: what the leaves keep.
+        booster: its trees.
+        design: (n_rows, n_columns) inputs.
+        levels: (n_levels,) probabilities.
+    """
+    found = np.empty((len(design), len(levels)))
+    step = 2_000
+    for first in range(0, len(design), step):
+        shared = shared_jobs(forest, booster, design[first : first + step])
+        values = np.where(shared >= 0, forest.targets[shared], np.nan)
+        found[first : first + step] = np.nanquantile(values, levels, axis=1).T
+    return found
+
+
+def shared_jobs(forest: Forest, booster: Booster, design: Floats) -> Positions:
+    """Return (n_rows, n_trees * KEPT_PER_LEAF) past jobs in the leaves of each row, -1 where a leaf has fewer."""
+    leaves = _leaves(booster, design)
+    trees = np.arange(leaves.shape[1])
+    return forest.kept[trees, leaves].reshape(len(design), -1)
+
+
+def _leaves(booster: Booster, design: Floats) -> Ints:
+    import xgboost  # noqa: PLC0415  heavy
+
+    leaves = booster.predict(xgboost.DMatrix(design), pred_leaf=True)
+    return leaves.reshape(len(design), -1).astype(np.int64)
+
+
+def _keep(leaves: Ints, seed: int) -> Positions:
+    """Return up to KEPT_PER_LEAF random rows of each leaf of each tree."""
+    n_rows, n_trees = leaves.shape
+    kept = np.full((n_trees, int(leaves.max()) + 1, KEPT_PER_LEAF), -1, dtype=np.int32)
+    draw = np.random.default_rng(seed)
+    for tree in range(n_trees):
+        shuffled = draw.permutation(n_rows)
+        order = shuffled[np.argsort(leaves[shuffled, tree], kind="stable")]
+        sorted_leaves = leaves[order, tree]
+        rank = np.arange(n_rows) - np.searchsorted(sorted_leaves, sorted_leaves, "left")
+        wanted = rank < KEPT_PER_LEAF
+        kept[tree, sorted_leaves[wanted], rank[wanted]] = order[wanted]
+    return kept
+
+
+CANDIDATES = ("recent", "forest", "boosted")
+LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
+MEDIAN = 3
+"""Position of the median in LEVELS."""
+
+MODEL_ROWS = 20_000
+"""Forest and boosting learn from at most this many jobs, drawn at random; history looks at all of them."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What the three ways keep; the forest's positions count within `sampled`.
+
+    Attributes:
+        fields: submit-time fields in use.
+        past: history.
+        vocabulary: of the design.
+        forest: its trees and leaves.
+        boosted: (n_bytes,) XGBoost JSON.
+        sampled: (n_sampled,) positions in `past` that forest and boosting learned from.
+    """
+
+    fields: tuple[str, ...]
+    past: Past
+    vocabulary: Vocabulary
+    forest: Forest
+    boosted: NDArray[np.uint8]
+    sampled: Ints
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Trained candidates with their trees in memory."""
+
+    trained: Trained
+    forest: Booster
+    boosted: Booster
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the candidates say of some jobs.
+
+    Attributes:
+        quantiles: (n_candidates, n_rows, n_levels) of the log target.
+        level: (n_rows,) history level that was reached, 0 = narrowest.
+        count: (n_rows,) past jobs in that cell that were used.
+    """
+
+    quantiles: Floats
+    level: Ints
+    count: Ints
+
+
+def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int) -> Loaded:
+    """Return the three ways trained on past jobs.
+
+    Args:
+        jobs: the past jobs' rows.
+        past: their cells, log targets and units.
+        fields: submit-time fields in use.
+        seed: of every draw.
+    """
+    vocabulary = learn_vocabulary(jobs, past.targets, fields)
+    sampled = draw_rows(len(jobs), MODEL_ROWS, seed)
+    cells = take_cells(past.cells, sampled)
+    known = encode(jobs.iloc[sampled], vocabulary, cells.times)
+    design = np.column_stack([known, history(past, cells, past.units[sampled])])
+    values = past.targets[sampled]
+    forest, trees = grow_forest(design, values, seed)
+    boosted = boost(design, values, LEVELS, seed)
+    return Loaded(Trained(fields, past, vocabulary, forest, as_bytes(boosted), sampled), trees, boosted)
+
+
+def load_candidates(trained: Trained) -> Loaded:
+    """Return kept candidates with their trees in memory."""
+    return Loaded(trained, load_forest(trained.forest), from_bytes(trained.boosted))
+
+
+def ask(loaded: Loaded, jobs: pd.DataFrame, asked: Cells, units: Ints) -> Answers:
+    """Return what each candidate says.
+
+    Args:
+        loaded: the candidates.
+        jobs: the rows that are asked about.
+        asked: their cells.
+        units: (n_rows,) their units among the past jobs', -1 where they are new.
+    """
+    trained = loaded.trained
+    recent = recent_quantiles(trained.past, asked, units, LEVELS, DEFAULT_BANDWIDTH_S)
+    design = design_of(loaded, jobs, asked, units)
+    quantiles = [
+        recent.quantiles,
+        forest_quantiles(trained.forest, loaded.forest, design, LEVELS),
+        boosted_quantiles(loaded.boosted, design),
+    ]
+    return Answers(np.stack(quantiles), recent.level, recent.count)
+
+
+def design_of(loaded: Loaded, jobs: pd.DataFrame, asked: Cells, units: Ints) -> Floats:
+    """Return the (n_rows, n_columns) inputs of forest and boosting."""
+    trained = loaded.trained
+    return np.column_stack([encode(jobs, trained.vocabulary, asked.times), history(trained.past, asked, units)])
+
+
+def nearest_jobs(loaded: Loaded, design: Floats, count: int) -> tuple[Positions, Floats]:
+    """Return the past jobs that weigh most in the forest's answer for one job, and their shares of it.
+
+    Args:
+        loaded: the candidates.
+        design: (1, n_columns).
+        count: at most this many.
+    """
+    shared = shared_jobs(loaded.trained.forest, loaded.forest, design)[0]
+    jobs, times = np.unique(shared[shared >= 0], return_counts=True)
+    order = np.argsort(-times, kind="stable")[:count]
+    return loaded.trained.sampled[jobs[order]].astype(np.int32), times[order] / max(1, int(times.sum()))

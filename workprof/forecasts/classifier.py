@@ -1,0 +1,330 @@
+"""From what is known of a job at submission to its profile: training, and answers with their reasons.
+
+Corrected: rare values are pooled, outliers are a class of their own ('no profile'), probabilities are calibrated on
+jobs held out of an inner fit, and a job may be left without an answer. Faithful: the published classifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Ints
+from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.forecasts.boosting import (
+    PUBLISHED_ROUNDS,
+    Tuning,
+    freeze,
+    grow,
+    margins,
+    most_rounds,
+    softmax,
+    thaw,
+    tune,
+)
+from workprof.forecasts.encoder import (
+    METADATA_FIELDS,
+    SUBMIT_FIELDS,
+    MetadataEncoder,
+    encode,
+    fit_encoder,
+    rare_rows_of,
+    training_rows,
+    usable_fields,
+)
+from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, decide, joined, unseen_submitter
+from workprof.profiles.settings import MODES, ProfileSettings
+from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
+from workprof.units import format_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_RARE_ROWS = 100_000
+MOST_WRONG_COST = 100.0
+
+
+@dataclass(frozen=True)
+class ClassifierSettings:
+    """Settings of one classifier.
+
+    Attributes:
+        profiles: the clustering whose labels are learned.
+        fields: inputs, all known at submission; empty = the mode's (faithful: the published five; corrected: those and
+            the plan).
+        mode: 'corrected', or 'faithful' = as published: every value its own column, XGBoost's defaults, trained on the
+            rows with a profile, never abstains.
+        rare_rows: a value with fewer training rows is pooled as 'rare'; 0 = 0.03 % of the rows, at least 3.
+        threshold: smallest probability of an answer; 0 = chosen on the inner hold-out.
+        wrong_cost: what a wrong answer costs when a right one gains 1; the threshold is chosen for it.
+        calibration_share: of the training rows, held out by job to choose rounds, temperature and threshold.
+        least_support: a profile with fewer training rows is never answered.
+        seed: of every random draw.
+    """
+
+    profiles: ProfileSettings = field(default_factory=ProfileSettings)
+    fields: tuple[str, ...] = ()
+    mode: str = "corrected"
+    rare_rows: int = 0
+    threshold: float = 0.0
+    wrong_cost: float = 1.0
+    calibration_share: float = 0.2
+    least_support: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise SettingsError(f"mode is {self.mode!r}; use one of {', '.join(MODES)}")
+        unknown = [name for name in self.fields if name not in SUBMIT_FIELDS]
+        if unknown or len(set(self.fields)) < len(self.fields):
+            raise SettingsError(
+                f"fields are {', '.join(self.fields)}; choose each once from {', '.join(SUBMIT_FIELDS)}"
+            )
+        if not 0 <= self.rare_rows <= MOST_RARE_ROWS:
+            raise SettingsError(f"rare_rows is {self.rare_rows}; give 0 (0.03 % of the rows) to {MOST_RARE_ROWS:,}")
+        if not 0 <= self.threshold < 1:
+            raise SettingsError(f"threshold is {self.threshold}; give 0 (chosen on a hold-out) to below 1")
+        if not 0 < self.wrong_cost <= MOST_WRONG_COST:
+            raise SettingsError(f"wrong_cost is {self.wrong_cost}; give more than 0, at most {MOST_WRONG_COST:g}")
+        if not 0.05 <= self.calibration_share <= 0.5:
+            raise SettingsError(f"calibration_share is {self.calibration_share}; give 0.05 to 0.5")
+        if self.least_support < 1 or self.seed < 0:
+            raise SettingsError("least_support is 1 or more, seed 0 or more")
+
+
+LABEL = "profile"
+"""Column of a job table that holds the labels of a clustering."""
+
+FEWEST_ROWS = 20
+UNIT_COLUMNS = ("job_name", "group")
+"""What the hold-out keeps together."""
+
+
+def labelled(jobs: pd.DataFrame) -> tuple[pd.DataFrame, Ints]:
+    """Return the rows that have a label, and (n_rows,) labels.
+
+    Raises:
+        ColumnMissing: without the column 'profile'.
+    """
+    if LABEL not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {LABEL}; fit profiles first")
+    kept = jobs[jobs[LABEL].notna()]
+    return kept, kept[LABEL].to_numpy(dtype=np.int64)
+
+
+def used_rows(jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings) -> tuple[pd.DataFrame, Ints, Ints]:
+    """Return the rows to train on, their (n_rows,) class positions and the (n_classes,) classes.
+
+    Raises:
+        SettingsError: when there is not one label per job.
+        NotEnoughData: with fewer than 20 rows or fewer than two profiles.
+    """
+    if len(labels) != len(jobs):
+        raise SettingsError(f"{len(labels)} labels for {len(jobs)} jobs; give one per job")
+    if settings.mode == "faithful":
+        jobs, labels = jobs[labels != NO_PROFILE], labels[labels != NO_PROFILE]
+    classes, targets = np.unique(labels, return_inverse=True)
+    n_profiles = int((classes != NO_PROFILE).sum())
+    if len(jobs) < FEWEST_ROWS or n_profiles < 2:
+        raise NotEnoughData(
+            f"{len(jobs)} rows in {n_profiles} profile(s) are too few to learn from; at least {FEWEST_ROWS} rows "
+            "and two profiles are needed: add rows, or fit smaller profiles"
+        )
+    return jobs, targets.astype(np.int64), classes
+
+
+def coded(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with its texts as categories, as the store gives them: every later look at them is quicker."""
+    texts = [name for name in jobs.columns if name in {*METADATA_FIELDS, *UNIT_COLUMNS}]
+    return jobs.astype(dict.fromkeys(texts, "category"))
+
+
+CHUNK_ROWS = 20_000
+
+STEPS = {"encode": 0.2, "grow": 0.98, "keep": 1.0}
+
+
+@dataclass(frozen=True)
+class ClassifierModel:
+    """A trained classifier; nothing in it is executed when it is read back.
+
+    Attributes:
+        settings: as asked.
+        encoder: fitted on the training rows; its `fields` are the inputs.
+        classes: (n_classes,) rising; -1 = no profile (corrected mode only).
+        support: (n_classes,) training rows.
+        booster: (n_bytes,) of XGBoost's JSON.
+        tuning: what the inner hold-out chose; faithful: the published values.
+        n_rows: training rows.
+        n_distinct: different rows among them after pooling, as the trees saw them.
+        n_left_out: rows that were not trained on (faithful mode: the outliers).
+        notes: what a reader must know, in words.
+        seconds: time of the training.
+        step_seconds: the same by step.
+    """
+
+    settings: ClassifierSettings
+    encoder: MetadataEncoder
+    classes: Ints
+    support: Ints
+    booster: NDArray[np.uint8]
+    tuning: Tuning
+    n_rows: int
+    n_distinct: int
+    n_left_out: int
+    notes: tuple[str, ...]
+    seconds: float
+    step_seconds: dict[str, float]
+
+
+class LoadedClassifier:
+    """A classifier with its trees in memory; make it once and ask it often.
+
+    Args:
+        model: as trained.
+    """
+
+    def __init__(self, model: ClassifierModel) -> None:
+        self.model = model
+        self.booster = thaw(model.booster)
+
+    def predict(self, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
+        """Return the answers for a table of jobs, in chunks; a field that it lacks counts as not given.
+
+        Raises:
+            NoRows: for an empty table.
+            ColumnMissing: when it has none of the fields.
+            TraceError: when a plan field holds something that is no number.
+        """
+        if not len(jobs):
+            raise NoRows("the table of jobs to classify has no rows; give at least one job")
+        parts = []
+        for first in range(0, len(jobs), CHUNK_ROWS):
+            parts.append(self._predict(jobs.iloc[first : first + CHUNK_ROWS]))
+            done = min(first + CHUNK_ROWS, len(jobs))
+            progress(done / len(jobs), f"{format_count(done)} of {format_count(len(jobs))} jobs classified")
+        return joined(parts)
+
+    def _predict(self, jobs: pd.DataFrame) -> Predictions:
+        model = self.model
+        rows = encode(model.encoder, jobs)
+        probabilities = softmax(margins(self.booster, model.encoder, rows), model.tuning.temperature)
+        return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), _rules(model))
+
+
+def train_classifier(
+    jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings, progress: Progress = silent
+) -> ClassifierModel:
+    """Return a classifier that predicts the labels from submit-time metadata.
+
+    Args:
+        jobs: training rows; only the fields, and job_name and group for the inner hold-out, are read.
+        labels: (n_rows,) profile of each row, -1 = outlier.
+        settings: what to do.
+        progress: told each step.
+
+    Source:
+        polarisprofiler.md, section 3. Faithful mode: one-hot of the five metadata fields, XGBClassifier's defaults,
+        rows with a profile only. Ours differs from it in that equal rows are merged with their count as weight, which
+        gives the same trees, and that base_score is the 0.5 of the XGBoost of that time.
+
+    Raises:
+        ColumnMissing: when the table has none of the fields, or not one that was asked for.
+        NotEnoughData: with fewer than 20 rows or fewer than two profiles.
+        TraceError: when a plan field holds something that is no number.
+    """
+    used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
+    fields = usable_fields(used, settings.fields, settings.mode)
+    used = coded(used[[name for name in used.columns if name in {*fields, *UNIT_COLUMNS}]])
+    watch = Stopwatch(progress, STEPS)
+    with watch.step("encode", "Encoding the metadata"):
+        encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
+        training = training_rows(encoder, encode(encoder, used), targets)
+    words = "Growing the trees, and choosing rounds and threshold on held-out jobs"
+    with watch.step("grow", words), ThreadPoolExecutor(max_workers=1) as beside:  # XGBoost frees Python while it grows
+        growing = beside.submit(grow, encoder, training, len(classes), most_rounds(settings))
+        tuning = tune(used, targets, classes, fields, settings)
+        booster = growing.result()[: tuning.n_rounds]
+    with watch.step("keep", "Keeping the trees"):
+        frozen = freeze(booster)
+    return ClassifierModel(
+        settings=settings,
+        encoder=encoder,
+        classes=classes,
+        support=np.bincount(targets, minlength=len(classes)).astype(np.int64),
+        booster=frozen,
+        tuning=tuning,
+        n_rows=len(used),
+        n_distinct=len(training.rows),
+        n_left_out=len(jobs) - len(used),
+        notes=_notes(settings, encoder, tuning, len(jobs) - len(used)),
+        seconds=watch.seconds,
+        step_seconds=watch.step_seconds,
+    )
+
+
+def fit_classifier(
+    frames: Mapping[str, pd.DataFrame], settings: ClassifierSettings, progress: Progress = silent
+) -> ClassifierModel:
+    """Return `train_classifier` of `frames["jobs"]` with its column 'profile' as labels; rows without one are left out.
+
+    Raises:
+        As `train_classifier`; ColumnMissing without the column.
+    """
+    jobs, labels = labelled(frames["jobs"])
+    return train_classifier(jobs, labels, settings, progress)
+
+
+def predict(model: ClassifierModel, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
+    """Return the answers of a classifier that is asked once; see `LoadedClassifier.predict`."""
+    return LoadedClassifier(model).predict(jobs, progress)
+
+
+def job_frame(model: ClassifierModel, values: Mapping[str, str | float]) -> pd.DataFrame:
+    """Return a table of one job from field = value pairs.
+
+    Raises:
+        SettingsError: for a field that the classifier does not use, or a plan value that is no number.
+    """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    fields = model.encoder.fields
+    unknown = [name for name in values if name not in fields]
+    if unknown or not values:
+        given = f"{', '.join(unknown)} is no field of this classifier" if unknown else "no field is given"
+        raise SettingsError(f"{given}; its fields are {', '.join(fields)}")
+    return pd.DataFrame({name: [_value(name, value)] for name, value in values.items()})
+
+
+def _value(name: str, value: str | float) -> str | float:
+    if name in METADATA_FIELDS:
+        return str(value)
+    try:
+        return float(value)
+    except ValueError as error:
+        raise SettingsError(f"{name} is {value!r}, which is no number") from error
+
+
+def _rules(model: ClassifierModel) -> Rules:
+    settings = model.settings
+    return Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
+
+
+def _notes(settings: ClassifierSettings, encoder: MetadataEncoder, tuning: Tuning, n_left_out: int) -> tuple[str, ...]:
+    if settings.mode == "faithful":
+        return (
+            f"Published definitions: {PUBLISHED_ROUNDS} rounds, every value a column, no abstention.",
+            f"{format_count(n_left_out)} outliers are not trained on: such jobs get a profile all the same.",
+        )
+    several = [v for v in encoder.categories if v.rare]
+    pooled = [f"{format_count(len(v.rare))} of {format_count(len(v.kept) + len(v.rare))} {v.field}" for v in several]
+    notes = [tuning.note]
+    if pooled:
+        notes.append(f"Values with fewer than {encoder.rare_rows} rows are pooled as rare: {', '.join(pooled)}.")
+    return tuple(notes)

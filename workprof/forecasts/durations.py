@@ -1,0 +1,266 @@
+"""How long jobs took (or what they used): an ECDF of all rows and one per group, each with a band.
+
+The band is that of Dvoretzky, Kiefer and Wolfowitz with Massart's constant: the whole true curve lies inside it with
+the stated confidence when rows are independent. Rows of one job are not: where jobs are named, the rows are replaced
+by their effective number of jobs, as if the rows of a job were copies of each other. Curves are thinned for drawing but
+exact in their tails.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.forecasts.estimates import check_target
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEWEST_ROWS = 30
+"""Groups worth fewer independent rows are flagged: their curve is mostly chance."""
+
+MOST_POINTS = 2_000
+TAIL_POINTS = 250
+"""Of the points of a thinned curve: the smallest and the largest values, each kept."""
+
+
+@dataclass(frozen=True)
+class DurationCurve:
+    """The ECDF of one group.
+
+    Attributes:
+        name: value of the grouping column; 'other' and 'all' for the sums.
+        n_merged: groups that 'other' stands for, else 0.
+        n_rows: rows.
+        n_effective: rows as the band counts them (see `effective_rows`).
+        few: worth fewer than `FEWEST_ROWS` independent rows, as every group with fewer rows is.
+        points: (n_points,) distinct values, rising, in the target's unit.
+        shares: (n_points,) share of the rows at or below each point; the last is 1.
+        grid_step: largest share between two neighbours where values were left out; 0 = every value is there.
+        band: half-width of the band, in shares; the band is cut to 0-1.
+    """
+
+    name: str
+    n_merged: int
+    n_rows: int
+    n_effective: float
+    few: bool
+    points: Floats
+    shares: Floats
+    grid_step: float
+    band: float
+
+
+def share_within(curve: DurationCurve, limit: float) -> float:
+    """Return the share of rows at or below a limit (low by less than `curve.grid_step` where values were left out)."""
+    at = int(np.searchsorted(curve.points, limit, side="right"))
+    return float(curve.shares[at - 1]) if at else 0.0
+
+
+def value_at(curve: DurationCurve, share: float) -> float:
+    """Return the smallest kept value that at least a share of the rows does not exceed ('80 % finish within ...')."""
+    at = int(np.searchsorted(curve.shares, share - 1e-12, side="left"))
+    return float(curve.points[min(at, len(curve.points) - 1)])
+
+
+def effective_rows(counts: Ints) -> float:
+    """Return the number of independent rows that rows of jobs are worth if a job's rows were copies of each other.
+
+    Args:
+        counts: rows of each job.
+
+    Source:
+        Kish's effective sample size, (sum of counts)^2 / (sum of squares): with it Hoeffding's inequality holds at each
+        point for fully dependent rows, so the band is cautious where they are less so.
+    """
+    return float(counts.sum() ** 2 / np.square(counts, dtype=np.float64).sum())
+
+
+def band_half_width(n_effective: float, confidence: float) -> float:
+    """Return sqrt(ln(2 / (1 - confidence)) / (2 n)).
+
+    Source:
+        Massart (1990), The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality.
+    """
+    return math.sqrt(math.log(2 / (1 - confidence)) / (2 * n_effective))
+
+
+def thinned(values: Floats) -> tuple[Floats, Floats, float]:
+    """Return distinct values, the share at or below each, and the largest share skipped between two neighbours."""
+    distinct, counts = np.unique(values, return_counts=True)
+    shares = np.cumsum(counts) / len(values)
+    shares[-1] = 1.0
+    if len(distinct) <= MOST_POINTS:
+        return distinct, shares, 0.0
+    last = len(distinct) - 1 - TAIL_POINTS
+    levels = np.linspace(shares[TAIL_POINTS - 1], shares[last], MOST_POINTS - 2 * TAIL_POINTS)
+    inner = np.searchsorted(shares, levels, side="left")
+    kept = np.unique(np.concatenate([np.arange(TAIL_POINTS), inner, np.arange(last + 1, len(distinct))]))
+    skipped = np.diff(shares[kept])[np.diff(kept) > 1]
+    return distinct[kept], shares[kept], float(skipped.max(initial=0.0))
+
+
+EVERYTHING = "all"
+GROUPINGS = ("profile", "user", "task_name", "workload", "group", EVERYTHING)
+PROFILE, JOB = "profile", "job_name"
+OTHER = "other"
+
+MOST_GROUPS = 12
+
+
+@dataclass(frozen=True)
+class DurationSettings:
+    """Settings of the observed curves.
+
+    Attributes:
+        by: column that makes the groups, one of `GROUPINGS`; 'profile' is the clustering's label, 'all' = no groups.
+        target: quantity, one of `TARGETS`.
+        confidence: of the bands, 0-1.
+    """
+
+    by: str = PROFILE
+    target: str = "duration_s"
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_target(self.target)
+        if self.by not in GROUPINGS:
+            raise SettingsError(f"by is {self.by!r}; choose from {', '.join(GROUPINGS)}")
+        if not 0.5 <= self.confidence < 1:
+            raise SettingsError(f"confidence is {self.confidence}; give 0.5 or more, below 1")
+
+
+@dataclass(frozen=True)
+class ObservedDurations:
+    """The curves of a dataset.
+
+    Attributes:
+        settings: as asked.
+        everything: the curve of all rows.
+        groups: the largest first, at most `MOST_GROUPS`, then 'other'.
+        n_rows: rows with a usable value.
+        n_missing: rows without a value.
+        n_negative: rows below zero.
+        n_zero: rows of exactly zero seconds; of other targets zeros are kept, and 0 stands here.
+        n_without_group: usable rows without a value in the grouping column; they are in `everything` only.
+        seconds: of the computation.
+    """
+
+    settings: DurationSettings
+    everything: DurationCurve
+    groups: tuple[DurationCurve, ...]
+    n_rows: int
+    n_missing: int
+    n_negative: int
+    n_zero: int
+    n_without_group: int
+    seconds: float
+
+    @property
+    def n_left_out(self) -> int:
+        """Rows that no curve has."""
+        return self.n_missing + self.n_negative + self.n_zero
+
+
+def observed_durations(
+    frames: Mapping[str, pd.DataFrame], settings: DurationSettings, progress: Progress = silent
+) -> ObservedDurations:
+    """Return the ECDFs of a target, of all rows and per group.
+
+    Args:
+        frames: 'jobs' -> the table with the target and the grouping column; 'job_name' makes the bands honest.
+        settings: target, groups, confidence.
+        progress: told once.
+
+    Raises:
+        ColumnMissing: when the target or the grouping column is absent.
+        NotEnoughData: when no row has a usable value.
+    """
+    started = time.perf_counter()
+    progress(None, "Ordering the values")
+    jobs = frames["jobs"]
+    _check_columns(jobs, settings)
+    values = numbers_of(jobs, settings.target)
+    missing, negative = np.isnan(values), values < 0
+    zero = (values == 0) & (settings.target == "duration_s")  # no job takes no time; no use of a GPU is a measurement
+    usable = ~(missing | negative | zero)
+    if not usable.any():
+        raise NotEnoughData(f"none of {len(values):,} rows has a usable {settings.target}; choose another target")
+    rows = _Rows(values[usable], _codes(jobs, JOB, usable) if JOB in jobs.columns else None, settings.confidence)
+    groups, n_without = _groups(jobs, usable, rows, settings.by)
+    return ObservedDurations(
+        settings=settings,
+        everything=rows.curve(EVERYTHING, np.ones(len(rows.values), dtype=bool)),
+        groups=groups,
+        n_rows=len(rows.values),
+        n_missing=int(missing.sum()),
+        n_negative=int(negative.sum()),
+        n_zero=int(zero.sum()),
+        n_without_group=n_without,
+        seconds=time.perf_counter() - started,
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The usable rows: values, codes of their jobs (None where jobs have no names), confidence of the bands."""
+
+    values: Floats
+    jobs: Ints | None
+    confidence: float
+
+    def curve(self, name: str, own: Bools, n_merged: int = 0) -> DurationCurve:
+        """Return the curve of some of the rows."""
+        n_rows = int(own.sum())
+        worth = float(n_rows) if self.jobs is None else effective_rows(_job_sizes(self.jobs[own]))
+        values, shares, step = thinned(self.values[own])
+        band = band_half_width(worth, self.confidence)
+        return DurationCurve(name, n_merged, n_rows, worth, worth < FEWEST_ROWS, values, shares, step, band)
+
+
+def _job_sizes(jobs: Ints) -> Ints:
+    """Return the rows of each job; a row without a job's name is a job of its own."""
+    named = np.bincount(jobs[jobs >= 0])
+    return np.concatenate([named[named > 0], np.ones(int((jobs < 0).sum()), dtype=np.int64)])
+
+
+def _check_columns(jobs: pd.DataFrame, settings: DurationSettings) -> None:
+    if settings.target not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {settings.target}; choose another target")
+    if settings.by != EVERYTHING and settings.by not in jobs.columns:
+        hint = "find profiles first" if settings.by == PROFILE else "choose other groups"
+        raise ColumnMissing(f"the table has no column {settings.by}; {hint}")
+
+
+def _codes(jobs: pd.DataFrame, column: str, usable: Bools) -> Ints:
+    """Return (n_usable,) codes of a column's values, -1 where there is none."""
+    codes: Ints = jobs[column].loc[usable].astype("object").factorize(use_na_sentinel=True)[0].astype(np.int64)
+    return codes
+
+
+def _groups(jobs: pd.DataFrame, usable: Bools, rows: _Rows, by: str) -> tuple[tuple[DurationCurve, ...], int]:
+    if by == EVERYTHING:
+        return (), 0
+    named = jobs[by].loc[usable].astype("object").reset_index(drop=True)
+    sizes = named.value_counts()
+    found = sorted(sizes.items(), key=lambda item: (-item[1], str(item[0])))
+    curves = []
+    for value, _ in found[:MOST_GROUPS]:
+        curves.append(rows.curve(_name(value, by), (named == value).to_numpy(dtype=bool)))
+    rest = [value for value, _ in found[MOST_GROUPS:]]
+    if rest:
+        curves.append(rows.curve(OTHER, named.isin(rest).to_numpy(dtype=bool), n_merged=len(rest)))
+    return tuple(curves), int(named.isna().sum())
+
+
+def _name(value: object, by: str) -> str:
+    return str(int(float(str(value)))) if by == PROFILE else str(value)

@@ -1,0 +1,357 @@
+"""What is known of a job at submission, as a sparse matrix: a column per frequent value, pooled ones for the others.
+
+Each categorical field has, after its frequent values, three states: rare (seen in training, too seldom for a column),
+not given, and unseen. The plan stays a number, and what is missing in it stays missing, which XGBoost knows as such.
+
+Training rows that repeat are merged and counted. Instances of one job repeat its metadata, so 75,000 rows are some
+thousand distinct ones. A row that stands for n gets the weight n: gradients and hessians add up to the same sums, so
+the trees are those of all the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, SettingsError, TraceError
+from workprof.profiles.metadata import NOT_GIVEN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workprof.forecasts.classifier import ClassifierSettings
+
+METADATA_FIELDS = ("job_name", "user", "task_name", "group", "workload")
+"""The published inputs (polarisprofiler.md, section 1a, 'Metadata columns X')."""
+
+PLAN_FIELDS = ("requested_cpu_percent", "requested_memory_bytes", "requested_gpu_percent", "instances")
+"""What the user asks for; known at submission too, so part of the corrected mode's inputs."""
+
+SUBMIT_FIELDS = METADATA_FIELDS + PLAN_FIELDS
+
+
+def default_fields(mode: str) -> tuple[str, ...]:
+    """Return the inputs of a mode: the published five, or those and the plan."""
+    return METADATA_FIELDS if mode == "faithful" else SUBMIT_FIELDS
+
+
+def usable_fields(jobs: pd.DataFrame, asked: tuple[str, ...], mode: str) -> tuple[str, ...]:
+    """Return the fields that can be used: those asked for, or the mode's that the table has with a value in some row.
+
+    Raises:
+        SettingsError: for a field that is not known at submission.
+        ColumnMissing: when a field that was asked for is absent, or none of the mode's is there.
+    """
+    unknown = [name for name in asked if name not in SUBMIT_FIELDS]
+    if unknown:
+        raise SettingsError(f"{', '.join(unknown)} is not known at submission; choose from {', '.join(SUBMIT_FIELDS)}")
+    absent = [name for name in asked if name not in jobs.columns]
+    if absent:
+        raise ColumnMissing(f"the table has no column {', '.join(absent)}; leave it out of the fields")
+    found = asked or tuple(n for n in default_fields(mode) if n in jobs.columns and bool(jobs[n].notna().any()))
+    if not found:
+        raise ColumnMissing(
+            f"the table has none of {', '.join(default_fields(mode))}; map at least one of them when you load it"
+        )
+    return found
+
+
+RARE_SHARE = 0.0003
+"""Of the training rows: what a value needs to stand for itself by default (30 rows at the paper's 100,001)."""
+FEWEST_RARE_ROWS = 3
+
+
+def rare_rows_of(settings: ClassifierSettings, n_rows: int) -> int:
+    """Return the rows that a value needs to stand for itself; in faithful mode 1, so that every value does."""
+    if settings.mode == "faithful":
+        return 1
+    return settings.rare_rows or max(FEWEST_RARE_ROWS, round(RARE_SHARE * n_rows))
+
+
+STATES = ("rare", NOT_GIVEN, "unseen")
+"""Of a field, after the codes of its kept values."""
+
+
+@dataclass(frozen=True)
+class FieldValues:
+    """What training saw of a categorical field.
+
+    Attributes:
+        field: column.
+        kept: values with a column of their own, the most frequent first (faithful: by text).
+        rare: the other values that were seen.
+        not_given_rows: training rows without a value.
+    """
+
+    field: str
+    kept: tuple[str, ...]
+    rare: tuple[str, ...]
+    not_given_rows: int
+
+    @property
+    def width(self) -> int:
+        """Columns: the kept values and the three states."""
+        return len(self.kept) + len(STATES)
+
+    def label(self, code: int) -> str:
+        """Return what a code stands for."""
+        return self.kept[code] if code < len(self.kept) else STATES[code - len(self.kept)]
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """What training saw of a number: its range, NaN where every row lacks it."""
+
+    field: str
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True)
+class MetadataEncoder:
+    """A frozen recipe, fitted on training rows only.
+
+    Attributes:
+        categories: per categorical field, in the order of the columns.
+        numbers: per number, after them.
+        mode: in 'faithful' an unseen value has no column: all zero, as the published encoder leaves it.
+        rare_rows: training rows from which on a value stands for itself.
+    """
+
+    categories: tuple[FieldValues, ...]
+    numbers: tuple[NumberRange, ...]
+    mode: str
+    rare_rows: int
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the inputs in the order of the columns."""
+        return tuple(v.field for v in self.categories) + tuple(n.field for n in self.numbers)
+
+    @property
+    def starts(self) -> Ints:
+        """(n_fields + 1,) where each field's columns start."""
+        widths = [v.width for v in self.categories] + [1] * len(self.numbers)
+        return np.concatenate(([0], np.cumsum(widths))).astype(np.int64)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns such as 'task_name = ps'."""
+        named = [f"{v.field} = {v.label(code)}" for v in self.categories for code in range(v.width)]
+        return (*named, *(n.field for n in self.numbers))
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Rows of metadata: `codes` (n_rows, n_categories) count within each field, `numbers` (n_rows, n_numbers)."""
+
+    codes: Ints
+    numbers: Floats
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: Ints) -> Encoded:
+        """Return the rows at positions."""
+        return Encoded(self.codes[rows], self.numbers[rows])
+
+
+def fit_encoder(jobs: pd.DataFrame, fields: tuple[str, ...], mode: str, rare_rows: int) -> MetadataEncoder:
+    """Return the recipe of training rows.
+
+    Args:
+        jobs: training rows; must have the fields.
+        fields: names, see `submit_time.usable_fields`.
+        mode: 'corrected' or 'faithful'.
+        rare_rows: training rows from which on a value stands for itself.
+
+    Raises:
+        TraceError: when a plan field holds something that is no number.
+    """
+    values = tuple(_seen_values(jobs, name, mode, rare_rows) for name in fields if name in METADATA_FIELDS)
+    numbers = tuple(_range(jobs, name) for name in fields if name not in METADATA_FIELDS)
+    return MetadataEncoder(values, numbers, mode, rare_rows)
+
+
+def encode(encoder: MetadataEncoder, jobs: pd.DataFrame) -> Encoded:
+    """Return rows in the recipe's codes; a field that the table lacks counts as not given.
+
+    Raises:
+        ColumnMissing: when the table has none of the fields.
+        TraceError: when a plan field holds something that is no number.
+    """
+    if not any(name in jobs.columns for name in encoder.fields):
+        raise ColumnMissing(f"the table has none of the classifier's fields; give at least one of {_listed(encoder)}")
+    n_rows = len(jobs)
+    codes = [_codes(seen, jobs) for seen in encoder.categories]
+    numbers = [_plan(jobs, number.field) for number in encoder.numbers]
+    return Encoded(
+        np.column_stack(codes) if codes else np.zeros((n_rows, 0), dtype=np.int64),
+        np.column_stack(numbers) if numbers else np.zeros((n_rows, 0)),
+    )
+
+
+def to_matrix(encoder: MetadataEncoder, rows: Encoded) -> Any:
+    """Return (n_rows, n_columns) as a float32 SciPy CSR matrix; absent: another state, or a missing number."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415  heavy
+
+    n_categories = len(encoder.categories)
+    starts = encoder.starts
+    present = np.ones((len(rows), n_categories + rows.numbers.shape[1]), dtype=np.bool_)
+    present[:, n_categories:] = ~np.isnan(rows.numbers)
+    if encoder.mode == "faithful":
+        present[:, :n_categories] = rows.codes < np.array([v.width - 1 for v in encoder.categories], dtype=np.int64)
+    columns = np.empty(present.shape, dtype=np.int64)
+    columns[:, :n_categories] = rows.codes + starts[:n_categories]
+    columns[:, n_categories:] = starts[n_categories:-1]
+    entries = np.ones(present.shape, dtype=np.float32)
+    entries[:, n_categories:] = rows.numbers
+    ends = np.concatenate(([0], present.sum(axis=1).cumsum()))
+    return csr_matrix((entries[present], columns[present], ends), shape=(len(rows), int(starts[-1])))
+
+
+def is_seen(encoder: MetadataEncoder, rows: Encoded) -> Bools:
+    """Return (n_rows, n_categories): whether training saw the value ('not given': had rows without one)."""
+    seen = np.empty(rows.codes.shape, dtype=np.bool_)
+    for place, values in enumerate(encoder.categories):
+        kept, codes = len(values.kept), rows.codes[:, place]
+        missing = codes == kept + STATES.index(NOT_GIVEN)
+        seen[:, place] = (codes <= kept) | (missing & (values.not_given_rows > 0))
+    return seen
+
+
+def sum_by_field(encoder: MetadataEncoder, columns: Floats) -> Floats:
+    """Return (..., n_fields) sums over each field's columns of (..., n_columns)."""
+    return np.stack([columns[..., a:b].sum(axis=-1) for a, b in pairwise(encoder.starts)], axis=-1)
+
+
+def _seen_values(jobs: pd.DataFrame, name: str, mode: str, rare_rows: int) -> FieldValues:
+    positions, texts = _factorised(jobs[name])
+    counts = np.bincount(positions[positions >= 0], minlength=len(texts))
+    order = -counts if mode == "corrected" else np.zeros(len(texts))  # faithful: by text, as scikit-learn does
+    ranked = np.lexsort((np.array(texts, dtype=object), order)) if texts else np.zeros(0, dtype=np.int64)
+    kept = tuple(texts[i] for i in ranked if counts[i] >= rare_rows)
+    rare = tuple(texts[i] for i in ranked if counts[i] < rare_rows)
+    return FieldValues(name, kept, rare, int((positions < 0).sum()))
+
+
+def _codes(seen: FieldValues, jobs: pd.DataFrame) -> Ints:
+    """Return (n_rows,) codes: a kept value's place, then rare, not given, unseen."""
+    rare, missing, unseen = (len(seen.kept) + state for state in range(len(STATES)))
+    if seen.field not in jobs.columns:
+        return np.full(len(jobs), missing, dtype=np.int64)
+    positions, texts = _factorised(jobs[seen.field])
+    asked = set(texts)
+    code_of = {text: code for code, text in enumerate(seen.kept) if text in asked}
+    code_of |= dict.fromkeys(asked.intersection(seen.rare), rare)
+    codes = np.array([*(code_of.get(text, unseen) for text in texts), missing], dtype=np.int64)
+    return codes[positions]  # -1, the last, where missing
+
+
+def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
+    """Return (n_rows,) positions in the distinct values (-1 = missing) and these as texts."""
+    positions, uniques = column.factorize(use_na_sentinel=True)
+    texts = [str(value) for value in uniques]
+    merged = {text: place for place, text in enumerate(dict.fromkeys(texts))}  # 1 and '1' are the same value
+    if len(merged) == len(texts):
+        return positions.astype(np.int64), texts
+    places = np.array([*(merged[text] for text in texts), -1], dtype=np.int64)
+    return places[positions], list(merged)
+
+
+def _plan(jobs: pd.DataFrame, name: str) -> Floats:
+    """Return (n_rows,) values as XGBoost holds them, in single precision."""
+    if name not in jobs.columns:
+        return np.full(len(jobs), np.nan)
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    numbers = numbers_of(jobs, name)
+    wrong = (pd.to_numeric(jobs[name], errors="coerce").isna() & jobs[name].notna()).to_numpy(dtype=np.bool_)
+    if wrong.any():
+        found = jobs[name].iloc[int(wrong.argmax())]
+        raise TraceError(
+            f"{name} holds {found!r} in {int(wrong.sum())} row(s), which is no number; correct it or leave it empty"
+        )
+    with np.errstate(over="ignore"):
+        single: Floats = numbers.astype(np.float32).astype(np.float64)
+    single[np.isinf(single)] = np.nan
+    return single
+
+
+def _range(jobs: pd.DataFrame, name: str) -> NumberRange:
+    numbers = _plan(jobs, name)
+    given = numbers[~np.isnan(numbers)]
+    return (
+        NumberRange(name, float(given.min()), float(given.max())) if len(given) else NumberRange(name, np.nan, np.nan)
+    )
+
+
+def _listed(encoder: MetadataEncoder) -> str:
+    return ", ".join(encoder.fields)
+
+
+NOVELTY = (
+    ((), 1 / 3),
+    (("job_name",), 1 / 3),
+    (("job_name", "group"), 1 / 3),
+)
+"""Ways in which a job can be new -> share of each training row's weight that is shown in that way.
+
+In training every value is known, in use a job has a new name and often a new group. Without rows that look so, the
+trees rest on names and are too sure of jobs they know nothing about. Measured on hold-outs by group of the synthetic
+sample, with the plan: log loss .86 without, .67 with; calibration error .12 and .02.
+"""
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Distinct rows: metadata, (n_distinct,) class positions and (n_distinct,) weights."""
+
+    rows: Encoded
+    targets: Ints
+    weights: Floats
+
+
+def merge_rows(rows: Encoded, targets: Ints, weights: Floats) -> TrainingRows:
+    """Return the distinct (metadata, class) pairs with their summed weights.
+
+    Args:
+        rows: metadata; a missing number equals a missing number.
+        targets: (n_rows,) positions of the classes.
+        weights: (n_rows,) of the rows.
+    """
+    key = np.zeros(len(rows), dtype=np.int64)
+    columns = (targets, *rows.codes.T, *rows.numbers.T)
+    for column in columns:
+        part = np.unique(column, return_inverse=True)[1]
+        key = np.unique(key * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1]
+    _, first = np.unique(key, return_index=True)
+    counted: Floats = np.bincount(key, weights=weights, minlength=len(first)).astype(np.float64)
+    return TrainingRows(rows.take(first), targets[first], counted)
+
+
+def training_rows(encoder: MetadataEncoder, rows: Encoded, targets: Ints) -> TrainingRows:
+    """Return the merged rows that trees are grown on; in corrected mode each stands there in the ways of `NOVELTY`."""
+    merged = merge_rows(rows, targets, np.ones(len(rows)))
+    if encoder.mode == "faithful":
+        return merged
+    names = [values.field for values in encoder.categories]
+    shown = [_hidden(encoder, merged, tuple(n for n in hidden if n in names), share) for hidden, share in NOVELTY]
+    codes = np.concatenate([part.rows.codes for part in shown])
+    numbers = np.concatenate([part.rows.numbers for part in shown])
+    targets = np.concatenate([part.targets for part in shown])
+    return merge_rows(Encoded(codes, numbers), targets, np.concatenate([part.weights for part in shown]))
+
+
+def _hidden(encoder: MetadataEncoder, merged: TrainingRows, hidden: tuple[str, ...], share: float) -> TrainingRows:
+    """Return the rows with some fields unseen and a share of the weight."""
+    codes = merged.rows.codes.copy()
+    for place, values in enumerate(encoder.categories):
+        if values.field in hidden:
+            codes[:, place] = values.width - 1
+    return TrainingRows(Encoded(codes, merged.rows.numbers), merged.targets, merged.weights * share)

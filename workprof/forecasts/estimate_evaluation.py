@@ -1,0 +1,404 @@
+"""How far estimates can be believed: every predictor on rows that training never saw, side by side.
+
+In every fold everything is trained on the training rows alone: our estimator and its parts, the published estimators
+per profile, and what every estimate is held against: constants, medians, a plain boosted regression.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.errors import NotEnoughData
+from workprof.forecasts.candidates import CANDIDATES, MEDIAN, TREE_THREADS, ask
+from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
+from workprof.forecasts.errors import PredictorErrors, ratio_error, summarise_errors
+from workprof.forecasts.estimates import (
+    EstimateEvaluationSettings,
+    EstimateSettings,
+    KnownJobs,
+    LogScale,
+    finish,
+    known_jobs,
+    train_estimator,
+)
+from workprof.forecasts.history import Cells, Past, backoff_medians, encode, learn_vocabulary, read_cells, take_cells
+from workprof.forecasts.splits import Fold, make_folds, units_of
+from workprof.profiles.features import draw_rows
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FLAWS = {
+    "mean": "one long job moves it: a profile of 13 s runs with a 20 h tail gets a mean that no job has",
+    "median": "says nothing about how far off it can be",
+    "q05": "19 of 20 jobs need more: it makes a capped error small by promising too little",
+    "iqr": "the width between the quartiles, not a level: zero for a profile of equal jobs",
+    "skew_adaptive": "jumps from the median to the 5th percentile where the sample's skewness changes its sign",
+}
+"""Published estimator -> what is wrong with it (polarisprofiler.md, sections 4 and 7)."""
+
+
+def _mean(values: Floats) -> float:
+    return float(np.mean(values))
+
+
+def _median(values: Floats) -> float:
+    return float(np.median(values))
+
+
+def _q05(values: Floats) -> float:
+    return float(np.quantile(values, 0.05))
+
+
+def _iqr(values: Floats) -> float:
+    low, high = np.quantile(values, [0.25, 0.75])
+    return float(high - low)
+
+
+def _skew_adaptive(values: Floats) -> float:
+    centred = values - np.mean(values)
+    return _median(values) if float(np.mean(centred**3)) < 0 else _q05(values)
+
+
+ESTIMATORS: dict[str, Callable[[Floats], float]] = {
+    "mean": _mean,
+    "median": _median,
+    "q05": _q05,
+    "iqr": _iqr,
+    "skew_adaptive": _skew_adaptive,
+}
+
+
+def per_profile(name: str, values: Floats, labels: Ints, asked: Ints) -> Floats:
+    """Return (n_asked,) estimates: the estimator over the training rows of each asked profile.
+
+    A profile without training rows gets the estimator over all of them.
+
+    Args:
+        name: one of `ESTIMATORS`.
+        values: (n_train,) target of the training rows.
+        labels: (n_train,) their profile.
+        asked: (n_asked,) predicted profiles.
+
+    Source:
+        The SOSE'23 paper ('mean') and the extended package (the others; its default is 'q05').
+    """
+    estimator = ESTIMATORS[name]
+    found = {int(profile): estimator(values[labels == profile]) for profile in np.unique(labels)}
+    whole = estimator(values)
+    return np.array([found.get(int(profile), whole) for profile in asked])
+
+
+BASELINES = ("global_mean", "global_median", "user_median", "backoff_medians", "boosted_plain")
+BOOSTED_ROWS = 20_000
+
+
+def baselines(
+    past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, asked: Cells, scale: LogScale, fields: tuple[str, ...]
+) -> dict[str, Floats]:
+    """Return name -> (n_rows,) predictions in the target's unit.
+
+    Args:
+        past_jobs: the training rows.
+        past: their cells and log targets.
+        jobs: the rows that are asked about.
+        asked: their cells.
+        scale: of the target.
+        fields: submit-time fields in use.
+    """
+    n_rows, known = len(jobs), scale.from_log(past.targets)
+    plain = Past(past.cells, known, past.units)
+    found = {
+        "global_mean": np.full(n_rows, known.mean()),
+        "global_median": np.full(n_rows, np.median(known)),
+        "backoff_medians": backoff_medians(plain, asked),
+        "boosted_plain": scale.from_log(_boosted_plain(past_jobs, past, jobs, fields)),
+    }
+    if "user" in fields:
+        found["user_median"] = _user_medians(past_jobs, known, jobs)
+    return {name: found[name] for name in BASELINES if name in found}
+
+
+def _user_medians(past_jobs: pd.DataFrame, known: Floats, jobs: pd.DataFrame) -> Floats:
+    import pandas as pd  # noqa: PLC0415
+
+    medians = pd.Series(known).groupby(past_jobs["user"].to_numpy()).median()
+    found = jobs["user"].map(medians).fillna(float(np.median(known)))
+    return np.array(found, dtype=np.float64)
+
+
+def _boosted_plain(past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, fields: tuple[str, ...]) -> Floats:
+    """Return log predictions of XGBoost with its defaults on metadata and plan, without time and history."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    vocabulary = learn_vocabulary(past_jobs, past.targets, fields)
+    rows = draw_rows(len(past_jobs), BOOSTED_ROWS, 0)
+    timeless = 2  # encode() begins with two columns of time
+    design = encode(past_jobs.iloc[rows], vocabulary, np.zeros(len(rows)))[:, timeless:]
+    model = xgboost.train(
+        {"nthread": TREE_THREADS, "tree_method": "hist"}, xgboost.DMatrix(design, past.targets[rows]), 100
+    )
+    wanted = encode(jobs, vocabulary, np.zeros(len(jobs)))[:, timeless:]
+    found: Floats = model.predict(xgboost.DMatrix(wanted)).astype(np.float64)
+    return found
+
+
+COMBINED = "combined"
+PROFILE = "profile"
+"""Column of the jobs' clustering."""
+
+LOW, HIGH = 0.05, 0.95
+_NEW = -1
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Predictions of one turn, in the target's unit.
+
+    Attributes:
+        fold: which rows.
+        predictions: predictor -> (n_test,).
+        low: (n_test,) lower end of the interval; empty in faithful mode.
+        high: (n_test,) upper end.
+        global_width: upper / lower 5 % quantile of the training rows.
+        choice: what was chosen on validation rows, in words.
+    """
+
+    fold: Fold
+    predictions: dict[str, Floats]
+    low: Floats
+    high: Floats
+    global_width: float
+    choice: str
+
+
+def corrected_turn(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> Turn:
+    """Return what our estimator, its parts and every baseline say of the test rows."""
+    jobs, past_jobs = known.jobs.iloc[fold.test], known.jobs.iloc[fold.train]
+    training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0)
+    estimator = train_estimator(training, settings)
+    model, fields = estimator.model, estimator.model.candidates.fields
+    cells, units = read_cells(known.jobs, fields), units_of(known.jobs, settings.split)
+    asked = take_cells(cells, fold.test)
+    past = Past(take_cells(cells, fold.train), model.scale.to_log(training.target), units[fold.train])
+    answers = ask(estimator.loaded, jobs, asked, np.full(len(jobs), _NEW, dtype=np.int64))
+    ours = finish(model, answers)
+    predictions = baselines(past_jobs, past, jobs, asked, model.scale, fields)
+    predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
+    predictions |= {name: model.scale.from_log(answers.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)}
+    predictions[COMBINED] = ours.point
+    width = float(np.exp(np.subtract(*np.quantile(past.targets, [HIGH, LOW]))))
+    return Turn(fold, predictions, ours.low, ours.high, width, model.combination.words)
+
+
+def faithful_turn(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> Turn:
+    """Return what the published estimators per predicted profile say of the test rows."""
+    predictions = _from_profiles(known, fold, settings, tuple(ESTIMATORS))
+    nothing = np.zeros(0)
+    return Turn(fold, predictions, nothing, nothing, np.nan, "the profile of the highest probability")
+
+
+def _from_profiles(
+    known: KnownJobs, fold: Fold, settings: EstimateSettings, estimators: tuple[str, ...]
+) -> dict[str, Floats]:
+    """Return predictions from the predicted profile's training rows, where the rows' profiles are known."""
+    if PROFILE not in known.jobs.columns:
+        return {}
+    asked = ClassifierSettings(fields=settings.fields, mode=settings.mode, seed=settings.seed)
+    training, labels = labelled(known.jobs.iloc[fold.train].assign(target=known.target[fold.train]))
+    model = train_classifier(training.drop(columns=PROFILE).reset_index(drop=True), labels, asked)
+    best = predict(model, known.jobs.iloc[fold.test]).best
+    target = training["target"].to_numpy(dtype=np.float64)
+    return {f"profile_{name}": per_profile(name, target, labels, best) for name in estimators}
+
+
+BEYOND = 1.0
+"""A ratio error above this is 'beyond 100 %' (the paper's Fig. 5)."""
+
+FIGURE_QUANTILES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+
+
+@dataclass(frozen=True)
+class IntervalErrors:
+    """How the interval held.
+
+    Attributes:
+        nominal: promised coverage.
+        coverage: share of tested rows inside.
+        median_width_factor: median of upper / lower end.
+        global_width_factor: the same quantiles of all training rows, one interval for every job.
+    """
+
+    nominal: float
+    coverage: float
+    median_width_factor: float
+    global_width_factor: float
+
+
+@dataclass(frozen=True)
+class ProfileErrors:
+    """Errors of the best predictor on the jobs of one profile.
+
+    Attributes:
+        profile: label; -1 = outliers.
+        n_rows: tested rows.
+        quantiles: (5,) of the ratio error at 5, 25, 50, 75, 95 %.
+        beyond_100pct_share: rows with a ratio error above 1.
+    """
+
+    profile: int
+    n_rows: int
+    quantiles: Floats
+    beyond_100pct_share: float
+
+
+@dataclass(frozen=True)
+class EstimateEvaluation:
+    """Every predictor on the same tested rows.
+
+    Attributes:
+        settings: as asked.
+        n_train: mean training rows of a turn.
+        n_test: tested rows.
+        n_left_out: rows without a usable target.
+        predictors: name -> errors.
+        best: chosen on validation rows inside the training part.
+        interval: of the best; None in faithful mode, which has none.
+        by_profile: of the best, where the rows' profiles are known; worst median first.
+        choices: what each turn chose, in words.
+        notes: in words.
+        seconds: of the whole.
+    """
+
+    settings: EstimateSettings
+    n_train: int
+    n_test: int
+    n_left_out: int
+    predictors: dict[str, PredictorErrors]
+    best: str
+    interval: IntervalErrors | None
+    by_profile: tuple[ProfileErrors, ...]
+    choices: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def evaluate_estimates(
+    frames: Mapping[str, pd.DataFrame], settings: EstimateSettings, progress: Progress = silent
+) -> EstimateEvaluation:
+    """Return the errors of every predictor.
+
+    Args:
+        frames: 'jobs' -> the table, with a column 'profile' where its clustering is known; 'test', where given, is what
+            is tested after one training on all of 'jobs'.
+        settings: target, split, seed.
+        progress: told each turn.
+
+    Raises:
+        ColumnMissing: when the target, every submit-time field or the split's column is absent.
+        NotEnoughData: with too few rows, jobs or groups; in faithful mode without profiles.
+    """
+    started = time.perf_counter()
+    known, folds, notes = _turns_of(frames, settings)
+    run = faithful_turn if settings.mode == "faithful" else corrected_turn
+    turns = []
+    for turn, fold in enumerate(folds):
+        progress(turn / len(folds), f"Training and testing, turn {turn + 1} of {len(folds)}")
+        turns.append(run(known, fold, settings))
+    names = list(turns[0].predictions)
+    if not names:
+        raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")
+    rows = np.concatenate([turn.fold.test for turn in turns])
+    true = known.target[rows]
+    predicted = {name: np.concatenate([turn.predictions[name] for turn in turns]) for name in names}
+    best = COMBINED if COMBINED in names else names[0]
+    return EstimateEvaluation(
+        settings=settings,
+        n_train=round(float(np.mean([len(fold.train) for fold in folds]))),
+        n_test=len(rows),
+        n_left_out=known.n_left_out,
+        predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
+        best=best,
+        interval=_interval_errors(turns, true, settings.nominal) if best == COMBINED else None,
+        by_profile=_by_profile(known.jobs, rows, ratio_error(predicted[best], true)),
+        choices=tuple(turn.choice for turn in turns),
+        notes=(*notes, *_notes(known, true)),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def run_evaluation(
+    frames: Mapping[str, pd.DataFrame], settings: EstimateEvaluationSettings, progress: Progress = silent
+) -> EstimateEvaluation:
+    """Return `evaluate_estimates` of the frames that the settings speak of."""
+    return evaluate_estimates(frames, settings.estimates, progress)
+
+
+def _turns_of(
+    frames: Mapping[str, pd.DataFrame], settings: EstimateSettings
+) -> tuple[KnownJobs, tuple[Fold, ...], tuple[str, ...]]:
+    if "test" not in frames:
+        known = known_jobs(frames["jobs"], settings.target)
+        return known, make_folds(known.jobs, settings.split, settings.n_folds, settings.seed), ()
+    import pandas as pd  # noqa: PLC0415
+
+    train, test = (known_jobs(frames[name], settings.target) for name in ("jobs", "test"))
+    both = pd.concat([train.jobs, test.jobs], ignore_index=True)
+    fold = Fold(np.arange(len(train.jobs)), np.arange(len(train.jobs), len(both)))
+    left_out = train.n_left_out + test.n_left_out
+    return (
+        KnownJobs(both, np.concatenate([train.target, test.target]), left_out),
+        (fold,),
+        _shared_jobs(train, test),
+    )
+
+
+def _shared_jobs(train: KnownJobs, test: KnownJobs) -> tuple[str, ...]:
+    """Return a warning where test rows belong to jobs that training saw."""
+    if "job_name" not in train.jobs.columns or "job_name" not in test.jobs.columns:
+        return ()
+    shared = int(test.jobs["job_name"].isin(set(train.jobs["job_name"].dropna())).sum())
+    return (f"{shared:,} tested rows belong to jobs that training saw: their errors flatter",) if shared else ()
+
+
+def _interval_errors(turns: list[Turn], true: Floats, nominal: float) -> IntervalErrors:
+    low, high = (np.concatenate([getattr(turn, end) for turn in turns]) for end in ("low", "high"))
+    with np.errstate(divide="ignore"):
+        width = np.where(low == high, 1.0, high / low)
+    return IntervalErrors(
+        nominal,
+        float(np.mean((low <= true) & (true <= high))),
+        float(np.median(width)),
+        float(np.median([turn.global_width for turn in turns])),
+    )
+
+
+def _by_profile(jobs: pd.DataFrame, rows: Ints, errors: Floats) -> tuple[ProfileErrors, ...]:
+    if PROFILE not in jobs.columns:
+        return ()
+    labels = jobs[PROFILE].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
+    found = []
+    for profile in np.unique(labels[~np.isnan(labels)]):
+        own = errors[labels == profile]
+        quantiles = np.quantile(own, FIGURE_QUANTILES, method="higher")
+        found.append(ProfileErrors(int(profile), len(own), quantiles, float(np.mean(own > BEYOND))))
+    return tuple(sorted(found, key=lambda one: -one.quantiles[2]))
+
+
+def _notes(known: KnownJobs, true: Floats) -> tuple[str, ...]:
+    notes = []
+    zeros = int((true == 0).sum())
+    if known.n_left_out:
+        notes.append(f"{known.n_left_out:,} rows without a usable target were left out")
+    if zeros:
+        notes.append(f"{zeros:,} tested rows truly need 0: any other estimate of them is infinitely far off in ratio")
+    if PROFILE not in known.jobs.columns:
+        notes.append("no profiles are known here: predictors that use them are left out")
+    return tuple(notes)

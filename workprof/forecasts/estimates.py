@@ -1,0 +1,390 @@
+"""What a job will need, from what is known when it is submitted: a point, quantiles, and an interval that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.forecasts.candidates import (
+    CANDIDATES,
+    Answers,
+    Loaded,
+    Trained,
+    ask,
+    design_of,
+    load_candidates,
+    nearest_jobs,
+    train_candidates,
+)
+from workprof.forecasts.encoder import usable_fields
+from workprof.forecasts.history import Past, read_cells
+from workprof.forecasts.intervals import (
+    Calibration,
+    Combination,
+    Strata,
+    calibrate,
+    choose,
+    interval,
+    mix,
+    point_of,
+    validate,
+)
+from workprof.forecasts.splits import N_FOLDS, SPLITS, units_of
+from workprof.profiles.settings import MODES, ProfileSettings
+from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TARGETS = {
+    "duration_s": "s",
+    "peak_memory_bytes": "B",
+    "cpu_usage_percent": "percent",
+    "gpu_usage_percent": "percent",
+}
+"""What can be estimated, and its unit."""
+
+SMALLEST_SHARE = 1e-3
+"""Of the median positive value: what lies below counts as this much on the logarithmic scale."""
+
+
+@dataclass(frozen=True)
+class LogScale:
+    """A logarithmic scale that knows zero.
+
+    Attributes:
+        floor: smallest value that is told apart, in the target's unit; true zeros stand there.
+    """
+
+    floor: float
+
+    def to_log(self, values: Floats) -> Floats:
+        """Return natural logarithms."""
+        return np.log(np.maximum(values, self.floor))
+
+    def from_log(self, logs: Floats) -> Floats:
+        """Return values in the target's unit, 0 at the floor."""
+        values = np.exp(logs)
+        return np.where(values <= self.floor * (1 + 1e-9), 0.0, values)
+
+
+def check_target(name: str) -> str:
+    """Return the name.
+
+    Raises:
+        SettingsError: when it cannot be estimated.
+    """
+    if name not in TARGETS:
+        raise SettingsError(f"target is {name!r}; choose from {', '.join(TARGETS)}")
+    return name
+
+
+def fit_scale(values: Floats) -> LogScale:
+    """Return the scale of some past values.
+
+    Raises:
+        NotEnoughData: when none is above zero.
+    """
+    positive = values[values > 0]
+    if not len(positive):
+        raise NotEnoughData("the target is zero in every past job; there is nothing to learn from it")
+    return LogScale(float(max(positive.min() / 2, np.median(positive) * SMALLEST_SHARE)))
+
+
+FEWEST_JOBS = 40
+"""Fewer past jobs leave nothing to calibrate an interval on."""
+
+
+@dataclass(frozen=True)
+class KnownJobs:
+    """The rows of a table whose target is known.
+
+    Attributes:
+        jobs: those rows.
+        target: (n_rows,) values.
+        n_left_out: rows without a finite value, or with one below zero.
+    """
+
+    jobs: pd.DataFrame
+    target: Floats
+    n_left_out: int
+
+
+def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
+    """Return the rows whose target can be used.
+
+    Raises:
+        ColumnMissing: when the table lacks the target.
+        NotEnoughData: with fewer than 40 of them.
+    """
+    if target not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {target}; choose another target")
+    values = numbers_of(jobs, target)
+    good = np.isfinite(values) & (values >= 0)
+    if int(good.sum()) < FEWEST_JOBS:
+        raise NotEnoughData(f"{int(good.sum())} jobs with a known {target}; at least {FEWEST_JOBS} are needed")
+    return KnownJobs(jobs.loc[good].reset_index(drop=True), values[good], int((~good).sum()))
+
+
+@dataclass(frozen=True)
+class EstimateSettings:
+    """Settings of an estimator and of its evaluation.
+
+    Attributes:
+        target: field that is estimated.
+        fields: submit-time fields to use; empty = the mode's default that the table has.
+        mode: 'corrected', or 'faithful' = the published estimators per profile.
+        split: how training and test rows are kept apart; the interval holds for jobs that are new in this sense.
+        nominal: coverage of the interval, 0-1.
+        n_folds: turns of an evaluation (by time there is one).
+        seed: of every draw.
+    """
+
+    target: str = "duration_s"
+    fields: tuple[str, ...] = ()
+    mode: str = "corrected"
+    split: str = "by_job"
+    nominal: float = 0.9
+    n_folds: int = N_FOLDS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_target(self.target)
+        if self.mode not in MODES:
+            raise SettingsError(f"mode is {self.mode!r}; choose from {', '.join(MODES)}")
+        if self.split not in SPLITS:
+            raise SettingsError(f"split is {self.split!r}; choose from {', '.join(SPLITS)}")
+        if not 0.5 <= self.nominal < 1:
+            raise SettingsError(f"nominal is {self.nominal}; give a coverage from 0.5 to below 1")
+        if self.n_folds < 2 or self.seed < 0:
+            raise SettingsError(f"n_folds is {self.n_folds} and seed {self.seed}; give at least 2 and 0")
+
+
+@dataclass(frozen=True)
+class EstimateEvaluationSettings:
+    """Settings of an evaluation.
+
+    Attributes:
+        estimates: target, split, mode, fields.
+        profiles: the clustering whose profiles some predictors use.
+        tested: content hash of the dataset that is tested on; empty = the turns of the split.
+    """
+
+    estimates: EstimateSettings = field(default_factory=EstimateSettings)
+    profiles: ProfileSettings = field(default_factory=ProfileSettings)
+    tested: str = ""
+
+
+STEPS = {"validate": 0.7, "train": 1.0}
+
+
+@dataclass(frozen=True)
+class EstimateModel:
+    """A trained estimator of one target.
+
+    Attributes:
+        settings: as asked.
+        scale: of the target.
+        candidates: the three ways.
+        combination: of them, chosen on validation rows.
+        calibration: of the interval, from the same rows.
+        n_jobs: past jobs.
+        n_left_out: rows without a usable target.
+        n_validation: rows that the choice and the calibration rest on.
+        notes: in words.
+        seconds: of training.
+    """
+
+    settings: EstimateSettings
+    scale: LogScale
+    candidates: Trained
+    combination: Combination
+    calibration: Calibration
+    n_jobs: int
+    n_left_out: int
+    n_validation: int
+    notes: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """An estimate model with its trees in memory."""
+
+    model: EstimateModel
+    loaded: Loaded
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates of some jobs, in the target's unit.
+
+    Attributes:
+        target: what is estimated.
+        point: (n_rows,) best guess in the sense of a small ratio error; not above the median.
+        low: (n_rows,) lower end of the interval.
+        high: (n_rows,) upper end.
+        quantiles: (n_rows, n_levels) at `LEVELS`: 5, 10, 25, 50, 75, 90, 95 %.
+        level: (n_rows,) depth of the history that was found, 0 = same group and task, the last = none.
+        count: (n_rows,) past jobs in that cell that were used.
+    """
+
+    target: str
+    point: Floats
+    low: Floats
+    high: Floats
+    quantiles: Floats
+    level: Ints
+    count: Ints
+
+
+@dataclass(frozen=True)
+class NearestJobs:
+    """The past jobs that weigh most in one estimate.
+
+    Attributes:
+        positions: (n_nearest,) of the training table's usable rows.
+        shares: (n_nearest,) of the whole weight, 0-1.
+    """
+
+    positions: Ints
+    shares: Floats
+
+
+def train_estimates(
+    frames: Mapping[str, pd.DataFrame], settings: EstimateSettings, progress: Progress = silent
+) -> EstimateModel:
+    """Return an estimator trained on `frames["jobs"]`.
+
+    Raises:
+        ColumnMissing: when the target, every submit-time field, or the split's column is absent.
+        NotEnoughData: with too few jobs.
+    """
+    return train_estimator(known_jobs(frames["jobs"], settings.target), settings, progress).model
+
+
+def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Progress = silent) -> Estimator:
+    """Return the same with its trees in memory.
+
+    The combination and the interval come from rows that the candidates of that turn were not trained on, kept apart as
+    `settings.split` says; then the candidates are trained again on every row.
+
+    Raises:
+        As `train_estimates`.
+    """
+    watch = Stopwatch(progress, STEPS)
+    fields = usable_fields(known.jobs, settings.fields, settings.mode)
+    scale = fit_scale(known.target)
+    past = Past(read_cells(known.jobs, fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
+    with watch.step("validate", "Choosing and calibrating on rows kept apart") as report:
+        validated = validate(known.jobs, past, fields, settings, report)
+        n_levels = len(past.cells.fewest)
+        combination = choose(validated.answers, validated.true, n_levels)
+        mixed = mix(validated.answers, combination.weights, n_levels)
+        calibration = calibrate(
+            mixed[:, 0],
+            mixed[:, -1],
+            validated.true,
+            Strata(validated.answers.level, n_levels),
+            validated.units,
+            settings.nominal,
+        )
+    with watch.step("train", "Training on every job"):
+        loaded = train_candidates(known.jobs, past, fields, settings.seed)
+    model = EstimateModel(
+        settings=settings,
+        scale=scale,
+        candidates=loaded.trained,
+        combination=combination,
+        calibration=calibration,
+        n_jobs=len(known.jobs),
+        n_left_out=known.n_left_out,
+        n_validation=len(validated.true),
+        notes=_notes(known, fields, loaded.trained),
+        seconds=watch.seconds,
+    )
+    return Estimator(model, loaded)
+
+
+def load_estimator(model: EstimateModel) -> Estimator:
+    """Return a kept model with its trees in memory."""
+    return Estimator(model, load_candidates(model.candidates))
+
+
+def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
+    """Return estimates of new jobs; a job without a time counts as submitted when the known history ends."""
+    asked = read_cells(jobs, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
+    answers = ask(estimator.loaded, jobs, asked, np.full(len(jobs), -1, dtype=np.int64))
+    return finish(estimator.model, answers)
+
+
+def finish(model: EstimateModel, answers: Answers) -> Estimates:
+    """Return the combined and calibrated estimates from what the candidates say."""
+    mixed = mix(answers, model.combination.weights, len(model.candidates.past.cells.fewest))
+    low, high = interval(mixed[:, 0], mixed[:, -1], answers.level, model.calibration)
+    point = point_of(mixed, model.combination.caution)
+    low, high = np.minimum(low, point), np.maximum(high, point)
+    back = model.scale.from_log
+    return Estimates(
+        model.settings.target, back(point), back(low), back(high), back(mixed), answers.level, answers.count
+    )
+
+
+def nearest_past_jobs(estimator: Estimator, job: pd.DataFrame, count: int = 10) -> NearestJobs:
+    """Return the past jobs that weigh most in the forest's estimate of one job (a table of one row)."""
+    asked = read_cells(job, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
+    design = design_of(estimator.loaded, job, asked, np.full(1, -1, dtype=np.int64))
+    jobs, shares = nearest_jobs(estimator.loaded, design, count)
+    return NearestJobs(jobs.astype(np.int64), shares)
+
+
+def _notes(known: KnownJobs, fields: tuple[str, ...], trained: Trained) -> tuple[str, ...]:
+    notes = [f"inputs: {', '.join(fields)}"]
+    if known.n_left_out:
+        notes.append(f"{known.n_left_out:,} rows without a usable target were left out")
+    if len(trained.sampled) < len(known.jobs):
+        notes.append(
+            f"{' and '.join(CANDIDATES[1:])} learned from {len(trained.sampled):,} jobs drawn from {len(known.jobs):,}"
+        )
+    return tuple(notes)
+
+
+@dataclass(frozen=True)
+class ErrorsAtFit:
+    """One target at the fit.
+
+    Attributes:
+        floor: of its logarithmic scale, in the target's unit.
+        logs: (n_rows,) log values.
+        errors: (n_rows,) log of value over estimate, for rows that the candidates had not seen; NaN for the others.
+    """
+
+    floor: float
+    logs: Floats
+    errors: Floats
+
+
+def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
+    """Return the errors of the validation rows that `train_estimator` chooses and calibrates on, found again.
+
+    Raises:
+        As `train_estimates`.
+    """
+    fields = usable_fields(known.jobs, settings.fields, settings.mode)
+    scale = fit_scale(known.target)
+    logs = scale.to_log(known.target)
+    past = Past(read_cells(known.jobs, fields), logs, units_of(known.jobs, settings.split))
+    validated = validate(known.jobs, past, fields, settings, lambda share: None)
+    n_levels = len(past.cells.fewest)
+    chosen = choose(validated.answers, validated.true, n_levels)
+    point = point_of(mix(validated.answers, chosen.weights, n_levels), chosen.caution)
+    errors = np.full(len(logs), np.nan)
+    errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
+    return ErrorsAtFit(scale.floor, logs, errors)

@@ -1,0 +1,347 @@
+"""Why jobs get their profiles: SHAP values, summed over the columns of each field, of one job and over all jobs.
+
+XGBoost computes them itself (exact tree SHAP, the values of shap.TreeExplainer). They explain the score before the
+softmax and before calibration, in log-odds: base + the fields' contributions = output.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Floats, Ints
+from workprof.errors import NoRows, SettingsError
+from workprof.forecasts.boosting import Booster, ask, margins, softmax
+from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field
+from workprof.profiles.features import draw_rows
+from workprof.profiles.metadata import NOT_GIVEN
+from workprof.progress import Progress, silent
+from workprof.units import format_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workprof.forecasts.classifier import LoadedClassifier
+
+ADDITIVITY_TOLERANCE = 1e-3
+"""Largest believable gap between base + contributions and output: the trees add in single precision."""
+
+WORTH_A_SENTENCE = 0.05
+"""Log-odds below which a field is not worth a word."""
+
+
+@dataclass(frozen=True)
+class JobExplanation:
+    """A waterfall for one job and one profile.
+
+    Attributes:
+        profile: that is explained; -1 = 'no profile'.
+        fields: inputs, the strongest first.
+        values: (as texts) what the job has in them.
+        states: 'known', 'rare', 'not given' or 'unseen' per field.
+        contributions: (n_fields,) log-odds; they and `base` add up to `output`.
+        base: expected score of the profile.
+        output: score of this job.
+        probability: calibrated, of the profile.
+        additivity_error: |base + contributions - output|; trust nothing where `additive` is false.
+        additive: whether it is within 0.001.
+        sentences: the contributions in words.
+        seconds: time of this explanation.
+    """
+
+    profile: int
+    fields: tuple[str, ...]
+    values: tuple[str, ...]
+    states: tuple[str, ...]
+    contributions: Floats
+    base: float
+    output: float
+    probability: float
+    additivity_error: float
+    additive: bool
+    sentences: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """SHAP values of rows.
+
+    Attributes:
+        columns: (n_rows, n_classes, n_columns).
+        base: (n_rows, n_classes).
+        output: (n_rows, n_classes).
+    """
+
+    columns: Floats
+    base: Floats
+    output: Floats
+
+    @property
+    def additivity_error(self) -> Floats:
+        """(n_rows, n_classes) |base + columns - output|."""
+        gap: Floats = np.abs(self.base + self.columns.sum(axis=2) - self.output)
+        return gap
+
+
+def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None = None) -> JobExplanation:
+    """Return why one job is given a profile.
+
+    Args:
+        loaded: the classifier.
+        job: a table of one row; a field that it lacks counts as not given.
+        profile: to explain; None = the most likely class, 'no profile' included.
+
+    Raises:
+        NoRows: for an empty table.
+        SettingsError: for more than one row, or a profile that the classifier does not know.
+        ColumnMissing, TraceError: as `LoadedClassifier.predict`.
+    """
+    started = time.perf_counter()
+    if not len(job):
+        raise NoRows("there is no job to explain; give a table of one row")
+    if len(job) > 1:
+        raise SettingsError(f"{len(job)} jobs were given; explain one at a time")
+    model = loaded.model
+    rows = encode(model.encoder, job)
+    found = contributions_of(loaded.booster, model.encoder, rows)
+    probabilities = softmax(found.output, model.tuning.temperature)[0]
+    chosen = int(model.classes[probabilities.argmax()]) if profile is None else profile
+    if chosen not in model.classes:
+        known = ", ".join(str(label) for label in model.classes)
+        raise SettingsError(f"profile {chosen} is unknown to this classifier; it knows {known}")
+    place = int(np.searchsorted(model.classes, chosen))
+    by_field = sum_by_field(model.encoder, found.columns[0, place])
+    order = np.argsort(-np.abs(by_field), kind="stable")
+    shown = [_shown(model.encoder, rows, job, int(i)) for i in order]
+    fields = tuple(model.encoder.fields[i] for i in order)
+    error = float(found.additivity_error[0, place])
+    return JobExplanation(
+        profile=chosen,
+        fields=fields,
+        values=tuple(value for value, _ in shown),
+        states=tuple(state for _, state in shown),
+        contributions=by_field[order],
+        base=float(found.base[0, place]),
+        output=float(found.output[0, place]),
+        probability=float(probabilities[place]),
+        additivity_error=error,
+        additive=error <= ADDITIVITY_TOLERANCE,
+        sentences=_sentences(chosen, fields, shown, by_field[order]),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) -> Contributions:
+    """Return the SHAP values of encoded rows for every class and column.
+
+    Source:
+        tree SHAP (Lundberg et al., 2020) as XGBoost computes it; ours differs in nothing.
+    """
+    found = ask(booster, encoder, rows, pred_contribs=True)
+    return Contributions(found[:, :, :-1], found[:, :, -1], margins(booster, encoder, rows))
+
+
+def shown_value(encoder: MetadataEncoder, rows: Encoded, row: int, place: int) -> str:
+    """Return what an encoded row has in the field at a place, as the classifier sees it."""
+    n_categories = len(encoder.categories)
+    if place < n_categories:
+        return encoder.categories[place].label(int(rows.codes[row, place]))
+    number = rows.numbers[row, place - n_categories]
+    return _number_text(encoder.fields[place], float(number))
+
+
+def _shown(encoder: MetadataEncoder, rows: Encoded, job: pd.DataFrame, place: int) -> tuple[str, str]:
+    """Return value and state of the field at a place, for the one job."""
+    field, label = encoder.fields[place], shown_value(encoder, rows, 0, place)
+    if label == NOT_GIVEN:
+        return NOT_GIVEN, NOT_GIVEN
+    if place >= len(encoder.categories):
+        return label, "known"
+    kept = len(encoder.categories[place].kept)
+    code = int(rows.codes[0, place])
+    return str(job[field].iloc[0]), "known" if code < kept else STATES[code - kept]
+
+
+def _number_text(field: str, number: float) -> str:
+    if np.isnan(number):
+        return NOT_GIVEN
+    if field.endswith("_bytes"):
+        return format_bytes(number)
+    return f"{number:,.6g}" + (" %" if field.endswith("_percent") else "")
+
+
+def _sentences(
+    profile: int, fields: tuple[str, ...], shown: list[tuple[str, str]], contributions: Floats
+) -> tuple[str, ...]:
+    target = f"profile {profile}" if profile >= 0 else "'no profile'"
+    sentences = []
+    for field, (value, state), amount in zip(fields, shown, contributions, strict=True):
+        if abs(amount) < WORTH_A_SENTENCE:
+            continue
+        remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
+        what = f"{field} {NOT_GIVEN}" if state == NOT_GIVEN else f"{field} = {value}{remark}"
+        sentences.append(f"{what} {'raises' if amount > 0 else 'lowers'} {target} by {abs(amount):.1f}")
+    return tuple(sentences)
+
+
+SAMPLE_ROWS = 1_000
+MOST_SAMPLE_ROWS = 20_000
+TOP_VALUES = 20
+CHUNK_VALUES = 4_000_000
+"""SHAP values held at once, rows x classes x columns: 32 MB."""
+
+LONGEST_TEXT = 40
+"""Characters of a value that a beeswarm shows."""
+
+
+@dataclass(frozen=True)
+class GlobalExplanation:
+    """Mean |SHAP| in log-odds, and the rows that it comes from.
+
+    Attributes:
+        n_sampled: rows drawn at random.
+        n_rows: rows of the table.
+        seed: of the draw.
+        classes: (n_classes,) profiles; -1 = no profile.
+        fields: inputs, the strongest (summed over classes) first.
+        by_field: (n_fields, n_classes) mean |sum of the field's columns|.
+        values: up to twenty columns such as 'task_name = ps', the strongest first.
+        by_value: (n_values, n_classes) mean |SHAP| over all sampled rows; a value that a row lacks counts too.
+        row_ids: (n_sampled,) of the store, else positions.
+        chosen: (n_sampled,) most likely class of each row.
+        contributions: (n_sampled, n_fields) to the chosen class: the beeswarm.
+        shown: (n_sampled, n_fields) values as texts, cut at 40 characters.
+        positions: (n_sampled, n_fields) of a number in its training range 0-1; NaN for categories and missing numbers.
+        additivity_error: largest |base + contributions - output|.
+        additive: whether it is within 0.001.
+        seconds: time of the computation.
+    """
+
+    n_sampled: int
+    n_rows: int
+    seed: int
+    classes: Ints
+    fields: tuple[str, ...]
+    by_field: Floats
+    values: tuple[str, ...]
+    by_value: Floats
+    row_ids: Ints
+    chosen: Ints
+    contributions: Floats
+    shown: NDArray[np.str_]
+    positions: Floats
+    additivity_error: float
+    additive: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Of the sampled rows: |SHAP| summed per class and column or field, and what the beeswarm needs."""
+
+    columns: Floats
+    fields: Floats
+    chosen: Ints
+    chosen_fields: Floats
+    worst: float
+
+
+def explain_all(
+    loaded: LoadedClassifier,
+    jobs: pd.DataFrame,
+    n_sampled: int = SAMPLE_ROWS,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> GlobalExplanation:
+    """Return mean |SHAP| over a sample of jobs.
+
+    Source:
+        the paper's stacked bars (polarisprofiler.md, section 3) are `by_value` over its first 10,000 test rows; ours
+        draws the rows at random, and adds the sums per field.
+
+    Raises:
+        NoRows: for an empty table.
+        SettingsError: for a sample out of bounds.
+        ColumnMissing, TraceError: as `LoadedClassifier.predict`.
+    """
+    started = time.perf_counter()
+    if not len(jobs):
+        raise NoRows("there are no jobs to explain; give at least one")
+    if not 1 <= n_sampled <= MOST_SAMPLE_ROWS or seed < 0:
+        raise SettingsError(
+            f"n_sampled is {n_sampled}, seed {seed}; give 1 to {MOST_SAMPLE_ROWS:,} rows, seed 0 or more"
+        )
+    drawn = draw_rows(len(jobs), min(n_sampled, len(jobs)), seed)
+    sample = jobs.iloc[drawn]
+    encoder, classes = loaded.model.encoder, loaded.model.classes
+    rows = encode(encoder, sample)
+    sums = _add_up(loaded, rows, progress)
+    by_field, by_column = sums.fields / len(rows), sums.columns / len(rows)
+    fields = np.argsort(-by_field.sum(axis=1), kind="stable")
+    columns = np.argsort(-by_column.sum(axis=1), kind="stable")[:TOP_VALUES]
+    names = encoder.column_names
+    ids = sample["row_id"].to_numpy(dtype=np.int64) if "row_id" in sample.columns else drawn
+    return GlobalExplanation(
+        n_sampled=len(rows),
+        n_rows=len(jobs),
+        seed=seed,
+        classes=classes,
+        fields=tuple(encoder.fields[i] for i in fields),
+        by_field=by_field[fields],
+        values=tuple(names[i] for i in columns),
+        by_value=by_column[columns],
+        row_ids=ids,
+        chosen=classes[sums.chosen],
+        contributions=sums.chosen_fields[:, fields],
+        shown=_texts(encoder, rows, fields),
+        positions=_positions(encoder, rows)[:, fields],
+        additivity_error=sums.worst,
+        additive=sums.worst <= ADDITIVITY_TOLERANCE,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _add_up(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> _Sums:
+    encoder, n_classes = loaded.model.encoder, len(loaded.model.classes)
+    n_columns = int(encoder.starts[-1])
+    columns, fields = np.zeros((n_columns, n_classes)), np.zeros((len(encoder.fields), n_classes))
+    chosen, chosen_fields, worst = [], [], 0.0
+    for part in _parts(loaded, rows, progress):
+        per_field = sum_by_field(encoder, part.columns)
+        columns += np.abs(part.columns).sum(axis=0).T
+        fields += np.abs(per_field).sum(axis=0).T
+        best = part.output.argmax(axis=1)
+        chosen.append(best)
+        chosen_fields.append(per_field[np.arange(len(best)), best])
+        worst = max(worst, float(part.additivity_error.max()))
+    return _Sums(columns, fields, np.concatenate(chosen), np.concatenate(chosen_fields), worst)
+
+
+def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Iterator[Contributions]:
+    encoder = loaded.model.encoder
+    step = max(1, CHUNK_VALUES // (len(loaded.model.classes) * int(encoder.starts[-1])))
+    for first in range(0, len(rows), step):
+        chunk = np.arange(first, min(first + step, len(rows)))
+        yield contributions_of(loaded.booster, encoder, rows.take(chunk))
+        progress((chunk[-1] + 1) / len(rows), "Explaining a sample of the jobs")
+
+
+def _texts(encoder: MetadataEncoder, rows: Encoded, fields: Ints) -> NDArray[np.str_]:
+    texts = [[shown_value(encoder, rows, row, int(i))[:LONGEST_TEXT] for i in fields] for row in range(len(rows))]
+    return np.array(texts, dtype=np.str_)
+
+
+def _positions(encoder: MetadataEncoder, rows: Encoded) -> Floats:
+    """Return (n_rows, n_fields) places of the numbers in their training ranges."""
+    places = np.full((len(rows), len(encoder.fields)), np.nan)
+    for i, number in enumerate(encoder.numbers):
+        width = number.highest - number.lowest
+        if width > 0:
+            places[:, len(encoder.categories) + i] = np.clip((rows.numbers[:, i] - number.lowest) / width, 0, 1)
+    return places

@@ -1,0 +1,1 @@
+"""What finished jobs say of the forecasts: drift, better estimates, advice, and a refit."""

@@ -1,0 +1,247 @@
+"""Finished jobs as they come in: which rows are new, and which profile each belongs to by what it measured.
+
+A job belongs to the profile of the nearest clustered job, or to none. It is never filed under the profile that was
+predicted for it: that would confirm every prediction by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_if_present
+from workprof.errors import ColumnMissing, NoRows, NotEnoughData
+from workprof.forecasts.weighted_samples import Units
+from workprof.profiles.features import Prepared, draw_rows
+from workprof.profiles.scaling import FittedTransform, apply_transform
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIMES = ("end_time_s", "start_time_s", "submit_time_s")
+STORE_COLUMNS = ("row_id",)
+"""Given by the store, no part of what a row says."""
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """The rows of a table that were not observed before.
+
+    Attributes:
+        jobs: those rows.
+        digest: of the whole table, whatever the order of its rows.
+        hashes: (n_new,) of the rows; 0 for a row without a time, which nothing tells from a job just like it.
+        n_read: rows of the table.
+        n_repeated: rows that were observed before.
+        already: whether this very table was.
+    """
+
+    jobs: pd.DataFrame
+    digest: str
+    hashes: Units
+    n_read: int
+    n_repeated: int
+    already: bool
+
+
+def new_rows(jobs: pd.DataFrame, files: Sequence[str], seen: Units) -> NewRows:
+    """Return what is new in a table of finished jobs.
+
+    Args:
+        jobs: one row per finished job, every column that the trace has.
+        files: digests of the tables that were observed.
+        seen: hashes of rows that were observed.
+
+    Raises:
+        NoRows: for an empty table.
+    """
+    if not len(jobs):
+        raise NoRows("there is no finished job in the table; nothing can be observed")
+    hashes = row_hashes(jobs)
+    digest = hashlib.blake2b(np.sort(hashes).tobytes(), digest_size=16).hexdigest()
+    already = digest in files
+    timed = np.isfinite(ended_at(jobs))
+    repeated = (np.isin(hashes, seen) & timed) | already
+    kept = np.where(timed, hashes, np.uint64(0))[~repeated]
+    return NewRows(jobs.loc[~repeated], digest, kept, len(jobs), int(repeated.sum()), already)
+
+
+def row_hashes(jobs: pd.DataFrame) -> Units:
+    """Return (n_rows,) 64-bit hashes of what the rows say, whatever the order of the columns."""
+    from pandas.util import hash_pandas_object  # noqa: PLC0415  `import workprof` stays light
+
+    names = sorted(str(name) for name in jobs.columns if name not in STORE_COLUMNS)
+    return np.asarray(hash_pandas_object(jobs[names], index=False), dtype=np.uint64)
+
+
+def job_units(jobs: pd.DataFrame, first: int = 0) -> Units:
+    """Return (n_rows,) codes that rows of one job share; a row without a job name is a job of its own.
+
+    Args:
+        jobs: the table.
+        first: number of its first row, so that nameless rows of several tables stay apart.
+    """
+    from pandas.util import hash_pandas_object  # noqa: PLC0415
+
+    own = np.arange(first, first + len(jobs), dtype=np.uint64)
+    if "job_name" not in jobs.columns:
+        return own
+    names = jobs["job_name"].astype("object")
+    known = names.notna().to_numpy(dtype=np.bool_)
+    codes = hash_pandas_object(names.where(names.notna(), "").astype(str), index=False).to_numpy(dtype=np.uint64)
+    return np.where(known, codes, own)
+
+
+def ended_at(jobs: pd.DataFrame) -> Floats:
+    """Return (n_rows,) seconds on the trace's clock: the end, else start or submission plus duration, else NaN."""
+    duration = numbers_if_present(jobs, "duration_s")
+    ended = np.full(len(jobs), np.nan)
+    for name in TIMES:
+        given = numbers_if_present(jobs, name)
+        if given is None:
+            continue
+        if name != "end_time_s" and duration is not None:
+            given = given + np.nan_to_num(duration)
+        ended = np.where(np.isnan(ended), given, ended)
+    return ended
+
+
+OUTLIER = -1
+BASE_ROWS = 20_000
+"""Clustered rows that new jobs are compared with; more are drawn from."""
+
+TURNS = 4
+REACH = 0.99
+"""Share of a profile's own jobs, each compared with other jobs only, that lie within the reach of the profile."""
+
+FEWEST_FOR_REACH = 20
+LEAST_MEASURED_SHARE = 0.5
+"""Of the features: a row with fewer measured ones is not filed."""
+
+
+@dataclass(frozen=True)
+class Filing:
+    """Clustered jobs in scaled space, and how far each profile reaches.
+
+    Attributes:
+        transform: of the clustering; new jobs go through the same.
+        metric: of the clustering.
+        mode: in 'faithful' a missing value is 0.
+        points: (n_base, n_dims) scaled values.
+        labels: (n_base,) their profiles.
+        reach: (n_profiles,) farthest distance to the nearest job of the profile.
+    """
+
+    transform: FittedTransform
+    metric: str
+    mode: str
+    points: Floats
+    labels: Ints
+    reach: Floats
+
+
+@dataclass(frozen=True)
+class Filed:
+    """Where finished jobs belong.
+
+    Attributes:
+        labels: (n_rows,) profile; -1 = far from all of them, or not measured.
+        points: (n_rows, n_dims) scaled values.
+        measured: (n_rows,) whether enough features were measured to say so.
+        absent: features that the table lacks.
+    """
+
+    labels: Ints
+    points: Floats
+    measured: Bools
+    absent: tuple[str, ...]
+
+
+def make_filing(prepared: Prepared, labels: Ints, units: Units) -> tuple[Filing, Ints]:
+    """Return the filing of a clustering, and (n_rows,) where it files its own rows, no row beside its own job.
+
+    The second is what new jobs are compared with: the clustering's own labels would call more rows outliers.
+
+    Args:
+        prepared: the clustered rows.
+        labels: (n_rows,) of the clustering.
+        units: (n_rows,) job of each row.
+
+    Raises:
+        NotEnoughData: when there is no profile.
+    """
+    n_profiles = int(labels.max(initial=OUTLIER)) + 1
+    if not n_profiles:
+        raise NotEnoughData("the clustering has no profile to file jobs under; lower min_cluster_size")
+    nearest, distance = _across_jobs(prepared, labels, units)
+    own = nearest == labels
+    typical = float(np.quantile(distance[own], REACH)) if own.any() else 0.0
+    reach = np.full(n_profiles, typical)
+    for profile in range(n_profiles):
+        mine = own & (labels == profile)
+        if int(mine.sum()) >= FEWEST_FOR_REACH:
+            reach[profile] = max(float(np.quantile(distance[mine], REACH)), 1e-3 * typical)
+    base = _base(np.flatnonzero(labels >= 0), prepared.settings.seed)
+    filing = Filing(
+        prepared.transform,
+        prepared.settings.metric,
+        prepared.settings.mode,
+        prepared.points[base],
+        labels[base],
+        reach,
+    )
+    return filing, np.where(distance <= reach[nearest], nearest, OUTLIER)
+
+
+def file_jobs(filing: Filing, jobs: pd.DataFrame) -> Filed:
+    """Return the profiles of finished jobs.
+
+    Raises:
+        ColumnMissing: when the table has none of the features.
+    """
+    columns = {name: numbers_if_present(jobs, name) for name in filing.transform.features}
+    absent = tuple(name for name, column in columns.items() if column is None)
+    if len(absent) == len(columns):
+        raise ColumnMissing(
+            f"the finished jobs have none of the measured columns that profiles are made of ({', '.join(columns)}); "
+            f"add them, or map them under these names"
+        )
+    values = np.column_stack([np.full(len(jobs), np.nan) if one is None else one for one in columns.values()])
+    measured = np.isfinite(values).mean(axis=1) >= LEAST_MEASURED_SHARE
+    if filing.mode == "faithful":
+        values, measured = np.nan_to_num(values, nan=0.0), np.ones(len(jobs), dtype=np.bool_)
+    points = apply_transform(filing.transform, values)
+    nearest, distance = _nearest(filing.points, filing.labels, points, filing.metric)
+    near = measured & (distance <= filing.reach[nearest])
+    return Filed(np.where(near, nearest, OUTLIER), points, measured, absent)
+
+
+def _across_jobs(prepared: Prepared, labels: Ints, units: Units) -> tuple[Ints, Floats]:
+    """Return profile of, and distance to, the nearest clustered row of another job, for every row."""
+    codes = np.unique(units, return_inverse=True)[1]
+    rng = np.random.default_rng(prepared.settings.seed)
+    turn = (rng.permutation(int(codes.max(initial=0)) + 1) % TURNS)[codes]
+    nearest, distance = np.zeros(len(labels), dtype=np.int64), np.full(len(labels), np.inf)
+    for number in range(TURNS):
+        asked = turn == number
+        base = _base(np.flatnonzero(~asked & (labels >= 0)), prepared.settings.seed)
+        if len(base) and asked.any():
+            found = _nearest(prepared.points[base], labels[base], prepared.points[asked], prepared.settings.metric)
+            nearest[asked], distance[asked] = found
+    return nearest, distance
+
+
+def _base(rows: Ints, seed: int) -> Ints:
+    return np.asarray(rows[draw_rows(len(rows), BASE_ROWS, seed)], dtype=np.int64)
+
+
+def _nearest(base: Floats, labels: Ints, points: Floats, metric: str) -> tuple[Ints, Floats]:
+    from scipy.spatial import cKDTree  # noqa: PLC0415  heavy
+
+    distance, place = cKDTree(base).query(points, p=1 if metric == "manhattan" else 2)
+    return labels[place].astype(np.int64), np.asarray(distance, dtype=np.float64)

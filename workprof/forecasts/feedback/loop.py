@@ -1,0 +1,317 @@
+"""The feedback loop: finished jobs are folded in, estimates follow, drift is measured, re-clustering is advised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats
+from workprof.columns import numbers_if_present
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.forecasts.feedback.drift import Assessment, assess
+from workprof.forecasts.feedback.filing import OUTLIER, NewRows, ended_at, file_jobs, job_units
+from workprof.forecasts.feedback.model import FeedbackModel, scale_of
+from workprof.forecasts.feedback.windows import (
+    MOST_FILES,
+    MOST_SEEN,
+    OBSERVED,
+    Batch,
+    FeedbackState,
+    HistoryEntry,
+    ProfileState,
+    newest,
+    remembered,
+)
+from workprof.forecasts.forecaster import ForecasterSettings
+from workprof.forecasts.predictions import NO_PROFILE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workprof.forecasts.forecaster import Forecasts
+
+SMALLEST_WINDOW = 20
+LARGEST_WINDOW = 100_000
+
+
+@dataclass(frozen=True)
+class FeedbackSettings:
+    """Settings of the feedback loop.
+
+    Attributes:
+        forecaster: the model that is followed; it decides which state an observation continues.
+        window_jobs: newest rows that are remembered per profile.
+        half_life_days: after so many days on the trace's clock a job counts half; 0 = every job in the window the same.
+        recent_jobs: newest rows over all profiles on which outliers, agreement and ACQUIRES are measured.
+        kept_jobs: newest finished rows that are kept whole for the next refit.
+        least_jobs: independent jobs (rows of one job count together) below which nothing is called drift, and up to
+            which the jobs of the fit stand in when quantiles are asked for.
+        alarm_share: how often, where nothing drifts, one check may find drift anywhere (Holm over all its tests);
+            small, since each new file is another look.
+        least_factor: smallest change of the median error that matters, as a factor.
+        least_distance: smallest Kolmogorov-Smirnov distance that matters, 0-1.
+        least_outlier_rise: smallest rise of the outliers' share that matters, 0-1.
+        drifted_share: of the recent jobs; where profiles with drift hold more, another clustering is advised.
+        acquires_drop: below ACQUIRES at the fit at which another clustering is advised.
+        refit: cluster and train again by itself whenever that is advised.
+    """
+
+    forecaster: ForecasterSettings = field(default_factory=ForecasterSettings)
+    window_jobs: int = 1_000
+    half_life_days: float = 30.0
+    recent_jobs: int = 2_000
+    kept_jobs: int = 50_000
+    least_jobs: int = 20
+    alarm_share: float = 0.01
+    least_factor: float = 1.25
+    least_distance: float = 0.15
+    least_outlier_rise: float = 0.1
+    drifted_share: float = 0.3
+    acquires_drop: float = 0.15
+    refit: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("window_jobs", "recent_jobs", "kept_jobs"):
+            size = getattr(self, name)
+            if not SMALLEST_WINDOW <= size <= LARGEST_WINDOW:
+                raise SettingsError(f"{name} is {size}; give {SMALLEST_WINDOW} to {LARGEST_WINDOW:,}")
+        if not 5 <= self.least_jobs <= self.window_jobs:
+            raise SettingsError(f"least_jobs is {self.least_jobs}; give 5 to window_jobs ({self.window_jobs})")
+        if not 0 <= self.half_life_days < float("inf"):
+            raise SettingsError(f"half_life_days is {self.half_life_days}; give days, or 0 for no decay")
+        if not 0 < self.alarm_share <= 0.2:
+            raise SettingsError(f"alarm_share is {self.alarm_share}; give more than 0, at most 0.2")
+        if self.least_factor < 1 or self.acquires_drop < 0:
+            raise SettingsError("least_factor is 1 or more, acquires_drop 0 or more")
+        for name in ("least_distance", "least_outlier_rise", "drifted_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}; give a share from 0 to 1")
+
+
+UNFILED = OUTLIER - 1
+"""Label of a row with too few measured features to belong anywhere."""
+
+
+def measured_batch(
+    state: FeedbackState, model: FeedbackModel, jobs: pd.DataFrame, forecasts: Forecasts
+) -> tuple[Batch, tuple[str, ...]]:
+    """Return the finished jobs measured, and what was missing in words.
+
+    Raises:
+        ColumnMissing: when the table has no measured feature.
+        NotEnoughData: when it has no usable target.
+    """
+    true = {name: numbers_if_present(jobs, name) for name in state.targets}
+    usable = {name: values for name, values in true.items() if values is not None and (values >= 0).any()}
+    if not usable:
+        raise NotEnoughData(
+            f"the finished jobs have no usable {', '.join(state.targets)}: without one of them nothing can be compared "
+            f"with its estimate; add such a column"
+        )
+    filed = file_jobs(model.filing, jobs)
+    columns = [_compared(true[name], name, model, forecasts) for name in state.targets]
+    values, errors, sides = (np.column_stack([column[part] for column in columns]) for part in range(3))
+    batch = Batch(
+        labels=np.where(filed.measured, filed.labels, UNFILED),
+        points=filed.points,
+        predicted=forecasts.profiles.profile,
+        times_s=ended_at(jobs),
+        units=job_units(jobs, state.n_observed),
+        values=values,
+        errors=errors,
+        sides=sides,
+    )
+    return batch, _notes(batch, filed.absent, [name for name in state.targets if name not in usable])
+
+
+def _compared(
+    true: Floats | None, target: str, model: FeedbackModel, forecasts: Forecasts
+) -> tuple[Floats, Floats, Floats]:
+    """Return log needs, log errors and sides of one target; NaN where the need is not known or below zero."""
+    said = forecasts.estimates.get(target)
+    if true is None or said is None:
+        nothing = np.full(len(forecasts.profiles), np.nan)
+        return nothing, nothing, nothing
+    known = np.where(true >= 0, true, np.nan)
+    scale = scale_of(model, target)
+    logs = scale.to_log(known)
+    sides = np.where(known > said.high, 1.0, np.where(known < said.low, -1.0, 0.0))
+    return logs, logs - scale.to_log(said.point), np.where(np.isnan(known), np.nan, sides)
+
+
+def _notes(batch: Batch, absent: tuple[str, ...], without: list[str]) -> tuple[str, ...]:
+    notes = []
+    if absent:
+        notes.append(f"not measured in this table, so filled in as at the fit: {', '.join(absent)}")
+    if without:
+        notes.append(f"not in this table, so not followed: {', '.join(without)}")
+    unfiled = int((batch.labels == UNFILED).sum())
+    if unfiled:
+        notes.append(f"{unfiled:,} rows measured too little to belong to any profile; they are counted, not filed")
+    if not np.isfinite(batch.times_s).any():
+        notes.append("no row has a time: jobs do not decay, and rows observed twice are only known by the whole table")
+    return tuple(notes)
+
+
+@dataclass(frozen=True)
+class Violations:
+    """How often one target left its promised interval, in one batch.
+
+    Attributes:
+        known: rows with an estimate and a true value.
+        under: needed more than the upper end: under-provisioned.
+        over: needed less than the lower end: over-provisioned.
+        median_log_error: above 0 = under-estimated.
+    """
+
+    known: int
+    under: int
+    over: int
+    median_log_error: float
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What one observation did and found.
+
+    Attributes:
+        observed: rows that were folded in.
+        n_read: rows of the table.
+        n_repeated: rows that were observed before and not counted again.
+        already: whether this very table was observed before.
+        n_unfiled: rows with too few measured features to belong anywhere.
+        filed: profile as text -> rows; '-1' = far from every profile.
+        agreed_share: of the rows with a predicted profile, filed under it, 0-1.
+        violations: target -> counts.
+        assessment: the loop as it stands now.
+        history: ACQUIRES and the rest over time.
+        refitted: whether profiles and forecaster were made anew.
+        notes: in words.
+        seconds: of the computation.
+    """
+
+    observed: int
+    n_read: int
+    n_repeated: int
+    already: bool
+    n_unfiled: int
+    filed: dict[str, int]
+    agreed_share: float
+    violations: dict[str, Violations]
+    assessment: Assessment
+    history: tuple[HistoryEntry, ...]
+    refitted: bool = False
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def observe(
+    state: FeedbackState,
+    model: FeedbackModel,
+    rows: NewRows,
+    forecasts: Forecasts,
+    settings: FeedbackSettings,
+    when: str,
+) -> tuple[FeedbackState, Observed]:
+    """Return the state with finished jobs folded in, and what that showed.
+
+    Every job is filed under the profile that is nearest to what it measured. Work and memory are bounded by the windows
+    and the table, whatever was observed before.
+
+    Args:
+        state: so far.
+        model: what jobs are compared with.
+        rows: the new rows of a table.
+        forecasts: what was (or would have been) said of these rows before they ran.
+        settings: windows and thresholds.
+        when: now, ISO 8601.
+
+    Raises:
+        ColumnMissing: when the table has no measured feature.
+        NotEnoughData: when it has no usable target.
+    """
+    batch, notes = measured_batch(state, model, rows.jobs, forecasts)
+    grown = _folded(state, batch, rows, settings)
+    found = assess(grown, model, settings)
+    violations = {name: _violations(batch, place) for place, name in enumerate(state.targets)}
+    entry = HistoryEntry(
+        when=when,
+        event=OBSERVED,
+        until_s=grown.until_s,
+        jobs=grown.n_observed,
+        recent=len(grown.recent),
+        acquires=found.acquires,
+        n_clusters=model.n_clusters,
+        outlier_share=found.outlier_share,
+        drifting=len({one.profile for one in found.drift if one.found}),
+        errors={name: one.median_log_error for name, one in violations.items()},
+    )
+    grown = replace(grown, history=remembered(grown.history, entry))
+    labels, counts = np.unique(batch.labels, return_counts=True)
+    return grown, Observed(
+        observed=len(batch),
+        n_read=rows.n_read,
+        n_repeated=rows.n_repeated,
+        already=rows.already,
+        n_unfiled=grown.n_unfiled - state.n_unfiled,
+        filed={str(label): int(count) for label, count in zip(labels, counts, strict=True)},
+        agreed_share=_agreed_share(batch),
+        violations=violations,
+        assessment=found,
+        history=grown.history,
+        notes=notes,
+    )
+
+
+def _folded(state: FeedbackState, batch: Batch, rows: NewRows, settings: FeedbackSettings) -> FeedbackState:
+    profiles: dict[str, ProfileState] = dict(state.profiles)
+    for label in np.unique(batch.labels[batch.labels != UNFILED]):
+        mine = batch.take(batch.labels == label)
+        profiles[str(label)] = profiles[str(label)].add(mine, settings.window_jobs)
+    filed = batch.take(batch.labels != UNFILED)
+    predicted = filed.predicted != NO_PROFILE
+    until = np.nanmax([state.until_s, *batch.times_s]) if np.isfinite(batch.times_s).any() else state.until_s
+    return replace(
+        state,
+        profiles=profiles,
+        recent=state.recent.add(filed, settings.recent_jobs),
+        n_observed=state.n_observed + len(batch),
+        n_unfiled=state.n_unfiled + len(batch) - len(filed),
+        n_predicted=state.n_predicted + int(predicted.sum()),
+        n_agreed=state.n_agreed + int((filed.predicted == filed.labels)[predicted].sum()),
+        until_s=float(until),
+        files=(*state.files, rows.digest)[-MOST_FILES:],
+        seen=newest(state.seen, rows.hashes[rows.hashes != 0], MOST_SEEN),
+    )
+
+
+def _violations(batch: Batch, place: int) -> Violations:
+    sides, errors = batch.sides[:, place], batch.errors[:, place]
+    errors = errors[np.isfinite(errors)]
+    middle = float(np.median(errors)) if len(errors) else math.nan
+    return Violations(int(np.isfinite(sides).sum()), int((sides > 0).sum()), int((sides < 0).sum()), middle)
+
+
+def _agreed_share(batch: Batch) -> float:
+    rows = (batch.predicted != NO_PROFILE) & (batch.labels != UNFILED)
+    return float((batch.predicted == batch.labels)[rows].mean()) if rows.any() else math.nan
+
+
+def nothing_observed(rows: NewRows, state: FeedbackState, found: Assessment) -> Observed:
+    """Return the answer for a table without a new row."""
+    return Observed(
+        observed=0,
+        n_read=rows.n_read,
+        n_repeated=rows.n_repeated,
+        already=rows.already,
+        n_unfiled=0,
+        filed={},
+        agreed_share=math.nan,
+        violations={},
+        assessment=found,
+        history=state.history,
+        notes=("these finished jobs were observed before; they are not counted twice",),
+    )

@@ -1,0 +1,303 @@
+"""What finished jobs are compared with: the profiles in scaled space, and needs and errors per profile at the fit.
+
+A refit makes profiles, forecaster and references anew from the dataset and the finished jobs that were kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.columns import numbers_of
+from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.forecasts.estimates import (
+    TARGETS,
+    ErrorsAtFit,
+    EstimateSettings,
+    KnownJobs,
+    LogScale,
+    errors_at_fit,
+    known_jobs,
+)
+from workprof.forecasts.feedback.filing import OUTLIER, Filing, job_units, make_filing
+from workprof.forecasts.feedback.windows import ProfileReference, sketch
+from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, train_forecaster
+from workprof.forecasts.weighted_samples import Units, effective_size
+from workprof.profiles.features import draw_rows, prepare
+from workprof.profiles.fit import ProfileFit, fit_profiles
+from workprof.profiles.scores import acquires
+from workprof.profiles.silhouettes import exact_silhouettes
+from workprof.progress import Progress, silent
+from workprof.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STEPS = {"file": 0.15, "errors": 1.0}
+SCORED_ROWS = 2_000
+"""Rows that ACQUIRES is measured on, at the fit as among recent jobs."""
+
+
+@dataclass(frozen=True)
+class FeedbackModel:
+    """What finished jobs are compared with.
+
+    Attributes:
+        settings: of the forecaster that is followed.
+        filing: where jobs belong.
+        targets: that are followed.
+        floors: target -> floor of its logarithmic scale, in the target's unit.
+        profiles: profile as text -> how it was; '-1' = rows far from every profile.
+        n_rows: of the fit.
+        effective_rows: independent jobs among them.
+        outlier_share: of them, filed as new jobs are, 0-1.
+        n_clusters: of the clustering.
+        acquires: of the clustering on a sample of its rows, filed as new jobs are.
+        overall: target -> (n_points,) log errors at the fit over all profiles.
+        seconds: of making it.
+    """
+
+    settings: ForecasterSettings
+    filing: Filing
+    targets: tuple[str, ...]
+    floors: dict[str, float]
+    profiles: dict[str, ProfileReference]
+    n_rows: int
+    effective_rows: float
+    outlier_share: float
+    n_clusters: int
+    acquires: float
+    overall: dict[str, Floats]
+    seconds: float
+
+
+def build_feedback_model(
+    frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, progress: Progress = silent
+) -> FeedbackModel:
+    """Return what finished jobs are compared with, from `frames["jobs"]` with its column 'profile'.
+
+    Errors at the fit are those of the validation rows on which the forecaster chose and calibrated: jobs that its
+    candidates had not seen.
+
+    Raises:
+        NotEnoughData: when there is no profile.
+    """
+    jobs = frames["jobs"].reset_index(drop=True)
+    watch = Stopwatch(progress, STEPS)
+    with watch.step("file", "Filing the jobs of the fit as new ones are"):
+        profiles = settings.classifier.profiles
+        prepared = prepare(jobs, profiles)
+        ids = jobs["row_id"].to_numpy(dtype=np.int64) if "row_id" in jobs.columns else np.arange(len(jobs))
+        rows = np.flatnonzero(np.isin(ids, prepared.row_ids))
+        labels = numbers_of(jobs.iloc[rows], "profile")
+        units = job_units(jobs)
+        filing, filed = make_filing(prepared, np.nan_to_num(labels, nan=OUTLIER).astype(np.int64), units[rows])
+        drawn = draw_rows(len(filed), SCORED_ROWS, profiles.seed)
+        n_clusters = len(filing.reach)
+        score = acquires_of(prepared.points[drawn], filed[drawn], filing.metric, n_clusters, profiles.target_clusters)
+    with watch.step("errors", "Measuring the errors at the fit") as report:
+        measured = _measured(jobs, settings, report)
+    whole = np.full(len(jobs), OUTLIER - 1, dtype=np.int64)
+    whole[rows] = filed
+    found = {str(one): _reference(whole == one, measured, units) for one in range(OUTLIER, n_clusters)}
+    return FeedbackModel(
+        settings=settings,
+        filing=filing,
+        targets=tuple(measured),
+        floors={name: one.floor for name, one in measured.items()},
+        profiles=found,
+        n_rows=len(filed),
+        effective_rows=effective_size(np.ones(len(rows)), units[rows]),
+        outlier_share=float((filed == OUTLIER).mean()),
+        n_clusters=n_clusters,
+        acquires=score,
+        overall={name: sketch(one.errors, units).points for name, one in measured.items()},
+        seconds=watch.seconds,
+    )
+
+
+def acquires_of(points: Floats, labels: Ints, metric: str, n_clusters: int, target_clusters: int) -> float:
+    """Return ACQUIRES of a clustering on some rows; NaN where these lie in fewer than two groups.
+
+    Source:
+        polarisprofiler.md, section 2, with the clustering's true number of profiles. The published package passes the
+        mean cluster size in its place (7b), and silhouettes of unscaled features; these are of the scaled ones.
+    """
+    if len(np.unique(labels)) < 2:
+        return float("nan")
+    silhouette = exact_silhouettes(points, labels, metric).published_mean
+    return acquires(silhouette, n_clusters, int((labels == OUTLIER).sum()), len(labels), target_clusters)
+
+
+def _measured(
+    jobs: pd.DataFrame, settings: ForecasterSettings, report: Callable[[float], None]
+) -> dict[str, ErrorsAtFit]:
+    """Return target -> values and errors of every row of the table."""
+    found: dict[str, ErrorsAtFit] = {}
+    for turn, target in enumerate(TARGETS):
+        report(turn / len(TARGETS))
+        asked = EstimateSettings(
+            target=target,
+            fields=settings.classifier.fields,
+            split=settings.split,
+            nominal=settings.nominal,
+            seed=settings.classifier.seed,
+        )
+        try:
+            known = known_jobs(jobs.assign(place=np.arange(len(jobs))), target)
+            found[target] = _on_all_rows(known, errors_at_fit(known, asked), len(jobs))
+        except (ColumnMissing, NotEnoughData):
+            continue  # the forecaster left it out for the same reason, and says so
+    return found
+
+
+def _on_all_rows(known: KnownJobs, found: ErrorsAtFit, n_rows: int) -> ErrorsAtFit:
+    logs, errors = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
+    places = known.jobs["place"].to_numpy(dtype=np.int64)
+    logs[places], errors[places] = found.logs, found.errors
+    return ErrorsAtFit(found.floor, logs, errors)
+
+
+def _reference(mine: Bools, measured: Mapping[str, ErrorsAtFit], units: Units) -> ProfileReference:
+    targets = list(measured.values())
+    return ProfileReference(
+        int(mine.sum()),
+        tuple(sketch(one.logs[mine], units[mine]) for one in targets),
+        tuple(sketch(one.errors[mine], units[mine]) for one in targets),
+    )
+
+
+def scale_of(model: FeedbackModel, target: str) -> LogScale:
+    """Return the logarithmic scale of a target."""
+    return LogScale(model.floors[target])
+
+
+FIT_SHARE, FORECASTER_SHARE = 0.2, 0.65
+"""Of the whole, as progress tells it."""
+
+
+@dataclass(frozen=True)
+class RefitSettings:
+    """Settings of a refit.
+
+    Attributes:
+        forecaster: as asked; its clustering keeps its settings, too.
+        observed: digest of the finished jobs that are learned besides the dataset.
+    """
+
+    forecaster: ForecasterSettings
+    observed: str
+
+
+@dataclass(frozen=True)
+class Refit:
+    """What a refit made.
+
+    Attributes:
+        profiles: of all jobs; row ids below 0 are finished jobs, which the store does not hold.
+        forecaster: encoder, classifier and estimators, trained on all jobs: it knows metadata that came with them.
+        model: what finished jobs are compared with from now on.
+        n_added: finished jobs that were learned besides the dataset.
+        seconds: of it all.
+    """
+
+    profiles: ProfileFit
+    forecaster: Forecaster
+    model: FeedbackModel
+    n_added: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class KeptJobs:
+    """Finished jobs as arrays, to be kept until the next refit.
+
+    Attributes:
+        rows: how many.
+        numbers: column -> (n_rows,).
+        codes: column -> (n_rows,) positions in `texts`; -1 = missing.
+        texts: column -> (n_values,) distinct values.
+    """
+
+    rows: int
+    numbers: dict[str, Floats]
+    codes: dict[str, Ints]
+    texts: dict[str, NDArray[np.str_]]
+
+
+def refit(frames: Mapping[str, pd.DataFrame], settings: RefitSettings, progress: Progress = silent) -> Refit:
+    """Return everything made anew from `frames["jobs"]`.
+
+    Raises:
+        As `fit_profiles` and `train_forecaster`.
+    """
+    jobs, asked = frames["jobs"], settings.forecaster
+
+    def told(first: float, last: float) -> Progress:
+        return lambda share, words: progress(None if share is None else first + (last - first) * share, words)
+
+    profiles = fit_profiles(frames, asked.classifier.profiles, told(0.0, FIT_SHARE))
+    labels = dict(zip(profiles.row_ids.tolist(), profiles.labels.tolist(), strict=True))
+    labelled = {"jobs": jobs.assign(profile=jobs["row_id"].map(labels))}
+    forecaster = train_forecaster(labelled, asked, told(FIT_SHARE, FORECASTER_SHARE))
+    model = build_feedback_model(labelled, asked, told(FORECASTER_SHARE, 1.0))
+    added = int((jobs["row_id"].to_numpy() < 0).sum())
+    return Refit(profiles, forecaster, model, added, profiles.seconds + forecaster.seconds + model.seconds)
+
+
+def keep_jobs(jobs: pd.DataFrame, columns: tuple[str, ...]) -> KeptJobs:
+    """Return the named columns of finished jobs, as far as the table has them."""
+    numbers, codes, texts = {}, {}, {}
+    for name in columns:
+        if name not in jobs.columns:
+            continue
+        if jobs[name].dtype.kind in "biuf":
+            numbers[name] = numbers_of(jobs, name)
+            continue
+        code, values = jobs[name].astype("object").factorize(use_na_sentinel=True)
+        codes[name] = code.astype(np.int64)
+        texts[name] = np.array([str(value) for value in values], dtype=np.str_)
+    return KeptJobs(len(jobs), numbers, codes, texts)
+
+
+def with_kept(jobs: pd.DataFrame, kept: tuple[KeptJobs, ...]) -> pd.DataFrame:
+    """Return a dataset's rows and the finished jobs below them, under the dataset's columns; ids of these are below 0.
+
+    Args:
+        jobs: rows of the dataset, with `row_id`.
+        kept: finished jobs, oldest first.
+    """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    first, tables = 0, [jobs]
+    for one in kept:
+        columns: dict[str, object] = {name: one.numbers.get(name) for name in jobs.columns if name in one.numbers}
+        columns |= {
+            name: pd.Categorical.from_codes(one.codes[name], categories=pd.Index(one.texts[name], dtype="str"))
+            for name in jobs.columns
+            if name in one.codes
+        }
+        ids = -1 - np.arange(first, first + one.rows, dtype=np.int64)
+        tables.append(pd.DataFrame({"row_id": ids, **columns}).reindex(columns=jobs.columns))
+        first += one.rows
+    return joined_tables(tables)
+
+
+def joined_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables of the same columns below one another: texts as categories, numbers as numbers."""
+    import pandas as pd  # noqa: PLC0415
+
+    columns: dict[str, object] = {}
+    for name in tables[0].columns:
+        parts = [table[name] for table in tables]
+        if parts[0].dtype.kind in "biuf":
+            numbers = np.concatenate([numbers_of(table, str(name)) for table in tables])
+            columns[name] = numbers.astype(np.int64) if name == "row_id" else numbers
+        else:
+            columns[name] = pd.Categorical(np.concatenate([part.astype("object").to_numpy() for part in parts]))
+    return pd.DataFrame(columns)

@@ -1,0 +1,312 @@
+"""What is remembered of finished jobs: bounded windows, counts, the distributions at the fit, the history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.forecasts.weighted_samples import (
+    Units,
+    WeightedSample,
+    decay_weights,
+    weighted_quantiles,
+    weighted_sample,
+)
+
+if TYPE_CHECKING:
+    from workprof.forecasts.feedback.model import FeedbackModel
+
+SKETCH_POINTS = 512
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Finished jobs, measured. NaN = not known.
+
+    Attributes:
+        labels: (n,) profile that they were filed under.
+        points: (n, n_dims) scaled features.
+        predicted: (n,) profile that was predicted before they ran; -1 = none.
+        times_s: (n,) end, on the trace's clock.
+        units: (n,) job that they belong to.
+        values: (n, n_targets) log of what they needed.
+        errors: (n, n_targets) log of what they needed over what was estimated; above 0 = under-estimated.
+        sides: (n, n_targets) 1 = above the promised interval, -1 = below it, 0 = inside.
+    """
+
+    labels: Ints
+    points: Floats
+    predicted: Ints
+    times_s: Floats
+    units: Units
+    values: Floats
+    errors: Floats
+    sides: Floats
+
+    def take(self, rows: Bools) -> Batch:
+        """Return some of the rows."""
+        return Batch(**{name: column[rows] for name, column in vars(self).items()})
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class ProfileWindow:
+    """The newest jobs of one profile; arrays as in `Batch`."""
+
+    predicted: Ints
+    times_s: Floats
+    units: Units
+    values: Floats
+    errors: Floats
+
+    def __len__(self) -> int:
+        return len(self.times_s)
+
+    def add(self, batch: Batch, limit: int) -> ProfileWindow:
+        """Return the window with the batch's rows, the oldest let go beyond `limit`."""
+        return ProfileWindow(**{name: newest(kept, getattr(batch, name), limit) for name, kept in vars(self).items()})
+
+    def sample(self, column: Floats, now_s: float, half_life_days: float) -> WeightedSample:
+        """Return one column of `values` or `errors` as a sample with decay."""
+        return weighted_sample(column, decay_weights(self.times_s, now_s, half_life_days), self.units)
+
+
+@dataclass(frozen=True)
+class RecentJobs:
+    """The newest jobs over all profiles; arrays as in `Batch`."""
+
+    labels: Ints
+    predicted: Ints
+    points: Floats
+    units: Units
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def add(self, batch: Batch, limit: int) -> RecentJobs:
+        """Return them with the batch's rows, the oldest let go beyond `limit`."""
+        return RecentJobs(**{name: newest(kept, getattr(batch, name), limit) for name, kept in vars(self).items()})
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts since the fit, never forgotten.
+
+    Attributes:
+        jobs: rows filed here.
+        known: (n_targets,) rows with an estimate and a true value.
+        under: (n_targets,) needed more than the promised interval's upper end: under-provisioned.
+        over: (n_targets,) needed less than its lower end: over-provisioned.
+    """
+
+    jobs: int
+    known: Ints
+    under: Ints
+    over: Ints
+
+    def add(self, batch: Batch) -> Tally:
+        """Return the counts with the batch's rows."""
+        return Tally(
+            self.jobs + len(batch),
+            self.known + np.isfinite(batch.sides).sum(axis=0),
+            self.under + (batch.sides > 0).sum(axis=0),
+            self.over + (batch.sides < 0).sum(axis=0),
+        )
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A distribution in at most 512 numbers.
+
+    Attributes:
+        points: rising, each as likely.
+        effective: independent values that it rests on.
+        rows: values that it rests on.
+    """
+
+    points: Floats
+    effective: float
+    rows: int
+
+    def sample(self) -> WeightedSample:
+        """Return it as a sample."""
+        return WeightedSample(self.points, np.ones(len(self.points)), self.effective)
+
+
+@dataclass(frozen=True)
+class ProfileReference:
+    """How a profile was at the fit: rows, and per target the log values and log errors."""
+
+    rows: int
+    values: tuple[Sketch, ...]
+    errors: tuple[Sketch, ...]
+
+
+@dataclass(frozen=True)
+class ProfileState:
+    """One profile in the loop; -1 = jobs far from every profile."""
+
+    profile: int
+    reference: ProfileReference
+    window: ProfileWindow
+    tally: Tally
+
+    def add(self, batch: Batch, limit: int) -> ProfileState:
+        """Return the profile with the batch's rows."""
+        return replace(self, window=self.window.add(batch, limit), tally=self.tally.add(batch))
+
+
+def sketch(values: Floats, units: Units) -> Sketch:
+    """Return the distribution of the finite values."""
+    sample = weighted_sample(values, np.ones(len(values)), units)
+    points = sample.values
+    if len(points) > SKETCH_POINTS:
+        points = weighted_quantiles(sample, (np.arange(SKETCH_POINTS) + 0.5) / SKETCH_POINTS)
+    return Sketch(points, sample.effective, len(sample))
+
+
+def nothing_yet(profile: int, reference: ProfileReference) -> ProfileState:
+    """Return a profile without finished jobs."""
+    n = len(reference.values)
+    none, zeros = np.zeros((0, n)), np.zeros(n, dtype=np.int64)
+    empty = np.zeros(0, dtype=np.int64)
+    window = ProfileWindow(empty, np.zeros(0), empty.astype(np.uint64), none, none.copy())
+    return ProfileState(profile, reference, window, Tally(0, zeros, zeros.copy(), zeros.copy()))
+
+
+def newest(kept: NDArray[Any], more: NDArray[Any], limit: int) -> NDArray[Any]:
+    """Return the last `limit` rows of both: what is copied is bounded by the window, not by what came before."""
+    joined = np.concatenate([kept[max(0, len(more) + len(kept) - limit) :], more[-limit:]])
+    return joined[-limit:]
+
+
+FIT, OBSERVED, REFITTED = "fit", "observe", "refit"
+MOST_HISTORY = 500
+MOST_FILES = 1_000
+MOST_SEEN = 200_000
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One point of the history.
+
+    Attributes:
+        when: ISO 8601, UTC.
+        event: 'fit', 'observe' or 'refit'.
+        until_s: latest end of a job so far, on the trace's clock; NaN before the first.
+        jobs: finished jobs observed so far.
+        recent: rows that the scores rest on.
+        acquires: of the clustering on these rows; NaN where undefined.
+        n_clusters: of the clustering.
+        outlier_share: of these rows, 0-1.
+        drifting: profiles with drift.
+        errors: target -> median log error of the batch.
+    """
+
+    when: str
+    event: str
+    until_s: float
+    jobs: int
+    recent: int
+    acquires: float
+    n_clusters: int
+    outlier_share: float
+    drifting: int
+    errors: dict[str, float]
+
+
+@dataclass(frozen=True)
+class FeedbackState:
+    """The loop as it stands; its size does not depend on how much was observed.
+
+    Attributes:
+        targets: that are followed.
+        profiles: profile as text -> its window, counts and reference; '-1' = far from every profile.
+        recent: the newest jobs over all profiles.
+        n_observed: finished jobs so far.
+        n_unfiled: of them, with too few measured features to belong anywhere.
+        n_predicted: of them, with a profile predicted.
+        n_agreed: of these, filed under that profile.
+        until_s: latest end so far, on the trace's clock; NaN before the first.
+        files: digests of the tables observed, newest last.
+        seen: hashes of rows observed, newest last.
+        history: oldest first; the first is always the first fit.
+        model_key: of the refit in use; '' = the dataset's own model.
+        refits: so far.
+    """
+
+    targets: tuple[str, ...]
+    profiles: dict[str, ProfileState]
+    recent: RecentJobs
+    n_observed: int
+    n_unfiled: int
+    n_predicted: int
+    n_agreed: int
+    until_s: float
+    files: tuple[str, ...]
+    seen: Units
+    history: tuple[HistoryEntry, ...]
+    model_key: str = ""
+    refits: int = 0
+
+
+def start(model: FeedbackModel, when: str) -> FeedbackState:
+    """Return the state before the first observation."""
+    width = model.filing.points.shape[1]
+    empty = np.zeros(0, dtype=np.int64)
+    return FeedbackState(
+        targets=model.targets,
+        profiles={name: nothing_yet(int(name), reference) for name, reference in model.profiles.items()},
+        recent=RecentJobs(empty, empty.copy(), np.zeros((0, width)), empty.astype(np.uint64)),
+        n_observed=0,
+        n_unfiled=0,
+        n_predicted=0,
+        n_agreed=0,
+        until_s=float("nan"),
+        files=(),
+        seen=empty.astype(np.uint64),
+        history=(_fitted(model, FIT, when, 0, float("nan")),),
+    )
+
+
+def start_again(state: FeedbackState, model: FeedbackModel, model_key: str, when: str) -> FeedbackState:
+    """Return the state after a refit: windows and counts per profile begin anew, what was observed stays known."""
+    entry = _fitted(model, REFITTED, when, state.n_observed, state.until_s)
+    return replace(
+        start(model, when),
+        n_observed=state.n_observed,
+        n_unfiled=state.n_unfiled,
+        until_s=state.until_s,
+        files=state.files,
+        seen=state.seen,
+        history=remembered(state.history, entry),
+        model_key=model_key,
+        refits=state.refits + 1,
+    )
+
+
+def remembered(history: tuple[HistoryEntry, ...], entry: HistoryEntry) -> tuple[HistoryEntry, ...]:
+    """Return the history with one more entry: the first and the newest are kept."""
+    kept = (*history, entry)
+    return kept if len(kept) <= MOST_HISTORY else (kept[0], *kept[-(MOST_HISTORY - 1) :])
+
+
+def _fitted(model: FeedbackModel, event: str, when: str, jobs: int, until_s: float) -> HistoryEntry:
+    return HistoryEntry(
+        when=when,
+        event=event,
+        until_s=until_s,
+        jobs=jobs,
+        recent=model.n_rows,
+        acquires=model.acquires,
+        n_clusters=model.n_clusters,
+        outlier_share=model.outlier_share,
+        drifting=0,
+        errors={},
+    )

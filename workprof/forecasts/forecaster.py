@@ -1,0 +1,174 @@
+"""All that can be said of a job before it runs, trained in one go: its profile, and what it will need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Ints
+from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings, LoadedClassifier, fit_classifier
+from workprof.forecasts.estimates import (
+    TARGETS,
+    EstimateModel,
+    Estimates,
+    EstimateSettings,
+    Estimator,
+    NearestJobs,
+    estimate,
+    known_jobs,
+    load_estimator,
+    nearest_past_jobs,
+    train_estimator,
+)
+from workprof.forecasts.explain import JobExplanation, explain_job
+from workprof.forecasts.predictions import Predictions
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLASSIFIER_SHARE = 0.3
+"""Of the whole training, as progress tells it."""
+
+
+@dataclass(frozen=True)
+class ForecasterSettings:
+    """Settings of a forecaster.
+
+    Attributes:
+        classifier: of the profiles.
+        split: jobs are new in this sense where the intervals are calibrated.
+        nominal: coverage of the intervals, 0-1.
+    """
+
+    classifier: ClassifierSettings = field(default_factory=ClassifierSettings)
+    split: str = "by_job"
+    nominal: float = 0.9
+
+    def __post_init__(self) -> None:
+        EstimateSettings(split=self.split, nominal=self.nominal)
+
+
+@dataclass(frozen=True)
+class Forecaster:
+    """A classifier and an estimator for every target that the table has.
+
+    Attributes:
+        settings: as asked.
+        classifier: of the profiles.
+        estimators: target -> model.
+        row_ids: target -> (n_jobs,) the store's ids of the jobs that the estimator learned from.
+        left_out: target -> why it cannot be estimated here.
+        seconds: of training.
+    """
+
+    settings: ForecasterSettings
+    classifier: ClassifierModel
+    estimators: dict[str, EstimateModel]
+    row_ids: dict[str, Ints]
+    left_out: dict[str, str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """What a forecaster says of some jobs: profiles, and target -> estimates."""
+
+    profiles: Predictions
+    estimates: dict[str, Estimates]
+
+
+class LoadedForecaster:
+    """A forecaster with its trees in memory."""
+
+    def __init__(self, forecaster: Forecaster) -> None:
+        """Load the trees."""
+        self.forecaster = forecaster
+        self._classifier = LoadedClassifier(forecaster.classifier)
+        self._estimators = {name: load_estimator(model) for name, model in forecaster.estimators.items()}
+
+    def forecast(self, jobs: pd.DataFrame, progress: Progress = silent) -> Forecasts:
+        """Return the profiles and estimates of new jobs; a field that the table lacks counts as not given.
+
+        Raises:
+            NotEnoughData: for an empty table.
+            ColumnMissing: when the table has none of the classifier's fields.
+        """
+        profiles = self._classifier.predict(jobs, lambda share, words: progress(_part(share, 0.0, 0.5), words))
+        found = {}
+        for turn, (name, estimator) in enumerate(self._estimators.items()):
+            progress(0.5 + 0.5 * turn / len(self._estimators), f"Estimating {name}")
+            found[name] = estimate(estimator, completed(jobs, estimator))
+        return Forecasts(profiles, found)
+
+    def explain(self, job: pd.DataFrame, profile: int | None = None) -> JobExplanation:
+        """Return the SHAP values of one job's profile (a table of one row)."""
+        return explain_job(self._classifier, job, profile)
+
+    def nearest(self, job: pd.DataFrame, target: str, count: int = 10) -> NearestJobs:
+        """Return the past jobs that weigh most in one estimate, by their row ids.
+
+        Raises:
+            ColumnMissing: when the target is not estimated here.
+        """
+        if target not in self._estimators:
+            raise ColumnMissing(f"{target} is not estimated here; choose from {', '.join(self._estimators)}")
+        estimator = self._estimators[target]
+        found = nearest_past_jobs(estimator, completed(job, estimator), count)
+        return replace(found, positions=self.forecaster.row_ids[target][found.positions])
+
+
+def train_forecaster(
+    frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, progress: Progress = silent
+) -> Forecaster:
+    """Return a forecaster of `frames["jobs"]` with its column 'profile'.
+
+    Raises:
+        ColumnMissing: without profiles or any submit-time field.
+        NotEnoughData: with too few rows or profiles.
+    """
+    jobs = frames["jobs"]
+    classifier = fit_classifier(
+        frames, settings.classifier, lambda share, words: progress(_part(share, 0.0, CLASSIFIER_SHARE), words)
+    )
+    models: dict[str, EstimateModel] = {}
+    row_ids: dict[str, Ints] = {}
+    left_out: dict[str, str] = {}
+    for turn, target in enumerate(TARGETS):
+        first = CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * turn / len(TARGETS)
+        progress(first, f"Learning {target}")
+        asked = EstimateSettings(
+            target=target,
+            fields=settings.classifier.fields,
+            split=settings.split,
+            nominal=settings.nominal,
+            seed=settings.classifier.seed,
+        )
+        try:
+            known = known_jobs(jobs, target)
+            models[target] = train_estimator(known, asked).model
+            row_ids[target] = _ids(known.jobs)
+        except (ColumnMissing, NotEnoughData) as error:
+            left_out[target] = str(error)
+    seconds = classifier.seconds + sum(model.seconds for model in models.values())
+    return Forecaster(settings, classifier, models, row_ids, left_out, seconds)
+
+
+def completed(jobs: pd.DataFrame, estimator: Estimator) -> pd.DataFrame:
+    """Return the table with every field that the estimator reads; one that is absent is missing in every row."""
+    fields = estimator.model.candidates.fields
+    return jobs.assign(**{name: None for name in fields if name not in jobs.columns})
+
+
+def _part(share: float | None, first: float, last: float) -> float | None:
+    return None if share is None else first + (last - first) * share
+
+
+def _ids(jobs: pd.DataFrame) -> Ints:
+    if "row_id" in jobs.columns:
+        return jobs["row_id"].to_numpy(dtype=np.int64)
+    return np.arange(len(jobs), dtype=np.int64)

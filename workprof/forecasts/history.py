@@ -1,0 +1,294 @@
+"""What past jobs like this one needed: history cells, and the direct models' inputs that are made of them.
+
+A history cell holds jobs that share metadata, from the narrowest level to the widest. A job is compared with past jobs
+of its (group, task); where there are none, of its user, workload, task and plan; and so on. `backoff_medians` is the
+plain form of it; `recent_quantiles` weighs the jobs of a cell by how near in time they were submitted: users run the
+same thing in bursts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.arrays import Floats, Ints
+from workprof.columns import numbers_of
+from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Keys = NDArray[np.uint64]
+
+LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
+    (("group", "task_name"), 1),
+    (("user", "workload", "task_name", *PLAN_FIELDS), 2),
+    (("user", "workload", "task_name"), 2),
+    (("workload", "task_name"), 2),
+)
+"""Fields of each level and the fewest jobs that a cell of it needs (polarisprofiler.md, section 4, last line)."""
+
+GROUP = "group"
+TIMES = ("submit_time_s", "start_time_s")
+DAY_S = 86_400.0
+DEFAULT_BANDWIDTH_S = 5 * DAY_S
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Where each row of a table stands.
+
+    Attributes:
+        keys: (n_levels, n_rows) 64-bit hash of the row's values at each level.
+        times: (n_rows,) s, submission where the table has it, else start; 0 where it has neither.
+        fewest: (n_levels,) jobs that a cell needs.
+    """
+
+    keys: Keys
+    times: Floats
+    fewest: Ints
+
+
+@dataclass(frozen=True)
+class Past:
+    """The jobs that an estimate may look at.
+
+    Attributes:
+        cells: where they stand.
+        targets: (n_past,) what they needed.
+        units: (n_past,) what stays together in the split; an asked row never sees its own unit.
+    """
+
+    cells: Cells
+    targets: Floats
+    units: Ints
+
+    @cached_property
+    def in_order(self) -> tuple[Ordered, ...]:
+        """The jobs by cell and time, for each level; made once for all questions."""
+        return tuple(self._ordered(keys) for keys in self.cells.keys)
+
+    def _ordered(self, keys: NDArray[np.uint64]) -> Ordered:
+        order = np.lexsort((self.cells.times, keys))
+        return Ordered(keys[order], self.cells.times[order], self.targets[order], self.units[order])
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Past jobs by cell and time, (n_past,) each."""
+
+    keys: NDArray[np.uint64]
+    times: Floats
+    targets: Floats
+    units: Ints
+
+
+@dataclass(frozen=True)
+class Recent:
+    """What recent jobs of the narrowest cell that qualifies needed.
+
+    Attributes:
+        level: (n_rows,) 0 = narrowest; the number of levels = all jobs together.
+        count: (n_rows,) jobs used.
+        quantiles: (n_rows, n_quantiles).
+    """
+
+    level: Ints
+    count: Ints
+    quantiles: Floats
+
+
+def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None = None) -> Cells:
+    """Return the cells of a table over the fields that are in use; a missing value is a value of its own.
+
+    Args:
+        jobs: the table; must have the fields.
+        fields: submit-time fields.
+        known: the past jobs' cells, when new jobs are read: one without a time counts as submitted when they end.
+    """
+    from pandas.util import hash_pandas_object  # noqa: PLC0415  `import workprof` stays light
+
+    texts = jobs[list(fields)].astype("object").where(jobs[list(fields)].notna(), "").astype(str)
+    keys: list[Any] = []
+    fewest: list[int] = []
+    seen: set[tuple[str, ...]] = set()
+    for names, least in LEVELS:
+        used = tuple(name for name in names if name in fields)
+        without_group = names[0] == GROUP and GROUP not in used  # its tasks alone would be wider than what follows
+        if not used or used in seen or without_group:
+            continue
+        seen.add(used)
+        keys.append(hash_pandas_object(texts[list(used)], index=False).to_numpy(dtype=np.uint64))
+        fewest.append(least)
+    table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
+    return Cells(table, _times(jobs, known), np.array(fewest, dtype=np.int64))
+
+
+def _times(jobs: pd.DataFrame, known: Cells | None) -> Floats:
+    time = next((name for name in TIMES if name in jobs.columns), None)
+    times = numbers_of(jobs, time) if time else np.full(len(jobs), np.nan)
+    given = times[~np.isnan(times)] if known is None else known.times
+    return np.where(np.isnan(times), given.max(initial=0.0), times)
+
+
+def take_cells(cells: Cells, rows: Ints) -> Cells:
+    """Return the cells of some rows."""
+    return Cells(cells.keys[:, rows], cells.times[rows], cells.fewest)
+
+
+def backoff_medians(past: Past, asked: Cells) -> Floats:
+    """Return (n_asked,) medians of the first cell that has enough past jobs, of all past jobs where none has.
+
+    Source:
+        polarisprofiler.md, section 4: the last row of its leave-one-job-out table, with every field in use.
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    found = np.full(len(asked.times), np.nan)
+    for level, least in enumerate(past.cells.fewest):
+        groups = pd.Series(past.targets).groupby(past.cells.keys[level])
+        medians = groups.median()[groups.size() >= least]
+        here = medians.reindex(asked.keys[level]).to_numpy(dtype=np.float64)
+        found = np.where(np.isnan(found), here, found)
+    return np.where(np.isnan(found), np.median(past.targets), found)
+
+
+def recent_quantiles(past: Past, asked: Cells, asked_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
+    """Return time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time.
+
+    Args:
+        past: the jobs to look at.
+        asked: the cells of the jobs that are asked about.
+        asked_units: (n_asked,) their units, -1 where they are new.
+        levels: (n_quantiles,) probabilities.
+        bandwidth_s: distance in time at which a job counts 1/e; infinite = every job the same.
+    """
+    n_asked, n_past = len(asked.times), len(past.targets)
+    found = np.tile(np.quantile(past.targets, levels, method="inverted_cdf"), (n_asked, 1))
+    level_of, count_of = np.full(n_asked, len(past.cells.fewest)), np.full(n_asked, n_past)
+    open_rows = np.arange(n_asked)
+    for level, least in enumerate(past.cells.fewest):
+        here, counts = np.full((len(open_rows), len(levels)), np.nan), np.zeros(len(open_rows), dtype=np.int64)
+        _fill(past, level, take_cells(asked, open_rows), asked_units[open_rows], levels, bandwidth_s, here, counts)
+        enough = counts >= least
+        rows = open_rows[enough]
+        found[rows], level_of[rows], count_of[rows] = here[enough], level, counts[enough]
+        open_rows = open_rows[~enough]
+        if not len(open_rows):
+            break
+    return Recent(level_of.astype(np.int64), count_of.astype(np.int64), found)
+
+
+def _fill(  # noqa: PLR0913, PLR0917  fills two arrays in place
+    past: Past,
+    level: int,
+    asked: Cells,
+    asked_units: Ints,
+    levels: Floats,
+    bandwidth_s: float,
+    found: Floats,
+    counts: Ints,
+) -> None:
+    from workprof.forecasts.window import window_quantiles  # noqa: PLC0415  numba
+
+    known = past.in_order[level]
+    first, last = (np.searchsorted(known.keys, asked.keys[level], side) for side in ("left", "right"))
+    span = np.column_stack([first, last, _positions(known.times, asked.times, first, last)]).astype(np.int64)
+    window_quantiles(
+        span,
+        known.times,
+        known.targets,
+        known.units,
+        asked.times,
+        asked_units,
+        bandwidth_s,
+        levels,
+        found,
+        counts,
+    )
+
+
+def _positions(times: Floats, asked: Floats, first: Ints, last: Ints) -> Ints:
+    """Return where each asked time falls within times[first:last], by bisection of all rows at once."""
+    low, high = first.astype(np.int64), last.astype(np.int64)
+    while bool((low < high).any()):
+        middle = (low + high) // 2
+        before = times[np.minimum(middle, len(times) - 1)] < asked
+        open_ = low < high
+        low = np.where(open_ & before, middle + 1, low)
+        high = np.where(open_ & ~before, middle, high)
+    return low
+
+
+FEWEST_ROWS = 3
+"""A value with fewer training rows counts as not known."""
+
+HISTORY_LEVELS = np.array([0.25, 0.5, 0.75])
+HOUR_S, DAY_HOURS = 3600.0, 24.0
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What the design knows of metadata and plan.
+
+    Attributes:
+        texts: metadata field -> its known values, from the one whose jobs needed least to the one whose jobs needed
+            most: the place in this order is the field's number. One number per field instead of a column per value
+            makes the trees seven times as fast; they can still tell any two values apart.
+        numbers: plan fields.
+    """
+
+    texts: dict[str, tuple[str, ...]]
+    numbers: tuple[str, ...]
+
+
+def learn_vocabulary(jobs: pd.DataFrame, targets: Floats, fields: tuple[str, ...]) -> Vocabulary:
+    """Return what these (training) rows know.
+
+    Args:
+        jobs: the rows.
+        targets: (n_rows,) what they needed, in log units.
+        fields: submit-time fields in use; a job's own name says nothing of a new job and is left out.
+    """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    known = {}
+    for name in fields:
+        if name in METADATA_FIELDS and name != "job_name":
+            groups = pd.Series(targets).groupby(jobs[name].astype("object").to_numpy())
+            means = groups.mean()[groups.size() >= FEWEST_ROWS].sort_values(kind="stable")
+            known[name] = tuple(str(value) for value in means.index)
+    return Vocabulary(known, tuple(name for name in fields if name in PLAN_FIELDS))
+
+
+def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
+    """Return (n_rows, n_columns) numbers without history; what is not given or not known is NaN.
+
+    Args:
+        jobs: the table.
+        vocabulary: of the training rows.
+        times: (n_rows,) s.
+    """
+    columns: list[Floats] = [times, times / HOUR_S % DAY_HOURS]
+    columns += [numbers_of(jobs, name) for name in vocabulary.numbers]
+    for name, known in vocabulary.texts.items():
+        places = {value: float(place) for place, value in enumerate(known)}
+        columns.append(np.array(jobs[name].astype("object").map(places), dtype=np.float64))
+    return np.column_stack(columns)
+
+
+def history(past: Past, asked: Cells, asked_units: Ints) -> Floats:
+    """Return (n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out."""
+    recent = recent_quantiles(past, asked, asked_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
+    flat = recent_quantiles(past, asked, asked_units, HISTORY_LEVELS, np.inf)
+    return np.column_stack([recent.quantiles, flat.quantiles, recent.level, np.log1p(recent.count), _age(past, asked)])
+
+
+def _age(past: Past, asked: Cells) -> Floats:
+    """Return (n_rows,) log days to the end of what is known, 0 within it."""
+    age_s: Floats = np.maximum(asked.times - past.cells.times.max(initial=0.0), 0.0)
+    return np.log1p(age_s / (HOUR_S * DAY_HOURS))

@@ -1,0 +1,239 @@
+"""Which candidates to combine, and intervals that cover what they say: both from rows that no candidate was trained on.
+
+The intervals are those of conformalised quantile regression on the log scale, by depth of history.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.forecasts.candidates import CANDIDATES, MEDIAN, Answers, ask, train_candidates
+from workprof.forecasts.history import Past, take_cells
+from workprof.forecasts.splits import Fold, holdout, make_folds
+from workprof.forecasts.weighted_samples import effective_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workprof.forecasts.estimates import EstimateSettings
+
+MIXTURES: tuple[tuple[float, ...], ...] = (
+    (1.0, 0.0, 0.0),
+    (0.0, 1.0, 0.0),
+    (0.0, 0.0, 1.0),
+    (0.5, 0.5, 0.0),
+    (0.5, 0.0, 0.5),
+    (0.0, 0.5, 0.5),
+    (1 / 3, 1 / 3, 1 / 3),
+)
+CAUTIONS = (0.0, 0.2, 0.4)
+RECENT = CANDIDATES.index("recent")
+LOWER_QUARTILE = 2
+"""Position of the lower quartile in LEVELS."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Weights of the candidates' quantiles, and how far the point lies from the median towards the lower quartile.
+
+    A ratio error punishes an over-estimate without limit and an under-estimate with at most 1, so the point that makes
+    it small lies below the median where a job's history is wide, and at the median where it is narrow.
+
+    Attributes:
+        weights: of `CANDIDATES`, summing to 1.
+        caution: 0 = the median, 1 = the lower quartile.
+        loss: on the validation rows, of this choice.
+    """
+
+    weights: tuple[float, ...]
+    caution: float
+    loss: float
+
+    @property
+    def words(self) -> str:
+        """The combination for people."""
+        parts = " + ".join(
+            f"{weight:.2g} {name}" for name, weight in zip(CANDIDATES, self.weights, strict=True) if weight
+        )
+        return f"{parts}, {self.caution:.0%} of the way from the median to the lower quartile"
+
+
+def mix(answers: Answers, weights: tuple[float, ...], n_levels: int) -> Floats:
+    """Return (n_rows, n_levels) weighted means of the candidates' log quantiles.
+
+    A job without any history gets the quantiles of all past jobs alone: trees would take an unseen value for whatever
+    known value is left over, and be sure of it.
+
+    Args:
+        answers: of the candidates.
+        weights: of each.
+        n_levels: history levels; a row that reached this one has no history.
+    """
+    mixed: Floats = np.tensordot(np.array(weights), answers.quantiles, axes=1)
+    return np.where((answers.level >= n_levels)[:, None], answers.quantiles[RECENT], mixed)
+
+
+def point_of(mixed: Floats, caution: float) -> Floats:
+    """Return (n_rows,) log points from (n_rows, n_levels) log quantiles."""
+    point: Floats = (1 - caution) * mixed[:, MEDIAN] + caution * mixed[:, LOWER_QUARTILE]
+    return point
+
+
+def point_loss(point: Floats, true: Floats) -> float:
+    """Return the mean of log(1 + ratio error): small and large errors both count, none without bound.
+
+    Args:
+        point: (n_rows,) log estimates.
+        true: (n_rows,) log values.
+    """
+    return float(np.mean(np.log1p(np.abs(np.expm1(np.minimum(point - true, 50.0))))))
+
+
+def choose(answers: Answers, true: Floats, n_levels: int) -> Combination:
+    """Return the mixture and caution with the smallest loss on validation rows.
+
+    Args:
+        answers: of candidates that were not trained on these rows.
+        true: (n_rows,) log values.
+        n_levels: history levels.
+    """
+    found = []
+    for weights in MIXTURES:
+        mixed = mix(answers, weights, n_levels)
+        found += [Combination(weights, caution, point_loss(point_of(mixed, caution), true)) for caution in CAUTIONS]
+    return min(found, key=lambda combination: combination.loss)
+
+
+FEWEST_IN_STRATUM = 100
+"""Independent calibration rows of a stratum of its own; smaller ones are calibrated together."""
+
+
+@dataclass(frozen=True)
+class Strata:
+    """What is calibrated apart: (n_rows,) history level of each row, 0 .. n_levels, and the number of levels."""
+
+    level: Ints
+    n_levels: int
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How much wider (log units; below 0: narrower) the quantiles must be.
+
+    Attributes:
+        nominal: coverage that is promised, 0-1.
+        margins: (n_levels + 1,) by history level, the last for jobs without any history.
+        rows: (n_levels + 1,) calibration rows of each; 0 = calibrated with the others.
+    """
+
+    nominal: float
+    margins: Floats
+    rows: Ints
+
+
+def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: Ints, nominal: float) -> Calibration:
+    """Return the margins that make [low, high] cover `nominal` of the rows of units that no model has seen.
+
+    Args:
+        low: (n_rows,) log lower quantile of validation rows.
+        high: (n_rows,) log upper quantile.
+        true: (n_rows,) log values.
+        strata: what is calibrated apart.
+        units: (n_rows,) what the split keeps together.
+        nominal: coverage, 0-1.
+
+    Source:
+        Conformalised quantile regression (Romano, Patterson, Candès, NeurIPS 2019), equations 6 to 8; the strata are
+        those of Mondrian conformal prediction. Ours uses out-of-fold scores where units are few, and counts rows of one
+        unit together (see `_margin`): a new job's rows are right or wrong together.
+    """
+    scores = np.maximum(low - true, true - high)
+    level, found = strata.level, range(strata.n_levels + 1)
+    worth = [effective_size(np.ones(int((level == at).sum())), units[level == at]) for at in found]
+    own = np.array(worth) >= FEWEST_IN_STRATUM
+    others = ~own[level]
+    if effective_size(np.ones(int(others.sum())), units[others]) < FEWEST_IN_STRATUM:
+        others = np.ones(len(level), dtype=np.bool_)
+    chosen = [level == at if own[at] else others for at in found]
+    margins = np.array([_margin(scores[rows], units[rows], nominal) for rows in chosen], dtype=np.float64)
+    return Calibration(nominal, margins, np.bincount(level, minlength=len(own)) * own)
+
+
+def interval(low: Floats, high: Floats, level: Ints, calibration: Calibration) -> tuple[Floats, Floats]:
+    """Return the calibrated ends, (n_rows,) each, in log units; they never cross."""
+    margin = calibration.margins[level]
+    middle = (low + high) / 2
+    return np.minimum(low - margin, middle), np.maximum(high + margin, middle)
+
+
+def _margin(scores: Floats, units: Ints, nominal: float) -> float:
+    """Return the smallest score that a share of nominal + (nominal - 1/2) / n does not exceed, at most the largest.
+
+    n is the effective number of units. The published rank, ceil((n + 1) * nominal), puts the row that is asked for
+    among the scores, larger than all; so does this, but with its unit, which is expected to hold 1 / n of the rows and
+    to lie half below the margin where it lies across it. With units of one row both are the same up to one rank; with
+    units of unequal sizes coverage is nominal on average over draws, where the published rank covers less.
+    """
+    share = nominal + (nominal - 0.5) / effective_size(np.ones(len(scores)), units)
+    rank = min(len(scores), math.ceil(len(scores) * share - 1e-9))
+    return float(np.partition(scores, rank - 1)[rank - 1])
+
+
+VALIDATION_FOLDS = 5
+VALIDATION_SHARE = 0.25
+FEW_UNITS = 1_000
+"""Up to so many units (rows, jobs or groups, as the split keeps them together; of equal size, or worth as much), every
+past job takes its turn as a validation row; above, a quarter of them is enough."""
+
+
+@dataclass(frozen=True)
+class Validated:
+    """What candidates say of rows that they were not trained on.
+
+    Attributes:
+        answers: of each candidate.
+        true: (n_rows,) log values.
+        rows: (n_rows,) their positions among the past jobs.
+        units: (n_rows,) what the split keeps together.
+    """
+
+    answers: Answers
+    true: Floats
+    rows: Ints
+    units: Ints
+
+
+def validate(
+    jobs: pd.DataFrame,
+    past: Past,
+    fields: tuple[str, ...],
+    settings: EstimateSettings,
+    report: Callable[[float], None],
+) -> Validated:
+    """Return what candidates say of rows that they were not trained on."""
+    found = []
+    folds = _validation_folds(jobs, past.units, settings)
+    for turn, fold in enumerate(folds):
+        report(turn / len(folds))
+        known = Past(take_cells(past.cells, fold.train), past.targets[fold.train], past.units[fold.train])
+        loaded = train_candidates(jobs.iloc[fold.train], known, fields, settings.seed)
+        found.append(ask(loaded, jobs.iloc[fold.test], take_cells(past.cells, fold.test), past.units[fold.test]))
+    answers = Answers(
+        np.concatenate([answer.quantiles for answer in found], axis=1),
+        np.concatenate([answer.level for answer in found]),
+        np.concatenate([answer.count for answer in found]),
+    )
+    rows = np.concatenate([fold.test for fold in folds])
+    return Validated(answers, past.targets[rows], rows, past.units[rows])
+
+
+def _validation_folds(jobs: pd.DataFrame, units: Ints, settings: EstimateSettings) -> tuple[Fold, ...]:
+    if settings.split == "by_time" or effective_size(np.ones(len(units)), units) > FEW_UNITS:
+        return (holdout(jobs, settings.split, VALIDATION_SHARE, settings.seed),)
+    return make_folds(jobs, settings.split, VALIDATION_FOLDS, settings.seed)

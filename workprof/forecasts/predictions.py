@@ -1,0 +1,137 @@
+"""Answers of a classifier: a profile, or an abstention with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.forecasts.encoder import Encoded, MetadataEncoder, is_seen
+
+NO_PROFILE = -1
+ANSWERED, UNSEEN, OUTLIER, UNSUPPORTED, UNSURE = range(5)
+REASON_CODES = ("answered", "unseen", "no_profile", "unsupported", "unsure")
+"""Names of the reason codes 0-4; where several hold, the first is given."""
+
+SUBMITTER = ("user", "group")
+"""Fields that say who submits; where the classifier uses neither, all its categorical fields take their place."""
+
+N_TOP = 3
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a classifier says of jobs.
+
+    Attributes:
+        classes: (n_classes,) profiles in the order of the probabilities; -1 = no profile (corrected mode only).
+        probabilities: (n_rows, n_classes) calibrated in corrected mode; each row adds up to 1.
+        profile: (n_rows,) the answer; -1 where it abstains.
+        best: (n_rows,) the most likely profile whether or not it abstains; never -1.
+        probability: (n_rows,) of `best`.
+        abstained: (n_rows,).
+        reason: (n_rows,) position in `reasons`, 0 = answered.
+        reasons: texts by code, see `REASON_CODES`.
+        top: (n_rows, up to 3) most likely classes, the likeliest first; may hold -1.
+        top_probability: of `top`.
+    """
+
+    classes: Ints
+    probabilities: Floats
+    profile: Ints
+    best: Ints
+    probability: Floats
+    abstained: Bools
+    reason: Ints
+    reasons: tuple[str, ...]
+    top: Ints
+    top_probability: Floats
+
+    def __len__(self) -> int:
+        return len(self.profile)
+
+    def reason_text(self, row: int) -> str:
+        """Return why a row got no profile; empty where it got one."""
+        text: str = self.reasons[int(self.reason[row])]
+        return text
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When to abstain.
+
+    Attributes:
+        abstains: False in faithful mode.
+        threshold: smallest probability of an answer.
+        least_support: training rows that a profile needs.
+        support: (n_classes,) training rows.
+    """
+
+    abstains: bool
+    threshold: float
+    least_support: int
+    support: Ints
+
+
+def decide(probabilities: Floats, classes: Ints, unseen: Bools, rules: Rules) -> Predictions:
+    """Return the answers.
+
+    Args:
+        probabilities: (n_rows, n_classes).
+        classes: (n_classes,) rising, with or without -1.
+        unseen: (n_rows,) whether nothing identifying was seen in training.
+        rules: when to abstain.
+    """
+    rows = np.arange(len(probabilities))
+    first_profile = int(classes[0] == NO_PROFILE)
+    place = first_profile + probabilities[:, first_profile:].argmax(axis=1)
+    best, probability = classes[place], probabilities[rows, place]
+    reason = np.full(len(rows), ANSWERED, dtype=np.int64)
+    if rules.abstains:
+        reason[probability < rules.threshold] = UNSURE
+        reason[rules.support[place] < rules.least_support] = UNSUPPORTED
+        if first_profile:
+            reason[probabilities[:, 0] > probability] = OUTLIER
+        reason[unseen] = UNSEEN
+    order = np.argsort(-probabilities, axis=1, kind="stable")[:, :N_TOP]
+    return Predictions(
+        classes=classes,
+        probabilities=probabilities,
+        profile=np.where(reason == ANSWERED, best, NO_PROFILE),
+        best=best,
+        probability=probability,
+        abstained=reason != ANSWERED,
+        reason=reason,
+        reasons=reason_texts(rules),
+        top=classes[order],
+        top_probability=np.take_along_axis(probabilities, order, axis=1),
+    )
+
+
+def reason_texts(rules: Rules) -> tuple[str, ...]:
+    """Return the reasons in words, by code."""
+    return (
+        "",
+        "nobody known: training saw neither the user nor the group (without these fields: no value at all)",
+        "no profile: jobs like this one are most often outliers",
+        f"too little support: training saw the profile in fewer than {rules.least_support} rows",
+        f"unsure: no profile reaches the probability {rules.threshold:.2f}",
+    )
+
+
+def unseen_submitter(encoder: MetadataEncoder, rows: Encoded) -> Bools:
+    """Return (n_rows,): whether no identifying field holds a value that training saw."""
+    names = [values.field for values in encoder.categories]
+    places = [names.index(name) for name in SUBMITTER if name in names] or list(range(len(names)))
+    if not places:
+        return np.zeros(len(rows), dtype=np.bool_)
+    seen = is_seen(encoder, rows)[:, places]
+    return np.asarray(seen.sum(axis=1) == 0)
+
+
+def joined(parts: list[Predictions]) -> Predictions:
+    """Return the answers of consecutive parts as one."""
+    names = ("probabilities", "profile", "best", "probability", "abstained", "reason", "top", "top_probability")
+    merged = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Predictions(classes=parts[0].classes, reasons=parts[0].reasons, **merged)

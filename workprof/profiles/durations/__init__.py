@@ -1,1 +1,0 @@
-"""How long jobs took: ECDFs with bands."""

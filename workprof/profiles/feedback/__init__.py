@@ -1,1 +1,0 @@
-"""What finished jobs say of the forecasts: drift, better estimates, advice."""
