@@ -14,7 +14,7 @@ DATA = f"""
 import time
 import numpy as np
 from sklearn.metrics import f1_score
-from tests.profiles.metadata import sample
+from tests.forecasts.metadata import sample
 from workprof.forecasts.splits import make_folds
 from workprof.forecasts.encoder import METADATA_FIELDS
 jobs = sample(100_001, 0)

@@ -7,7 +7,7 @@ JOBS = 20
 DATA = """
 import time
 import numpy as np
-from tests.profiles.metadata import sample
+from tests.forecasts.metadata import sample
 from workprof.forecasts.encoder import METADATA_FIELDS
 jobs = sample(100_001, 0)
 labels = jobs["profile"].to_numpy(dtype=np.int64)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.profiles.loops import TARGET, begun, jobs_of, model_of, seen
+from tests.forecasts.loops import TARGET, begun, jobs_of, model_of, seen
 from workprof.charts.feedback import (
     acquires_history,
     advice_sentence,

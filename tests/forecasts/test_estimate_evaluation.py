@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.profiles.test_estimates import planted_jobs
+from tests.forecasts.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.errors import NotEnoughData
 from workprof.forecasts.estimate_evaluation import BASELINES, EstimateEvaluation, evaluate_estimates

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.profiles.loops import KINDS, MEDIANS, SENSORS10, TARGET, begun, forecasts_of, jobs_of, model_of, seen
+from tests.forecasts.loops import KINDS, MEDIANS, SENSORS10, TARGET, begun, forecasts_of, jobs_of, model_of, seen
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.forecasts.feedback.drift import (
     DRIFT,

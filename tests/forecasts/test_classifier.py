@@ -7,7 +7,7 @@ import xgboost
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import OneHotEncoder
 
-from tests.profiles.metadata import sample, small_table
+from tests.forecasts.metadata import sample, small_table
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
 from workprof.forecasts.boosting import best_temperature, best_threshold, log_loss, softmax
 from workprof.forecasts.classifier import (

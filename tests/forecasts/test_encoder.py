@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
-from tests.profiles.metadata import small_table
+from tests.forecasts.metadata import small_table
 from workprof.errors import ColumnMissing, TraceError
 from workprof.forecasts.encoder import (
     MetadataEncoder,

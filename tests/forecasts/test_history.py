@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.profiles import naive_estimates
+from tests.forecasts import naive_estimates
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.errors import summarise_errors

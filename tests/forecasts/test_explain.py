@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.profiles.metadata import small_table
+from tests.forecasts.metadata import small_table
 from workprof.errors import NoRows, SettingsError
 from workprof.forecasts.boosting import margins, thaw
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier, fit_classifier

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
 
-from tests.profiles.metadata import sample, small_table
+from tests.forecasts.metadata import sample, small_table
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.classifier import ClassifierSettings, train_classifier
@@ -126,7 +126,7 @@ def test_bad_tables_are_told():
 def test_the_development_sample():
     import pandas as pd
 
-    from tests.profiles.metadata import NAMES
+    from tests.forecasts.metadata import NAMES
 
     jobs = pd.read_csv(PAI_SAMPLE, na_values=["NULL"]).rename(columns=NAMES)
     jobs["duration_s"] = jobs["end_time"] - jobs["start_time_s"]
