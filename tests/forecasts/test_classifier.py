@@ -15,7 +15,6 @@ from workprof.forecasts.classifier import (
     ClassifierSettings,
     LoadedClassifier,
     fit_classifier,
-    job_frame,
     predict,
     train_classifier,
 )
@@ -158,16 +157,6 @@ def test_a_large_batch_is_told_in_parts(small):
     assert [share for share, _ in told] == [0.2, 0.4, 0.6, 0.8, 1.0]
     assert told[0][1] == "20,000 of 100,000 jobs classified"
     assert np.array_equal(answers.profile[:1_000], answers.profile[-1_000:])
-
-
-def test_one_job_by_its_fields(small):
-    answers = predict(small, job_frame(small, {"task_name": "ps", "user": "u1", "group": "g1"}))
-    assert answers.profile.tolist() == [1]
-    assert job_frame(small, {"requested_gpu_percent": "50"})["requested_gpu_percent"][0] == 50.0
-    with pytest.raises(SettingsError, match="colour is no field of this classifier; its fields are job_name"):
-        job_frame(small, {"colour": "red"})
-    with pytest.raises(SettingsError, match="requested_gpu_percent is 'all', which is no number"):
-        job_frame(small, {"requested_gpu_percent": "all"})
 
 
 def test_bad_input_is_told(small):

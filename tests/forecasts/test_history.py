@@ -101,7 +101,7 @@ PLAN = ("requested_cpu_percent", "requested_memory_bytes", "requested_gpu_percen
     ],
 )
 def test_leave_one_job_out_on_the_development_sample(fields, row):
-    """The deterministic table of polarisprofiler.md, section 4, last rows, from medians with back-off."""
+    """Medians with back-off: the rows of a table that was computed apart from this code."""
     jobs = pd.read_csv(PAI_SAMPLE).rename(
         columns=dict(zip(("plan_cpu", "plan_mem", "plan_gpu", "inst_num"), PLAN, strict=True))
     )

@@ -4,7 +4,7 @@ import pytest
 
 from tests.profiles.planted import job_table
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.profiles.features import numeric_columns, read_features
+from workprof.profiles.features import draw_per_group, draw_rows, numeric_columns, read_features
 from workprof.profiles.settings import ALL17, SENSORS10
 
 
@@ -65,3 +65,16 @@ def test_nullable_and_decimal_columns_are_numbers():
 def test_the_truth_is_no_feature():
     assert "truth_profile" not in numeric_columns(job_table(20))
     assert "row_id" not in numeric_columns(job_table(20))
+
+
+def test_draws_repeat_and_are_sorted():
+    rows = draw_rows(1000, 100, seed=7)
+    assert np.array_equal(rows, draw_rows(1000, 100, seed=7))
+    assert np.all(np.diff(rows) > 0)
+    assert len(draw_rows(10, 100, seed=7)) == 10
+
+
+def test_each_group_is_drawn_in_proportion_but_never_left_out():
+    codes = np.repeat([0, 1, 2], [900, 98, 2])
+    drawn = np.bincount(codes[draw_per_group(codes, 100, seed=0)])
+    assert drawn.tolist() == [90, 10, 2]

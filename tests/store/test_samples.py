@@ -9,11 +9,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workprof.errors import ColumnMissing, SettingsError
-from workprof.profiles.features import stratified_sizes
 from workprof.store.reports import IngestOptions
 from workprof.store.sample import shares
 
+PUBLISHED = {  # workload: (rows after the cross join, rows in the paper's sample)
+    "bert": (10_940_142, 29_818),
+    "ctr": (9_128_957, 24_881),
+    "graphlearn": (4_888_371, 13_323),
+    "inception": (10_781_289, 29_385),
+    "nmt": (13_537, 37),
+    "resnet": (60_863, 166),
+    "rl": (849_626, 2_316),
+    "vgg": (11_768, 32),
+    "xlnet": (15_632, 43),
+}
+
 COUNTS = st.dictionaries(st.none() | st.text(max_size=3), st.integers(1, 10**6), min_size=1, max_size=30)
+
+
+def published_sizes(counts, rows):
+    """The paper's rounding, each stratum by itself."""
+    total = sum(counts.values())
+    return {value: round(count / total * rows) for value, count in counts.items()}
+
+
+def test_the_papers_rounding_gives_its_table_and_ours_differs_by_its_surplus():
+    counts = {name: rows for name, (rows, _) in PUBLISHED.items()}
+    theirs, ours = published_sizes(counts, 100_000), shares(counts, 100_000, 0)
+    assert theirs == {name: drawn for name, (_, drawn) in PUBLISHED.items()}
+    assert (sum(theirs.values()), sum(ours.values())) == (100_001, 100_000)
+    assert sum(abs(theirs[name] - ours[name]) for name in counts) == 1
 
 
 @given(COUNTS, st.floats(0, 1), st.integers(0, 5))
@@ -32,7 +57,7 @@ def test_the_largest_remainders_get_what_is_left():
     counts = {"a": 341, "b": 341, "c": 318}  # shares of 10: 3.41, 3.41, 3.18
     sizes = shares(counts, 10, 0)
     assert sizes["c"] == 3 and sorted([sizes["a"], sizes["b"]]) == [3, 4]
-    assert sum(stratified_sizes(counts, 10).values()) == 9  # the paper's rounding, each stratum by itself
+    assert sum(published_sizes(counts, 10).values()) == 9
     assert {shares(counts, 10, seed)["a"] for seed in range(20)} == {3, 4}
 
 

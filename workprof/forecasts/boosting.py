@@ -64,7 +64,7 @@ def grow(encoder: MetadataEncoder, training: TrainingRows, n_classes: int, n_rou
     """Return a booster of `n_rounds` trees per class: depth 6, histograms, and in corrected mode long steps.
 
     Source:
-        polarisprofiler.md, section 3: XGBoost's defaults, which the faithful mode keeps.
+        PolarisProfiler: XGBoost's defaults, which the faithful mode keeps.
     """
     import xgboost  # noqa: PLC0415  heavy
 

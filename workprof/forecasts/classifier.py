@@ -230,7 +230,7 @@ def train_classifier(
         progress: told each step.
 
     Source:
-        polarisprofiler.md, section 3. Faithful mode: one-hot of the five metadata fields, XGBClassifier's defaults,
+        PolarisProfiler (SOSE'23). Faithful mode: one-hot of the five metadata fields, XGBClassifier's defaults,
         rows with a profile only. Ours differs from it in that equal rows are merged with their count as weight, which
         gives the same trees, and that base_score is the 0.5 of the XGBoost of that time.
 
@@ -284,31 +284,6 @@ def fit_classifier(
 def predict(model: ClassifierModel, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
     """Return the answers of a classifier that is asked once; see `LoadedClassifier.predict`."""
     return LoadedClassifier(model).predict(jobs, progress)
-
-
-def job_frame(model: ClassifierModel, values: Mapping[str, str | float]) -> pd.DataFrame:
-    """Return a table of one job from field = value pairs.
-
-    Raises:
-        SettingsError: for a field that the classifier does not use, or a plan value that is no number.
-    """
-    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
-
-    fields = model.encoder.fields
-    unknown = [name for name in values if name not in fields]
-    if unknown or not values:
-        given = f"{', '.join(unknown)} is no field of this classifier" if unknown else "no field is given"
-        raise SettingsError(f"{given}; its fields are {', '.join(fields)}")
-    return pd.DataFrame({name: [_value(name, value)] for name, value in values.items()})
-
-
-def _value(name: str, value: str | float) -> str | float:
-    if name in METADATA_FIELDS:
-        return str(value)
-    try:
-        return float(value)
-    except ValueError as error:
-        raise SettingsError(f"{name} is {value!r}, which is no number") from error
 
 
 def _rules(model: ClassifierModel) -> Rules:

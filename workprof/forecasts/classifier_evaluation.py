@@ -224,7 +224,7 @@ def _mean(values: Bools) -> float:
 
 
 N_FOLDS = 5
-"""A fifth of the rows is tested at a time, as published (polarisprofiler.md, section 3); by time the last 30 %."""
+"""A fifth of the rows is tested at a time, as published; by time the last 30 %."""
 
 ALL_TURNS = ("by_job", "by_group")
 """Splits whose turns are all run: one job or group can be a seventh of the rows, and a score then hangs on its side."""
@@ -275,7 +275,7 @@ def evaluate_classifier(
         progress: told each split.
 
     Source:
-        polarisprofiler.md, sections 3 and 7a. Faithful mode scores rows with a profile only, by a random 80/20 split as
+        PolarisProfiler (SOSE'23), Table V. Faithful mode scores rows with a profile only, by a random 80/20 split as
         published, but the encoder sees the training rows only; the published one saw all rows, which adds columns that
         are zero in training and so changes no tree. The draw is ours, so the rows differ.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workprof.forecasts.classifier import ClassifierSettings
 
 METADATA_FIELDS = ("job_name", "user", "task_name", "group", "workload")
-"""The published inputs (polarisprofiler.md, section 1a, 'Metadata columns X')."""
+"""The published inputs."""
 
 PLAN_FIELDS = ("requested_cpu_percent", "requested_memory_bytes", "requested_gpu_percent", "instances")
 """What the user asks for; known at submission too, so part of the corrected mode's inputs."""
@@ -166,7 +166,7 @@ def fit_encoder(jobs: pd.DataFrame, fields: tuple[str, ...], mode: str, rare_row
 
     Args:
         jobs: training rows; must have the fields.
-        fields: names, see `submit_time.usable_fields`.
+        fields: names, see `usable_fields`.
         mode: 'corrected' or 'faithful'.
         rare_rows: training rows from which on a value stands for itself.
 

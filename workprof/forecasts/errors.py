@@ -70,7 +70,7 @@ def ratio_error(predicted: Floats, true: Floats) -> Floats:
     """Return |p - t| / t; 0 where both are 0, infinite where only t is.
 
     Source:
-        What the published notebook computes and its axis calls per cent (polarisprofiler.md, section 0.1).
+        What the published notebook computes and its axis calls per cent.
     """
     return _divided(np.abs(predicted - true), true)
 
@@ -84,31 +84,6 @@ def factor_error(predicted: Floats, true: Floats) -> Floats:
     """Return max(p / t, t / p), 1 where both are 0."""
     larger, smaller = np.maximum(predicted, true), np.minimum(predicted, true)
     return np.where(larger == smaller, 1.0, _divided(larger, smaller))
-
-
-def published_percent_error(predicted: Floats, true: Floats) -> Floats:
-    """Return |p - t| / t * 100, and 0 wherever t is 0.
-
-    Source:
-        The extended package's per-feature error; its free pass for a true zero is kept (polarisprofiler.md, 4).
-    """
-    return np.where(true == 0, 0.0, 100.0 * ratio_error(predicted, true))
-
-
-def published_overall_error(predicted: Floats, true: Floats) -> Floats:
-    """Return sqrt(mean of squares) over the features, over the sum of the true values, times 100.
-
-    At most 50 for any 0 <= p <= t, so that an under-prediction never passes the published threshold of 50.
-
-    Args:
-        predicted: (n_rows, n_features) GB, per cent, per cent, seconds.
-        true: the same shape.
-
-    Source:
-        The extended package's 'Overall' (polarisprofiler.md, section 0.5).
-    """
-    spread = np.sqrt(np.mean((true - predicted) ** 2, axis=1))
-    return 100.0 * _divided(spread, true.sum(axis=1))
 
 
 def summarise_errors(name: str, predicted: Floats, true: Floats) -> PredictorErrors:
@@ -155,7 +130,11 @@ def _quantiles_at(values: Floats, levels: Floats) -> Floats:
 
 
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 0.99, 1.0)
-"""Of the quantiles below: p5 ... p99 and the maximum."""
+"""Of the published quantiles: p5 ... p99 and the maximum.
+
+The published errors are a line to hold our own against, not a comparison: they are of other jobs and of a model that
+was not published.
+"""
 
 PERCENT_LIMITS = (5.0, 10.0, 20.0, 50.0, 100.0)
 RATIO_LIMITS = (0.05, 0.2, 1.0, 5.0)

@@ -42,7 +42,7 @@ FLAWS = {
     "iqr": "the width between the quartiles, not a level: zero for a profile of equal jobs",
     "skew_adaptive": "jumps from the median to the 5th percentile where the sample's skewness changes its sign",
 }
-"""Published estimator -> what is wrong with it (polarisprofiler.md, sections 4 and 7)."""
+"""Published estimator -> what is wrong with it."""
 
 
 def _mean(values: Floats) -> float:

@@ -262,7 +262,7 @@ def explain_all(
     """Return mean |SHAP| over a sample of jobs.
 
     Source:
-        the paper's stacked bars (polarisprofiler.md, section 3) are `by_value` over its first 10,000 test rows; ours
+        the paper's stacked bars are `by_value` over its first 10,000 test rows; ours
         draws the rows at random, and adds the sums per field.
 
     Raises:

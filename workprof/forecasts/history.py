@@ -30,7 +30,7 @@ LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("user", "workload", "task_name"), 2),
     (("workload", "task_name"), 2),
 )
-"""Fields of each level and the fewest jobs that a cell of it needs (polarisprofiler.md, section 4, last line)."""
+"""Fields of each level and the fewest jobs that a cell needs; a group is PAI's tag of recurring jobs (Weng et al., 2022)."""
 
 GROUP = "group"
 TIMES = ("submit_time_s", "start_time_s")
@@ -141,11 +141,7 @@ def take_cells(cells: Cells, rows: Ints) -> Cells:
 
 
 def backoff_medians(past: Past, asked: Cells) -> Floats:
-    """Return (n_asked,) medians of the first cell that has enough past jobs, of all past jobs where none has.
-
-    Source:
-        polarisprofiler.md, section 4: the last row of its leave-one-job-out table, with every field in use.
-    """
+    """Return (n_asked,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
     import pandas as pd  # noqa: PLC0415
 
     found = np.full(len(asked.times), np.nan)

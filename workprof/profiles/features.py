@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,27 +16,6 @@ from workprof.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def stratified_sizes(strata: Mapping[str, int], size: int) -> dict[str, int]:
-    """Return how many rows to draw from each stratum: round(N_k / N * size), never more than there are.
-
-    Rounding each stratum by itself means that the total can differ from `size` by a few rows (100,001 in the paper).
-
-    Args:
-        strata: stratum -> rows in it.
-        size: rows wanted in all.
-
-    Raises:
-        SettingsError: for a negative size.
-
-    Source:
-        PolarisProfiler, Table I; the half-to-even rounding of Python as in the authors' notebook.
-    """
-    if size < 0:
-        raise SettingsError(f"the sample size is {size}; give 0 or more")
-    total = sum(strata.values())
-    return {name: min(rows, round(rows / total * size)) if total else 0 for name, rows in strata.items()}
 
 
 def draw_rows(n_rows: int, size: int, seed: int) -> Ints:

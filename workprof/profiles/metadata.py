@@ -16,7 +16,7 @@ METADATA = ("workload", "task_name", "user", "group", "job_name", "gpu_type", "n
 """Columns that say what was known when a job was submitted, in the order of the page; absent ones are skipped."""
 
 CELL = ("workload", "task_name")
-"""The metadata cell that purity is measured against (polarisprofiler.md, 0.3)."""
+"""The metadata cell that purity is measured against: each published profile is one pair, but for 13 rows in all."""
 
 NOT_GIVEN = "not given"
 REST = "all others"

@@ -64,8 +64,8 @@ def size_term(n_clusters: float, target_clusters: int) -> float:
     """Return s_k = 1 - |target - k| / max(target, k), 0 to 1.
 
     Source:
-        PolarisProfiler's notebook with target 26. Its package passes the mean cluster *size* as k (polarisprofiler.md,
-        7b), which makes the term about 0.009 whatever the clustering is.
+        PolarisProfiler's notebook with target 26. Its package passes the mean cluster *size* as k, which
+        makes the term about 0.009 whatever the clustering is.
     """
     return 1.0 - abs(target_clusters - n_clusters) / max(target_clusters, n_clusters)
 

@@ -27,7 +27,7 @@ SENSORS10 = (
     "read_count",
     "write_count",
 )
-"""What a job did, by its sensors: the corrected mode's features (polarisprofiler.md, section 2)."""
+"""What a job did, by its sensors: the corrected mode's features."""
 
 ALL17 = (
     "instances",
@@ -44,7 +44,7 @@ ALL17 = (
 FEATURE_SETS = {"sensors10": SENSORS10, "all17": ALL17}
 
 PUBLISHED_TARGET_CLUSTERS = 26
-"""The 'optimal' number of the paper: its own winner's count, never justified (polarisprofiler.md, section 2)."""
+"""The 'optimal' number of the paper: its own winner's count, never justified."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workprof.profiles.spread import FeatureSpread
 
 SPIKE_SHARE = 0.1
-"""A whole-second duration that holds this share of a profile is a spike (PAI's 13 s: polarisprofiler.md, 5c)."""
+"""A whole-second duration that holds this share of a profile is a spike (such as PAI's 13 s)."""
 
 SMALLEST_SPIKE_ROWS = 5
 TAIL_FACTOR_P95 = 10.0

@@ -276,7 +276,7 @@ def _sizes(settings: ProfileSettings) -> dict[str, Any]:
 
 SUMMARISED = ("n_outliers", "n_clusters", "mean_cluster_size", "avg_silhouette", "davies_bouldin", "acquires")
 TARGETS = (10, 20, 26, 50, 100)
-"""Targets of the sensitivity table in polarisprofiler.md, section 2, and the published 26."""
+"""Targets that show how much the winner hangs on the published 26."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from workprof.errors import NotEnoughData, SettingsError
 
 ROWS_PER_BLOCK = 128
 LISTED = 32
-"""Neighbours kept by name: enough for most rows to find one in a denser place (see `spanning_tree`)."""
+"""Neighbours kept by name: enough for most rows to find one in a denser place (see `kernels.boruvka`)."""
 
 BLOCKS_PER_CHUNK = 8
 DIMS_AT_ONCE = 4

@@ -2,8 +2,7 @@
 
 Source: polarisprofiler.md 1a (the paper's Table I): n_k = round(N_k / N * rows) per value of the column.
 Ours differs: the sizes are those of the largest remainder, so that they add up to `rows` (rounding each by itself gave
-the paper 100,001; `profiles.sampling.stratified_sizes` does that). The draw inside a stratum is by a seeded hash of the
-row, and only finished rows are drawn from.
+the paper 100,001). The draw inside a stratum is by a seeded hash of the row, and only finished rows are drawn from.
 """
 
 from __future__ import annotations

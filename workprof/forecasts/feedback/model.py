@@ -125,8 +125,8 @@ def acquires_of(points: Floats, labels: Ints, metric: str, n_clusters: int, targ
     """Return ACQUIRES of a clustering on some rows; NaN where these lie in fewer than two groups.
 
     Source:
-        polarisprofiler.md, section 2, with the clustering's true number of profiles. The published package passes the
-        mean cluster size in its place (7b), and silhouettes of unscaled features; these are of the scaled ones.
+        PolarisProfiler, with the clustering's true number of profiles. The published package passes the mean cluster
+        size in its place, and silhouettes of unscaled features; these are of the scaled ones.
     """
     if len(np.unique(labels)) < 2:
         return float("nan")

@@ -1,4 +1,4 @@
-"""Compiled loops of `clusters`: from a spanning tree to the condensed tree, its stabilities, labels and probabilities.
+"""Compiled loops of `tree.cut`: from a spanning tree to the condensed tree, its stabilities, labels and probabilities.
 
 Each loop visits nodes and adds numbers in the order of hdbscan's own functions, so that results are equal to the last
 bit; tests/profiles/test_clusters.py compares them.

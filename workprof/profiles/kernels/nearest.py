@@ -13,7 +13,7 @@ from workprof.compiled import compiled
 
 Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]
 """Rows in blocks, as compiled loops take them: points (n, d), lanes (d, n), starts (n_blocks + 1,), lower and upper
-corners (d, n_blocks) of the blocks' boxes (see `neighbours.Blocks`), and whether distances are Manhattan's."""
+corners (d, n_blocks) of the blocks' boxes (see `tree.Blocks`), and whether distances are Manhattan's."""
 
 
 @compiled
