@@ -182,27 +182,16 @@ WORDS = {"by_job": "jobs", "random": "rows"}
 
 @dataclass(frozen=True)
 class Tuning:
-    """Choices made inside the training rows.
+    """Choices made inside the training rows."""
 
-    Attributes:
-        n_rounds: trees per class.
-        temperature: divides the scores before the softmax; 1 = as trained.
-        threshold: smallest probability of an answer; 0 = none.
-        split: of the hold-out: 'by_job', 'random', or '' where there was none.
-        n_held_out: rows it held.
-        log_loss: of the held-out rows after calibration; NaN without.
-        log_loss_uncalibrated: before.
-        note: the same in words.
-    """
-
-    n_rounds: int
-    temperature: float
-    threshold: float
-    split: str
-    n_held_out: int
-    log_loss: float
-    log_loss_uncalibrated: float
-    note: str
+    n_rounds: int  # trees per class
+    temperature: float  # divides the scores before the softmax; 1 = as trained
+    threshold: float  # smallest probability of an answer; 0 = none
+    split: str  # of the hold-out: 'by_job', 'random', or '' where there was none
+    n_held_out: int  # rows it held
+    log_loss: float  # of the held-out rows after calibration; NaN without
+    log_loss_uncalibrated: float  # before
+    note: str  # the same in words
 
 
 @dataclass(frozen=True)

@@ -97,17 +97,11 @@ FOREST_SHARE = 0.63
 
 @dataclass(frozen=True)
 class Forest:
-    """A grown forest.
+    """A grown forest."""
 
-    Attributes:
-        model: (n_bytes,) XGBoost JSON of the trees.
-        kept: (n_trees, n_nodes, KEPT_PER_LEAF) positions of past jobs in each leaf, -1 where there are fewer.
-        targets: (n_past,) the past jobs' log target.
-    """
-
-    model: NDArray[np.uint8]
-    kept: Positions
-    targets: Floats
+    model: NDArray[np.uint8]  # (n_bytes,) XGBoost JSON of the trees
+    kept: Positions  # (n_trees, n_nodes, KEPT_PER_LEAF) positions of past jobs in each leaf, -1 where there are fewer
+    targets: Floats  # (n_past,) the past jobs' log target
 
 
 def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Booster]:
@@ -195,23 +189,14 @@ MODEL_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Trained:
-    """What the three ways keep; the forest's positions count within `sampled`.
+    """What the three ways keep; the forest's positions count within `sampled`."""
 
-    Attributes:
-        fields: submit-time fields in use.
-        past: history.
-        vocabulary: of the design.
-        forest: its trees and leaves.
-        boosted: (n_bytes,) XGBoost JSON.
-        sampled: (n_sampled,) positions in `past` that forest and boosting learned from.
-    """
-
-    fields: tuple[str, ...]
-    past: Past
-    vocabulary: Vocabulary
-    forest: Forest
-    boosted: NDArray[np.uint8]
-    sampled: Ints
+    fields: tuple[str, ...]  # submit-time fields in use
+    past: Past  # history
+    vocabulary: Vocabulary  # of the design
+    forest: Forest  # its trees and leaves
+    boosted: NDArray[np.uint8]  # (n_bytes,) XGBoost JSON
+    sampled: Ints  # (n_sampled,) positions in `past` that forest and boosting learned from
 
 
 @dataclass(frozen=True)
@@ -225,17 +210,11 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Answers:
-    """What the candidates say of some jobs.
+    """What the candidates say of some jobs."""
 
-    Attributes:
-        quantiles: (n_candidates, n_rows, n_levels) of the log target.
-        level: (n_rows,) history level that was reached, 0 = narrowest.
-        count: (n_rows,) past jobs in that cell that were used.
-    """
-
-    quantiles: Floats
-    level: Ints
-    count: Ints
+    quantiles: Floats  # (n_candidates, n_rows, n_levels) of the log target
+    level: Ints  # (n_rows,) history level that was reached, 0 = narrowest
+    count: Ints  # (n_rows,) past jobs in that cell that were used
 
 
 def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int) -> Loaded:

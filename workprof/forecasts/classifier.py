@@ -152,35 +152,20 @@ STEPS = {"encode": 0.2, "grow": 0.98, "keep": 1.0}
 
 @dataclass(frozen=True)
 class ClassifierModel:
-    """A trained classifier; nothing in it is executed when it is read back.
+    """A trained classifier; nothing in it is executed when it is read back."""
 
-    Attributes:
-        settings: as asked.
-        encoder: fitted on the training rows; its `fields` are the inputs.
-        classes: (n_classes,) rising; -1 = no profile (corrected mode only).
-        support: (n_classes,) training rows.
-        booster: (n_bytes,) of XGBoost's JSON.
-        tuning: what the inner hold-out chose; faithful: the published values.
-        n_rows: training rows.
-        n_distinct: different rows among them after pooling, as the trees saw them.
-        n_left_out: rows that were not trained on (faithful mode: the outliers).
-        notes: what a reader must know, in words.
-        seconds: time of the training.
-        step_seconds: the same by step.
-    """
-
-    settings: ClassifierSettings
-    encoder: MetadataEncoder
-    classes: Ints
-    support: Ints
-    booster: NDArray[np.uint8]
-    tuning: Tuning
-    n_rows: int
-    n_distinct: int
-    n_left_out: int
-    notes: tuple[str, ...]
-    seconds: float
-    step_seconds: dict[str, float]
+    settings: ClassifierSettings  # as asked
+    encoder: MetadataEncoder  # fitted on the training rows; its `fields` are the inputs
+    classes: Ints  # (n_classes,) rising; -1 = no profile (corrected mode only)
+    support: Ints  # (n_classes,) training rows
+    booster: NDArray[np.uint8]  # (n_bytes,) of XGBoost's JSON
+    tuning: Tuning  # what the inner hold-out chose; faithful: the published values
+    n_rows: int  # training rows
+    n_distinct: int  # different rows among them after pooling, as the trees saw them
+    n_left_out: int  # rows that were not trained on (faithful mode: the outliers)
+    notes: tuple[str, ...]  # what a reader must know, in words
+    seconds: float  # time of the training
+    step_seconds: dict[str, float]  # the same by step
 
 
 class LoadedClassifier:

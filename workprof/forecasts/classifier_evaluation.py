@@ -35,21 +35,13 @@ N_BINS = 10
 
 @dataclass(frozen=True)
 class Reliability:
-    """Stated probability against what came true, in ten equal bins.
+    """Stated probability against what came true, in ten equal bins."""
 
-    Attributes:
-        edges: (11,) of the probability.
-        rows: (10,) in each bin.
-        stated: (10,) mean probability; NaN in an empty bin.
-        observed: (10,) share that was right; NaN in an empty bin.
-        error: expected calibration error 0-1: |stated - observed| weighted by rows; NaN without rows.
-    """
-
-    edges: Floats
-    rows: Ints
-    stated: Floats
-    observed: Floats
-    error: float
+    edges: Floats  # (11,) of the probability
+    rows: Ints  # (10,) in each bin
+    stated: Floats  # (10,) mean probability; NaN in an empty bin
+    observed: Floats  # (10,) share that was right; NaN in an empty bin
+    error: float  # expected calibration error 0-1: |stated - observed| weighted by rows; NaN without rows
 
 
 def reliability(probability: Floats, right: Bools) -> Reliability:
@@ -82,15 +74,10 @@ class ClassScore:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Test rows by truth and answer.
+    """Test rows by truth and answer."""
 
-    Attributes:
-        classes: (n,) rising; -1 = no profile, as truth an outlier, as answer an abstention.
-        counts: (n, n) rows by truth (down) and answer (across).
-    """
-
-    classes: Ints
-    counts: Ints
+    classes: Ints  # (n,) rising; -1 = no profile, as truth an outlier, as answer an abstention
+    counts: Ints  # (n, n) rows by truth (down) and answer (across)
 
 
 def confusion_of(truth: Ints, answers: Ints) -> Confusion:
@@ -130,47 +117,26 @@ def weighted_f1(scores: tuple[ClassScore, ...]) -> float:
 
 @dataclass(frozen=True)
 class SplitScores:
-    """One train and test split.
+    """One train and test split."""
 
-    Attributes:
-        split: 'random', 'by_job', 'by_group' or 'by_time'.
-        accuracy: share of the test rows whose answer is right; for an outlier 'no profile' is.
-        macro_f1: mean F1 over the profiles that occur as truth or answer.
-        weighted_f1: the same weighted by their test rows.
-        abstained_share: of the test rows.
-        n_train: rows of one training; the mean where there are several turns.
-        n_test: rows, each tested once.
-        train_seconds: one training, inner hold-out included; the mean of the turns.
-        n_turns: trainings; by job and by group each row is tested in one of five.
-        profile_accuracy: of the test rows with a profile only.
-        answered_accuracy: of the answered rows only; NaN without any.
-        forced_accuracy: of the most likely profile, over the test rows with a profile.
-        forced_macro_f1: the same as macro F1; to compare with a classifier that never abstains.
-        calibration_error: expected calibration error of the most likely class.
-        reasons: reason code -> test rows that abstained for it.
-        classes: Table V, worst first; -1 = the outliers.
-        confusion: truth against answer.
-        reliability: of the most likely class, 'no profile' included.
-    """
-
-    split: str
-    accuracy: float
-    macro_f1: float
-    weighted_f1: float
-    abstained_share: float
-    n_train: int
-    n_test: int
-    train_seconds: float
-    n_turns: int
-    profile_accuracy: float
-    answered_accuracy: float
-    forced_accuracy: float
-    forced_macro_f1: float
-    calibration_error: float
-    reasons: dict[str, int]
-    classes: tuple[ClassScore, ...]
-    confusion: Confusion
-    reliability: Reliability
+    split: str  # 'random', 'by_job', 'by_group' or 'by_time'
+    accuracy: float  # share of the test rows whose answer is right; for an outlier 'no profile' is
+    macro_f1: float  # mean F1 over the profiles that occur as truth or answer
+    weighted_f1: float  # the same weighted by their test rows
+    abstained_share: float  # of the test rows
+    n_train: int  # rows of one training; the mean where there are several turns
+    n_test: int  # rows, each tested once
+    train_seconds: float  # one training, inner hold-out included; the mean of the turns
+    n_turns: int  # trainings; by job and by group each row is tested in one of five
+    profile_accuracy: float  # of the test rows with a profile only
+    answered_accuracy: float  # of the answered rows only; NaN without any
+    forced_accuracy: float  # of the most likely profile, over the test rows with a profile
+    forced_macro_f1: float  # the same as macro F1; to compare with a classifier that never abstains
+    calibration_error: float  # expected calibration error of the most likely class
+    reasons: dict[str, int]  # reason code -> test rows that abstained for it
+    classes: tuple[ClassScore, ...]  # Table V, worst first; -1 = the outliers
+    confusion: Confusion  # truth against answer
+    reliability: Reliability  # of the most likely class, 'no profile' included
 
 
 @dataclass(frozen=True)
@@ -237,31 +203,18 @@ WORDS = {"random": "rows at random", "by_job": "other jobs", "by_group": "other 
 
 @dataclass(frozen=True)
 class ClassifierEvaluation:
-    """The splits side by side.
+    """The splits side by side."""
 
-    Attributes:
-        settings: as asked.
-        splits: split -> scores, in the order random, by_job, by_group, by_time.
-        not_made: split -> why this table cannot be split so.
-        shown: split whose details are shown first.
-        classes: Table V of that split.
-        fields: inputs.
-        n_rows: labelled rows.
-        notes: what a reader must know, in words.
-        train_seconds: of one training for that split.
-        seconds: of the whole.
-    """
-
-    settings: ClassifierSettings
-    splits: dict[str, SplitScores]
-    not_made: dict[str, str]
-    shown: str
-    classes: tuple[ClassScore, ...]
-    fields: tuple[str, ...]
-    n_rows: int
-    notes: tuple[str, ...]
-    train_seconds: float
-    seconds: float
+    settings: ClassifierSettings  # as asked
+    splits: dict[str, SplitScores]  # split -> scores, in the order random, by_job, by_group, by_time
+    not_made: dict[str, str]  # split -> why this table cannot be split so
+    shown: str  # split whose details are shown first
+    classes: tuple[ClassScore, ...]  # Table V of that split
+    fields: tuple[str, ...]  # inputs
+    n_rows: int  # labelled rows
+    notes: tuple[str, ...]  # what a reader must know, in words
+    train_seconds: float  # of one training for that split
+    seconds: float  # of the whole
 
 
 def evaluate_classifier(

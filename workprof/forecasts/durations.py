@@ -35,29 +35,17 @@ TAIL_POINTS = 250
 
 @dataclass(frozen=True)
 class DurationCurve:
-    """The ECDF of one group.
+    """The ECDF of one group."""
 
-    Attributes:
-        name: value of the grouping column; 'other' and 'all' for the sums.
-        n_merged: groups that 'other' stands for, else 0.
-        n_rows: rows.
-        n_effective: rows as the band counts them (see `effective_rows`).
-        few: worth fewer than `FEWEST_ROWS` independent rows, as every group with fewer rows is.
-        points: (n_points,) distinct values, rising, in the target's unit.
-        shares: (n_points,) share of the rows at or below each point; the last is 1.
-        grid_step: largest share between two neighbours where values were left out; 0 = every value is there.
-        band: half-width of the band, in shares; the band is cut to 0-1.
-    """
-
-    name: str
-    n_merged: int
-    n_rows: int
-    n_effective: float
-    few: bool
-    points: Floats
-    shares: Floats
-    grid_step: float
-    band: float
+    name: str  # value of the grouping column; 'other' and 'all' for the sums
+    n_merged: int  # groups that 'other' stands for, else 0
+    n_rows: int  # rows
+    n_effective: float  # rows as the band counts them (see `effective_rows`)
+    few: bool  # worth fewer than `FEWEST_ROWS` independent rows, as every group with fewer rows is
+    points: Floats  # (n_points,) distinct values, rising, in the target's unit
+    shares: Floats  # (n_points,) share of the rows at or below each point; the last is 1
+    grid_step: float  # largest share between two neighbours where values were left out; 0 = every value is there
+    band: float  # half-width of the band, in shares; the band is cut to 0-1
 
 
 def share_within(curve: DurationCurve, limit: float) -> float:
@@ -141,29 +129,17 @@ class DurationSettings:
 
 @dataclass(frozen=True)
 class ObservedDurations:
-    """The curves of a dataset.
+    """The curves of a dataset."""
 
-    Attributes:
-        settings: as asked.
-        everything: the curve of all rows.
-        groups: the largest first, at most `MOST_GROUPS`, then 'other'.
-        n_rows: rows with a usable value.
-        n_missing: rows without a value.
-        n_negative: rows below zero.
-        n_zero: rows of exactly zero seconds; of other targets zeros are kept, and 0 stands here.
-        n_without_group: usable rows without a value in the grouping column; they are in `everything` only.
-        seconds: of the computation.
-    """
-
-    settings: DurationSettings
-    everything: DurationCurve
-    groups: tuple[DurationCurve, ...]
-    n_rows: int
-    n_missing: int
-    n_negative: int
-    n_zero: int
-    n_without_group: int
-    seconds: float
+    settings: DurationSettings  # as asked
+    everything: DurationCurve  # the curve of all rows
+    groups: tuple[DurationCurve, ...]  # the largest first, at most `MOST_GROUPS`, then 'other'
+    n_rows: int  # rows with a usable value
+    n_missing: int  # rows without a value
+    n_negative: int  # rows below zero
+    n_zero: int  # rows of exactly zero seconds; of other targets zeros are kept, and 0 stands here
+    n_without_group: int  # usable rows without a value in the grouping column; they are in `everything` only
+    seconds: float  # of the computation
 
     @property
     def n_left_out(self) -> int:

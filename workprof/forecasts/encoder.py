@@ -79,19 +79,12 @@ STATES = ("rare", NOT_GIVEN, "unseen")
 
 @dataclass(frozen=True)
 class FieldValues:
-    """What training saw of a categorical field.
+    """What training saw of a categorical field."""
 
-    Attributes:
-        field: column.
-        kept: values with a column of their own, the most frequent first (faithful: by text).
-        rare: the other values that were seen.
-        not_given_rows: training rows without a value.
-    """
-
-    field: str
-    kept: tuple[str, ...]
-    rare: tuple[str, ...]
-    not_given_rows: int
+    field: str  # column
+    kept: tuple[str, ...]  # values with a column of their own, the most frequent first (faithful: by text)
+    rare: tuple[str, ...]  # the other values that were seen
+    not_given_rows: int  # training rows without a value
 
     @property
     def width(self) -> int:
@@ -114,19 +107,12 @@ class NumberRange:
 
 @dataclass(frozen=True)
 class MetadataEncoder:
-    """A frozen recipe, fitted on training rows only.
+    """A frozen recipe, fitted on training rows only."""
 
-    Attributes:
-        categories: per categorical field, in the order of the columns.
-        numbers: per number, after them.
-        mode: in 'faithful' an unseen value has no column: all zero, as the published encoder leaves it.
-        rare_rows: training rows from which on a value stands for itself.
-    """
-
-    categories: tuple[FieldValues, ...]
-    numbers: tuple[NumberRange, ...]
-    mode: str
-    rare_rows: int
+    categories: tuple[FieldValues, ...]  # per categorical field, in the order of the columns
+    numbers: tuple[NumberRange, ...]  # per number, after them
+    mode: str  # in 'faithful' an unseen value has no column: all zero, as the published encoder leaves it
+    rare_rows: int  # training rows from which on a value stands for itself
 
     @property
     def fields(self) -> tuple[str, ...]:

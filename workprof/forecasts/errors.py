@@ -35,30 +35,19 @@ class FactorQuantiles:
 
 @dataclass(frozen=True)
 class PredictorErrors:
-    """Errors of one predictor.
+    """Errors of one predictor."""
 
-    Attributes:
-        name: of the predictor.
-        share_within_5pct: rows with a ratio error of at most 0.05, as a share 0-1; the others alike.
-        ratio_error: |p - t| / t.
-        factor_error: max(p / t, t / p).
-        within_2x: share of rows with a factor error of at most 2.
-        mae: mean absolute error in the target's unit.
-        under_predicted_share: rows with p < t.
-        curve: (3, CURVE_POINTS) quantiles at `curve_levels()` of the signed, the ratio and the factor error.
-    """
-
-    name: str
-    share_within_5pct: float
+    name: str  # of the predictor
+    share_within_5pct: float  # rows with a ratio error of at most 0.05, as a share 0-1; the others alike
     share_within_20pct: float
     share_within_100pct: float
     share_within_500pct: float
-    ratio_error: ErrorQuantiles
-    factor_error: FactorQuantiles
-    within_2x: float
-    mae: float
-    under_predicted_share: float
-    curve: Floats
+    ratio_error: ErrorQuantiles  # |p - t| / t
+    factor_error: FactorQuantiles  # max(p / t, t / p)
+    within_2x: float  # share of rows with a factor error of at most 2
+    mae: float  # mean absolute error in the target's unit
+    under_predicted_share: float  # rows with p < t
+    curve: Floats  # (3, CURVE_POINTS) quantiles at `curve_levels()` of the signed, the ratio and the factor error
 
 
 def curve_levels() -> Floats:
@@ -142,30 +131,19 @@ RATIO_LIMITS = (0.05, 0.2, 1.0, 5.0)
 
 @dataclass(frozen=True)
 class PublishedErrors:
-    """Quantiles of one published error, as printed (about three digits).
+    """Quantiles of one published error, as printed (about three digits)."""
 
-    Attributes:
-        name: column of the published file.
-        target: our field of the same quantity.
-        unit: 'percent' = 100 |p - t| / t with 0 for a true zero; 'ratio' = |p - t| / t, which the paper reads as per
-            cent.
-        n_rows: tested rows.
-        quantiles: at `LEVELS`, in the unit.
-        limits: in the unit.
-        within: share of rows with an error of at most each limit.
-        zero_share: share of rows with an error of exactly 0.
-        words: whose errors, and what is not known of them.
-    """
-
-    name: str
-    target: str
+    name: str  # column of the published file
+    target: str  # our field of the same quantity
     unit: str
-    n_rows: int
-    quantiles: tuple[float, ...]
-    limits: tuple[float, ...]
-    within: tuple[float, ...]
-    zero_share: float
-    words: str
+    """'percent' = 100 |p - t| / t with 0 for a true zero; 'ratio' = |p - t| / t, which the paper reads as per
+    cent."""
+    n_rows: int  # tested rows
+    quantiles: tuple[float, ...]  # at `LEVELS`, in the unit
+    limits: tuple[float, ...]  # in the unit
+    within: tuple[float, ...]  # share of rows with an error of at most each limit
+    zero_share: float  # share of rows with an error of exactly 0
+    words: str  # whose errors, and what is not known of them
 
     def points(self, unit: str) -> tuple[tuple[float, float], ...]:
         """Return (error, share of rows at or below it) in 'percent' or 'ratio', rising; quantiles and limits together.

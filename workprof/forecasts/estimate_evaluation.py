@@ -160,23 +160,14 @@ _NEW = -1
 
 @dataclass(frozen=True)
 class Turn:
-    """Predictions of one turn, in the target's unit.
+    """Predictions of one turn, in the target's unit."""
 
-    Attributes:
-        fold: which rows.
-        predictions: predictor -> (n_test,).
-        low: (n_test,) lower end of the interval; empty in faithful mode.
-        high: (n_test,) upper end.
-        global_width: upper / lower 5 % quantile of the training rows.
-        choice: what was chosen on validation rows, in words.
-    """
-
-    fold: Fold
-    predictions: dict[str, Floats]
-    low: Floats
-    high: Floats
-    global_width: float
-    choice: str
+    fold: Fold  # which rows
+    predictions: dict[str, Floats]  # predictor -> (n_test,)
+    low: Floats  # (n_test,) lower end of the interval; empty in faithful mode
+    high: Floats  # (n_test,) upper end
+    global_width: float  # upper / lower 5 % quantile of the training rows
+    choice: str  # what was chosen on validation rows, in words
 
 
 def corrected_turn(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> Turn:
@@ -227,67 +218,39 @@ FIGURE_QUANTILES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 
 @dataclass(frozen=True)
 class IntervalErrors:
-    """How the interval held.
+    """How the interval held."""
 
-    Attributes:
-        nominal: promised coverage.
-        coverage: share of tested rows inside.
-        median_width_factor: median of upper / lower end.
-        global_width_factor: the same quantiles of all training rows, one interval for every job.
-    """
-
-    nominal: float
-    coverage: float
-    median_width_factor: float
-    global_width_factor: float
+    nominal: float  # promised coverage
+    coverage: float  # share of tested rows inside
+    median_width_factor: float  # median of upper / lower end
+    global_width_factor: float  # the same quantiles of all training rows, one interval for every job
 
 
 @dataclass(frozen=True)
 class ProfileErrors:
-    """Errors of the best predictor on the jobs of one profile.
+    """Errors of the best predictor on the jobs of one profile."""
 
-    Attributes:
-        profile: label; -1 = outliers.
-        n_rows: tested rows.
-        quantiles: (5,) of the ratio error at 5, 25, 50, 75, 95 %.
-        beyond_100pct_share: rows with a ratio error above 1.
-    """
-
-    profile: int
-    n_rows: int
-    quantiles: Floats
-    beyond_100pct_share: float
+    profile: int  # label; -1 = outliers
+    n_rows: int  # tested rows
+    quantiles: Floats  # (5,) of the ratio error at 5, 25, 50, 75, 95 %
+    beyond_100pct_share: float  # rows with a ratio error above 1
 
 
 @dataclass(frozen=True)
 class EstimateEvaluation:
-    """Every predictor on the same tested rows.
+    """Every predictor on the same tested rows."""
 
-    Attributes:
-        settings: as asked.
-        n_train: mean training rows of a turn.
-        n_test: tested rows.
-        n_left_out: rows without a usable target.
-        predictors: name -> errors.
-        best: chosen on validation rows inside the training part.
-        interval: of the best; None in faithful mode, which has none.
-        by_profile: of the best, where the rows' profiles are known; worst median first.
-        choices: what each turn chose, in words.
-        notes: in words.
-        seconds: of the whole.
-    """
-
-    settings: EstimateSettings
-    n_train: int
-    n_test: int
-    n_left_out: int
-    predictors: dict[str, PredictorErrors]
-    best: str
-    interval: IntervalErrors | None
-    by_profile: tuple[ProfileErrors, ...]
-    choices: tuple[str, ...]
-    notes: tuple[str, ...]
-    seconds: float
+    settings: EstimateSettings  # as asked
+    n_train: int  # mean training rows of a turn
+    n_test: int  # tested rows
+    n_left_out: int  # rows without a usable target
+    predictors: dict[str, PredictorErrors]  # name -> errors
+    best: str  # chosen on validation rows inside the training part
+    interval: IntervalErrors | None  # of the best; None in faithful mode, which has none
+    by_profile: tuple[ProfileErrors, ...]  # of the best, where the rows' profiles are known; worst median first
+    choices: tuple[str, ...]  # what each turn chose, in words
+    notes: tuple[str, ...]  # in words
+    seconds: float  # of the whole
 
 
 def evaluate_estimates(

@@ -57,13 +57,9 @@ SMALLEST_SHARE = 1e-3
 
 @dataclass(frozen=True)
 class LogScale:
-    """A logarithmic scale that knows zero.
+    """A logarithmic scale that knows zero."""
 
-    Attributes:
-        floor: smallest value that is told apart, in the target's unit; true zeros stand there.
-    """
-
-    floor: float
+    floor: float  # smallest value that is told apart, in the target's unit; true zeros stand there
 
     def to_log(self, values: Floats) -> Floats:
         """Return natural logarithms."""
@@ -104,17 +100,11 @@ FEWEST_JOBS = 40
 
 @dataclass(frozen=True)
 class KnownJobs:
-    """The rows of a table whose target is known.
+    """The rows of a table whose target is known."""
 
-    Attributes:
-        jobs: those rows.
-        target: (n_rows,) values.
-        n_left_out: rows without a finite value, or with one below zero.
-    """
-
-    jobs: pd.DataFrame
-    target: Floats
-    n_left_out: int
+    jobs: pd.DataFrame  # those rows
+    target: Floats  # (n_rows,) values
+    n_left_out: int  # rows without a finite value, or with one below zero
 
 
 def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
@@ -187,31 +177,18 @@ STEPS = {"validate": 0.7, "train": 1.0}
 
 @dataclass(frozen=True)
 class EstimateModel:
-    """A trained estimator of one target.
+    """A trained estimator of one target."""
 
-    Attributes:
-        settings: as asked.
-        scale: of the target.
-        candidates: the three ways.
-        combination: of them, chosen on validation rows.
-        calibration: of the interval, from the same rows.
-        n_jobs: past jobs.
-        n_left_out: rows without a usable target.
-        n_validation: rows that the choice and the calibration rest on.
-        notes: in words.
-        seconds: of training.
-    """
-
-    settings: EstimateSettings
-    scale: LogScale
-    candidates: Trained
-    combination: Combination
-    calibration: Calibration
-    n_jobs: int
-    n_left_out: int
-    n_validation: int
-    notes: tuple[str, ...]
-    seconds: float
+    settings: EstimateSettings  # as asked
+    scale: LogScale  # of the target
+    candidates: Trained  # the three ways
+    combination: Combination  # of them, chosen on validation rows
+    calibration: Calibration  # of the interval, from the same rows
+    n_jobs: int  # past jobs
+    n_left_out: int  # rows without a usable target
+    n_validation: int  # rows that the choice and the calibration rest on
+    notes: tuple[str, ...]  # in words
+    seconds: float  # of training
 
 
 @dataclass(frozen=True)
@@ -224,38 +201,23 @@ class Estimator:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates of some jobs, in the target's unit.
+    """Estimates of some jobs, in the target's unit."""
 
-    Attributes:
-        target: what is estimated.
-        point: (n_rows,) best guess in the sense of a small ratio error; not above the median.
-        low: (n_rows,) lower end of the interval.
-        high: (n_rows,) upper end.
-        quantiles: (n_rows, n_levels) at `LEVELS`: 5, 10, 25, 50, 75, 90, 95 %.
-        level: (n_rows,) depth of the history that was found, 0 = same group and task, the last = none.
-        count: (n_rows,) past jobs in that cell that were used.
-    """
-
-    target: str
-    point: Floats
-    low: Floats
-    high: Floats
-    quantiles: Floats
-    level: Ints
-    count: Ints
+    target: str  # what is estimated
+    point: Floats  # (n_rows,) best guess in the sense of a small ratio error; not above the median
+    low: Floats  # (n_rows,) lower end of the interval
+    high: Floats  # (n_rows,) upper end
+    quantiles: Floats  # (n_rows, n_levels) at `LEVELS`: 5, 10, 25, 50, 75, 90, 95 %
+    level: Ints  # (n_rows,) depth of the history that was found, 0 = same group and task, the last = none
+    count: Ints  # (n_rows,) past jobs in that cell that were used
 
 
 @dataclass(frozen=True)
 class NearestJobs:
-    """The past jobs that weigh most in one estimate.
+    """The past jobs that weigh most in one estimate."""
 
-    Attributes:
-        positions: (n_nearest,) of the training table's usable rows.
-        shares: (n_nearest,) of the whole weight, 0-1.
-    """
-
-    positions: Ints
-    shares: Floats
+    positions: Ints  # (n_nearest,) of the training table's usable rows
+    shares: Floats  # (n_nearest,) of the whole weight, 0-1
 
 
 def train_estimates(
@@ -358,17 +320,12 @@ def _notes(known: KnownJobs, fields: tuple[str, ...], trained: Trained) -> tuple
 
 @dataclass(frozen=True)
 class ErrorsAtFit:
-    """One target at the fit.
+    """One target at the fit."""
 
-    Attributes:
-        floor: of its logarithmic scale, in the target's unit.
-        logs: (n_rows,) log values.
-        errors: (n_rows,) log of value over estimate, for rows that the candidates had not seen; NaN for the others.
-    """
-
-    floor: float
-    logs: Floats
+    floor: float  # of its logarithmic scale, in the target's unit
+    logs: Floats  # (n_rows,) log values
     errors: Floats
+    """(n_rows,) log of value over estimate, for rows that the candidates had not seen; NaN for the others."""
 
 
 def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:

@@ -37,50 +37,29 @@ WORTH_A_SENTENCE = 0.05
 
 @dataclass(frozen=True)
 class JobExplanation:
-    """A waterfall for one job and one profile.
+    """A waterfall for one job and one profile."""
 
-    Attributes:
-        profile: that is explained; -1 = 'no profile'.
-        fields: inputs, the strongest first.
-        values: (as texts) what the job has in them.
-        states: 'known', 'rare', 'not given' or 'unseen' per field.
-        contributions: (n_fields,) log-odds; they and `base` add up to `output`.
-        base: expected score of the profile.
-        output: score of this job.
-        probability: calibrated, of the profile.
-        additivity_error: |base + contributions - output|; trust nothing where `additive` is false.
-        additive: whether it is within 0.001.
-        sentences: the contributions in words.
-        seconds: time of this explanation.
-    """
-
-    profile: int
-    fields: tuple[str, ...]
-    values: tuple[str, ...]
-    states: tuple[str, ...]
-    contributions: Floats
-    base: float
-    output: float
-    probability: float
-    additivity_error: float
-    additive: bool
-    sentences: tuple[str, ...]
-    seconds: float
+    profile: int  # that is explained; -1 = 'no profile'
+    fields: tuple[str, ...]  # inputs, the strongest first
+    values: tuple[str, ...]  # (as texts) what the job has in them
+    states: tuple[str, ...]  # 'known', 'rare', 'not given' or 'unseen' per field
+    contributions: Floats  # (n_fields,) log-odds; they and `base` add up to `output`
+    base: float  # expected score of the profile
+    output: float  # score of this job
+    probability: float  # calibrated, of the profile
+    additivity_error: float  # |base + contributions - output|; trust nothing where `additive` is false
+    additive: bool  # whether it is within 0.001
+    sentences: tuple[str, ...]  # the contributions in words
+    seconds: float  # time of this explanation
 
 
 @dataclass(frozen=True)
 class Contributions:
-    """SHAP values of rows.
+    """SHAP values of rows."""
 
-    Attributes:
-        columns: (n_rows, n_classes, n_columns).
-        base: (n_rows, n_classes).
-        output: (n_rows, n_classes).
-    """
-
-    columns: Floats
-    base: Floats
-    output: Floats
+    columns: Floats  # (n_rows, n_classes, n_columns)
+    base: Floats  # (n_rows, n_classes)
+    output: Floats  # (n_rows, n_classes)
 
     @property
     def additivity_error(self) -> Floats:
@@ -202,43 +181,25 @@ LONGEST_TEXT = 40
 
 @dataclass(frozen=True)
 class GlobalExplanation:
-    """Mean |SHAP| in log-odds, and the rows that it comes from.
+    """Mean |SHAP| in log-odds, and the rows that it comes from."""
 
-    Attributes:
-        n_sampled: rows drawn at random.
-        n_rows: rows of the table.
-        seed: of the draw.
-        classes: (n_classes,) profiles; -1 = no profile.
-        fields: inputs, the strongest (summed over classes) first.
-        by_field: (n_fields, n_classes) mean |sum of the field's columns|.
-        values: up to twenty columns such as 'task_name = ps', the strongest first.
-        by_value: (n_values, n_classes) mean |SHAP| over all sampled rows; a value that a row lacks counts too.
-        row_ids: (n_sampled,) of the store, else positions.
-        chosen: (n_sampled,) most likely class of each row.
-        contributions: (n_sampled, n_fields) to the chosen class: the beeswarm.
-        shown: (n_sampled, n_fields) values as texts, cut at 40 characters.
-        positions: (n_sampled, n_fields) of a number in its training range 0-1; NaN for categories and missing numbers.
-        additivity_error: largest |base + contributions - output|.
-        additive: whether it is within 0.001.
-        seconds: time of the computation.
-    """
-
-    n_sampled: int
-    n_rows: int
-    seed: int
-    classes: Ints
-    fields: tuple[str, ...]
-    by_field: Floats
-    values: tuple[str, ...]
-    by_value: Floats
-    row_ids: Ints
-    chosen: Ints
-    contributions: Floats
-    shown: NDArray[np.str_]
+    n_sampled: int  # rows drawn at random
+    n_rows: int  # rows of the table
+    seed: int  # of the draw
+    classes: Ints  # (n_classes,) profiles; -1 = no profile
+    fields: tuple[str, ...]  # inputs, the strongest (summed over classes) first
+    by_field: Floats  # (n_fields, n_classes) mean |sum of the field's columns|
+    values: tuple[str, ...]  # up to twenty columns such as 'task_name = ps', the strongest first
+    by_value: Floats  # (n_values, n_classes) mean |SHAP| over all sampled rows; a value that a row lacks counts too
+    row_ids: Ints  # (n_sampled,) of the store, else positions
+    chosen: Ints  # (n_sampled,) most likely class of each row
+    contributions: Floats  # (n_sampled, n_fields) to the chosen class: the beeswarm
+    shown: NDArray[np.str_]  # (n_sampled, n_fields) values as texts, cut at 40 characters
     positions: Floats
-    additivity_error: float
-    additive: bool
-    seconds: float
+    """(n_sampled, n_fields) of a number in its training range 0-1; NaN for categories and missing numbers."""
+    additivity_error: float  # largest |base + contributions - output|
+    additive: bool  # whether it is within 0.001
+    seconds: float  # time of the computation
 
 
 @dataclass(frozen=True)

@@ -55,23 +55,14 @@ class ForecasterSettings:
 
 @dataclass(frozen=True)
 class Forecaster:
-    """A classifier and an estimator for every target that the table has.
+    """A classifier and an estimator for every target that the table has."""
 
-    Attributes:
-        settings: as asked.
-        classifier: of the profiles.
-        estimators: target -> model.
-        row_ids: target -> (n_jobs,) the store's ids of the jobs that the estimator learned from.
-        left_out: target -> why it cannot be estimated here.
-        seconds: of training.
-    """
-
-    settings: ForecasterSettings
-    classifier: ClassifierModel
-    estimators: dict[str, EstimateModel]
-    row_ids: dict[str, Ints]
-    left_out: dict[str, str]
-    seconds: float
+    settings: ForecasterSettings  # as asked
+    classifier: ClassifierModel  # of the profiles
+    estimators: dict[str, EstimateModel]  # target -> model
+    row_ids: dict[str, Ints]  # target -> (n_jobs,) the store's ids of the jobs that the estimator learned from
+    left_out: dict[str, str]  # target -> why it cannot be estimated here
+    seconds: float  # of training
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("user", "workload", "task_name"), 2),
     (("workload", "task_name"), 2),
 )
-"""Fields of each level and the fewest jobs that a cell needs; a group is PAI's tag of recurring jobs (Weng et al., 2022)."""
+"""Fields of each level and the fewest jobs that a cell needs; a group tags recurring jobs (Weng et al., NSDI 2022)."""
 
 GROUP = "group"
 TIMES = ("submit_time_s", "start_time_s")
@@ -40,32 +40,20 @@ DEFAULT_BANDWIDTH_S = 5 * DAY_S
 
 @dataclass(frozen=True)
 class Cells:
-    """Where each row of a table stands.
+    """Where each row of a table stands."""
 
-    Attributes:
-        keys: (n_levels, n_rows) 64-bit hash of the row's values at each level.
-        times: (n_rows,) s, submission where the table has it, else start; 0 where it has neither.
-        fewest: (n_levels,) jobs that a cell needs.
-    """
-
-    keys: Keys
-    times: Floats
-    fewest: Ints
+    keys: Keys  # (n_levels, n_rows) 64-bit hash of the row's values at each level
+    times: Floats  # (n_rows,) s, submission where the table has it, else start; 0 where it has neither
+    fewest: Ints  # (n_levels,) jobs that a cell needs
 
 
 @dataclass(frozen=True)
 class Past:
-    """The jobs that an estimate may look at.
+    """The jobs that an estimate may look at."""
 
-    Attributes:
-        cells: where they stand.
-        targets: (n_past,) what they needed.
-        units: (n_past,) what stays together in the split; an asked row never sees its own unit.
-    """
-
-    cells: Cells
-    targets: Floats
-    units: Ints
+    cells: Cells  # where they stand
+    targets: Floats  # (n_past,) what they needed
+    units: Ints  # (n_past,) what stays together in the split; an asked row never sees its own unit
 
     @cached_property
     def in_order(self) -> tuple[Ordered, ...]:
@@ -89,17 +77,11 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Recent:
-    """What recent jobs of the narrowest cell that qualifies needed.
+    """What recent jobs of the narrowest cell that qualifies needed."""
 
-    Attributes:
-        level: (n_rows,) 0 = narrowest; the number of levels = all jobs together.
-        count: (n_rows,) jobs used.
-        quantiles: (n_rows, n_quantiles).
-    """
-
-    level: Ints
-    count: Ints
-    quantiles: Floats
+    level: Ints  # (n_rows,) 0 = narrowest; the number of levels = all jobs together
+    count: Ints  # (n_rows,) jobs used
+    quantiles: Floats  # (n_rows, n_quantiles)
 
 
 def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None = None) -> Cells:
@@ -229,17 +211,13 @@ HOUR_S, DAY_HOURS = 3600.0, 24.0
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What the design knows of metadata and plan.
-
-    Attributes:
-        texts: metadata field -> its known values, from the one whose jobs needed least to the one whose jobs needed
-            most: the place in this order is the field's number. One number per field instead of a column per value
-            makes the trees seven times as fast; they can still tell any two values apart.
-        numbers: plan fields.
-    """
+    """What the design knows of metadata and plan."""
 
     texts: dict[str, tuple[str, ...]]
-    numbers: tuple[str, ...]
+    """Metadata field -> its known values, from the one whose jobs needed least to the one whose jobs needed most:
+    the place in this order is the field's number. One number per field instead of a column per value makes the
+    trees seven times as fast; they can still tell any two values apart."""
+    numbers: tuple[str, ...]  # plan fields
 
 
 def learn_vocabulary(jobs: pd.DataFrame, targets: Floats, fields: tuple[str, ...]) -> Vocabulary:

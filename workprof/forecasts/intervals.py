@@ -44,16 +44,11 @@ class Combination:
 
     A ratio error punishes an over-estimate without limit and an under-estimate with at most 1, so the point that makes
     it small lies below the median where a job's history is wide, and at the median where it is narrow.
-
-    Attributes:
-        weights: of `CANDIDATES`, summing to 1.
-        caution: 0 = the median, 1 = the lower quartile.
-        loss: on the validation rows, of this choice.
     """
 
-    weights: tuple[float, ...]
-    caution: float
-    loss: float
+    weights: tuple[float, ...]  # of `CANDIDATES`, summing to 1
+    caution: float  # 0 = the median, 1 = the lower quartile
+    loss: float  # on the validation rows, of this choice
 
     @property
     def words(self) -> str:
@@ -124,17 +119,11 @@ class Strata:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How much wider (log units; below 0: narrower) the quantiles must be.
+    """How much wider (log units; below 0: narrower) the quantiles must be."""
 
-    Attributes:
-        nominal: coverage that is promised, 0-1.
-        margins: (n_levels + 1,) by history level, the last for jobs without any history.
-        rows: (n_levels + 1,) calibration rows of each; 0 = calibrated with the others.
-    """
-
-    nominal: float
-    margins: Floats
-    rows: Ints
+    nominal: float  # coverage that is promised, 0-1
+    margins: Floats  # (n_levels + 1,) by history level, the last for jobs without any history
+    rows: Ints  # (n_levels + 1,) calibration rows of each; 0 = calibrated with the others
 
 
 def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: Ints, nominal: float) -> Calibration:
@@ -194,19 +183,12 @@ past job takes its turn as a validation row; above, a quarter of them is enough.
 
 @dataclass(frozen=True)
 class Validated:
-    """What candidates say of rows that they were not trained on.
+    """What candidates say of rows that they were not trained on."""
 
-    Attributes:
-        answers: of each candidate.
-        true: (n_rows,) log values.
-        rows: (n_rows,) their positions among the past jobs.
-        units: (n_rows,) what the split keeps together.
-    """
-
-    answers: Answers
-    true: Floats
-    rows: Ints
-    units: Ints
+    answers: Answers  # of each candidate
+    true: Floats  # (n_rows,) log values
+    rows: Ints  # (n_rows,) their positions among the past jobs
+    units: Ints  # (n_rows,) what the split keeps together
 
 
 def validate(

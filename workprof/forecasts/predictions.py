@@ -22,31 +22,18 @@ N_TOP = 3
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a classifier says of jobs.
+    """What a classifier says of jobs."""
 
-    Attributes:
-        classes: (n_classes,) profiles in the order of the probabilities; -1 = no profile (corrected mode only).
-        probabilities: (n_rows, n_classes) calibrated in corrected mode; each row adds up to 1.
-        profile: (n_rows,) the answer; -1 where it abstains.
-        best: (n_rows,) the most likely profile whether or not it abstains; never -1.
-        probability: (n_rows,) of `best`.
-        abstained: (n_rows,).
-        reason: (n_rows,) position in `reasons`, 0 = answered.
-        reasons: texts by code, see `REASON_CODES`.
-        top: (n_rows, up to 3) most likely classes, the likeliest first; may hold -1.
-        top_probability: of `top`.
-    """
-
-    classes: Ints
-    probabilities: Floats
-    profile: Ints
-    best: Ints
-    probability: Floats
-    abstained: Bools
-    reason: Ints
-    reasons: tuple[str, ...]
-    top: Ints
-    top_probability: Floats
+    classes: Ints  # (n_classes,) profiles in the order of the probabilities; -1 = no profile (corrected mode only)
+    probabilities: Floats  # (n_rows, n_classes) calibrated in corrected mode; each row adds up to 1
+    profile: Ints  # (n_rows,) the answer; -1 where it abstains
+    best: Ints  # (n_rows,) the most likely profile whether or not it abstains; never -1
+    probability: Floats  # (n_rows,) of `best`
+    abstained: Bools  # (n_rows,)
+    reason: Ints  # (n_rows,) position in `reasons`, 0 = answered
+    reasons: tuple[str, ...]  # texts by code, see `REASON_CODES`
+    top: Ints  # (n_rows, up to 3) most likely classes, the likeliest first; may hold -1
+    top_probability: Floats  # of `top`
 
     def __len__(self) -> int:
         return len(self.profile)
@@ -59,19 +46,12 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Rules:
-    """When to abstain.
+    """When to abstain."""
 
-    Attributes:
-        abstains: False in faithful mode.
-        threshold: smallest probability of an answer.
-        least_support: training rows that a profile needs.
-        support: (n_classes,) training rows.
-    """
-
-    abstains: bool
-    threshold: float
-    least_support: int
-    support: Ints
+    abstains: bool  # False in faithful mode
+    threshold: float  # smallest probability of an answer
+    least_support: int  # training rows that a profile needs
+    support: Ints  # (n_classes,) training rows
 
 
 def decide(probabilities: Floats, classes: Ints, unseen: Bools, rules: Rules) -> Predictions:

@@ -31,15 +31,10 @@ TIMES = ("submit_time_s", "start_time_s")
 
 @dataclass(frozen=True)
 class Fold:
-    """Row positions of one turn.
+    """Row positions of one turn."""
 
-    Attributes:
-        train: (n_train,) rising.
-        test: (n_test,) rising.
-    """
-
-    train: Ints
-    test: Ints
+    train: Ints  # (n_train,) rising
+    test: Ints  # (n_test,) rising
 
 
 def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int = 0) -> tuple[Fold, ...]:

@@ -20,17 +20,11 @@ PSI_FLOOR = 1e-3
 
 @dataclass(frozen=True)
 class WeightedSample:
-    """Values with weights.
+    """Values with weights."""
 
-    Attributes:
-        values: (n,) rising, finite.
-        weights: (n,) above 0.
-        effective: independent, equally weighted values that tell as much.
-    """
-
-    values: Floats
-    weights: Floats
-    effective: float
+    values: Floats  # (n,) rising, finite
+    weights: Floats  # (n,) above 0
+    effective: float  # independent, equally weighted values that tell as much
 
     def __len__(self) -> int:
         return len(self.values)

@@ -45,35 +45,22 @@ MOST_VALUES = 20_000
 
 @dataclass(frozen=True)
 class LabelSilhouette:
-    """Mean silhouettes of one label.
+    """Mean silhouettes of one label."""
 
-    Attributes:
-        by: the columns, joined by commas.
-        euclidean, cosine, manhattan: mean over the rows, -1 to 1; NaN where undefined.
-        standard_errors: metric -> standard error, 0 when exact.
-        method: 'exact' or 'sampled'; '' where nothing was computed.
-        n_computed: rows whose silhouettes were computed.
-        n_values: distinct values, outliers not counted.
-        n_rows: rows that have one.
-        n_missing: rows without a value; they are left out.
-        n_outliers: rows labelled -1 (profiles only).
-        reason: why there is no value, else ''.
-        published: metric -> Table II, unverified; empty where the paper has none.
-    """
-
-    by: str
-    euclidean: float = float("nan")
-    cosine: float = float("nan")
-    manhattan: float = float("nan")
-    standard_errors: dict[str, float] = field(default_factory=dict)
-    method: str = ""
-    n_computed: int = 0
-    n_values: int = 0
-    n_rows: int = 0
-    n_missing: int = 0
-    n_outliers: int = 0
-    reason: str = ""
+    by: str  # the columns, joined by commas
+    euclidean: float = float("nan")  # mean over the rows, -1 to 1; NaN where undefined
+    cosine: float = float("nan")  # mean over the rows, -1 to 1; NaN where undefined
+    manhattan: float = float("nan")  # mean over the rows, -1 to 1; NaN where undefined
+    standard_errors: dict[str, float] = field(default_factory=dict)  # metric -> standard error, 0 when exact
+    method: str = ""  # 'exact' or 'sampled'; '' where nothing was computed
+    n_computed: int = 0  # rows whose silhouettes were computed
+    n_values: int = 0  # distinct values, outliers not counted
+    n_rows: int = 0  # rows that have one
+    n_missing: int = 0  # rows without a value; they are left out
+    n_outliers: int = 0  # rows labelled -1 (profiles only)
+    reason: str = ""  # why there is no value, else ''
     published: dict[str, float] = field(default_factory=dict)
+    """Metric -> Table II, unverified; empty where the paper has none."""
 
 
 def measure(name: str, prepared: Prepared, labels: Ints) -> tuple[LabelSilhouette, LabelSilhouette]:
@@ -190,27 +177,17 @@ class BaselineSettings:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The silhouettes of metadata labels, and those of the profiles beside them.
+    """The silhouettes of metadata labels, and those of the profiles beside them."""
 
-    Attributes:
-        settings: as asked.
-        labels: one entry per label, in the order asked.
-        profiles: of the column `profile`, outliers left out; None without that column.
-        profiles_published: the same as the paper averages: outliers as a group of their own, mean over the others.
-        n_rows: rows that were scaled.
-        features: names that were used; what was left out or filled in is in the notes.
-        notes: what a reader must know.
-        seconds: time of the computation.
-    """
-
-    settings: BaselineSettings
-    labels: tuple[LabelSilhouette, ...]
-    profiles: LabelSilhouette | None
+    settings: BaselineSettings  # as asked
+    labels: tuple[LabelSilhouette, ...]  # one entry per label, in the order asked
+    profiles: LabelSilhouette | None  # of the column `profile`, outliers left out; None without that column
     profiles_published: LabelSilhouette | None
-    n_rows: int
-    features: tuple[str, ...]
-    notes: tuple[str, ...]
-    seconds: float
+    """The same as the paper averages: outliers as a group of their own, mean over the others."""
+    n_rows: int  # rows that were scaled
+    features: tuple[str, ...]  # names that were used; what was left out or filled in is in the notes
+    notes: tuple[str, ...]  # what a reader must know
+    seconds: float  # time of the computation
 
 
 def label_baseline(

@@ -47,19 +47,12 @@ SMALLEST_FEATURE_COUNT = 2
 
 @dataclass(frozen=True)
 class FeatureMatrix:
-    """The chosen columns as numbers.
+    """The chosen columns as numbers."""
 
-    Attributes:
-        names: (n_features,) columns that are used.
-        numbers: (n_rows, n_features) in the fields' own units; NaN = missing (0 instead in faithful mode).
-        left_out: name -> reason of the columns that were asked for and cannot be used.
-        missing: name -> rows without a finite value, for the columns that have any.
-    """
-
-    names: tuple[str, ...]
-    numbers: Floats
-    left_out: dict[str, str]
-    missing: dict[str, int]
+    names: tuple[str, ...]  # (n_features,) columns that are used
+    numbers: Floats  # (n_rows, n_features) in the fields' own units; NaN = missing (0 instead in faithful mode)
+    left_out: dict[str, str]  # name -> reason of the columns that were asked for and cannot be used
+    missing: dict[str, int]  # name -> rows without a finite value, for the columns that have any
 
 
 def expand_features(features: tuple[str, ...]) -> tuple[dict[str, bool], bool]:
@@ -197,25 +190,15 @@ def preparation_notes(
 
 @dataclass(frozen=True)
 class Prepared:
-    """The rows that are clustered, scaled.
+    """The rows that are clustered, scaled."""
 
-    Attributes:
-        settings: resolved.
-        jobs: the clustered rows of the table.
-        row_ids: (n_rows,) of the store, else positions in the table.
-        matrix: the features in their own units.
-        transform: fitted on them.
-        points: (n_rows, n_dims) scaled values, indicator columns last.
-        notes: what happened to rows and columns.
-    """
-
-    settings: ProfileSettings
-    jobs: pd.DataFrame
-    row_ids: Ints
-    matrix: FeatureMatrix
-    transform: FittedTransform
-    points: Floats
-    notes: tuple[str, ...]
+    settings: ProfileSettings  # resolved
+    jobs: pd.DataFrame  # the clustered rows of the table
+    row_ids: Ints  # (n_rows,) of the store, else positions in the table
+    matrix: FeatureMatrix  # the features in their own units
+    transform: FittedTransform  # fitted on them
+    points: Floats  # (n_rows, n_dims) scaled values, indicator columns last
+    notes: tuple[str, ...]  # what happened to rows and columns
 
 
 def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:

@@ -95,46 +95,30 @@ STEPS = {"scale": 0.03, "neighbours": 0.4, "spanning tree": 0.7, "cut": 0.72, "s
 
 @dataclass(frozen=True)
 class ProfileFit:
-    """A clustering with all that a page shows of it.
+    """A clustering with all that a page shows of it."""
 
-    Attributes:
-        settings: as asked, with sizes resolved to rows.
-        features: names that were used.
-        left_out: name -> reason of the features that were asked for but could not be used.
-        imputed: name -> rows whose missing value was filled in.
-        notes: warnings in words (over 40 % outliers, one profile over 80 %, a constant feature, a sample, ...).
-        row_ids: (n_rows,) of the store.
-        labels: (n_rows,) profile, from the largest (0) to the smallest, -1 = outlier.
-        probabilities: (n_rows,) membership strength 0-1.
-        silhouettes: (n_rows,) as published definition; NaN where not computed.
-        map_xy: (n_rows, 2) principal components of the scaled features.
-        map_explained: (2,) share of variance.
-        seconds: time of the computation, scores included.
-        step_seconds: the same by step.
-        silhouettes_clustered: (n_rows,) among the non-outliers only; NaN for outliers and where not computed.
-        transform: the fitted transform of the features, to be applied to new rows.
-    """
-
-    settings: ProfileSettings
-    features: tuple[str, ...]
-    left_out: dict[str, str]
-    imputed: dict[str, int]
+    settings: ProfileSettings  # as asked, with sizes resolved to rows
+    features: tuple[str, ...]  # names that were used
+    left_out: dict[str, str]  # name -> reason of the features that were asked for but could not be used
+    imputed: dict[str, int]  # name -> rows whose missing value was filled in
     notes: tuple[str, ...]
-    row_ids: Ints
-    labels: Ints
-    probabilities: Floats
-    silhouettes: Floats
-    map_xy: Floats
-    map_explained: Floats
+    """Warnings in words (over 40 % outliers, one profile over 80 %, a constant feature, a sample, ...)."""
+    row_ids: Ints  # (n_rows,) of the store
+    labels: Ints  # (n_rows,) profile, from the largest (0) to the smallest, -1 = outlier
+    probabilities: Floats  # (n_rows,) membership strength 0-1
+    silhouettes: Floats  # (n_rows,) as published definition; NaN where not computed
+    map_xy: Floats  # (n_rows, 2) principal components of the scaled features
+    map_explained: Floats  # (2,) share of variance
     scores: ProfileScores
     cards: tuple[ProfileCard, ...]
     spread: FeatureSpread
     tree: CondensedTree | None
     heatmaps: tuple[Heatmap, ...]
-    seconds: float
-    step_seconds: dict[str, float]
+    seconds: float  # time of the computation, scores included
+    step_seconds: dict[str, float]  # the same by step
     silhouettes_clustered: Floats | None = None
-    transform: FittedTransform | None = None
+    """(n_rows,) among the non-outliers only; NaN for outliers and where not computed."""
+    transform: FittedTransform | None = None  # the fitted transform of the features, to be applied to new rows
 
 
 def fit_profiles(

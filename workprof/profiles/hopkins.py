@@ -77,43 +77,27 @@ class HopkinsSettings:
 
 @dataclass(frozen=True)
 class Hopkins:
-    """The Hopkins statistic with its spread over random draws.
+    """The Hopkins statistic with its spread over random draws."""
 
-    Attributes:
-        settings: as asked, n_sampled in rows.
-        hopkins: mean over the draws, 0-1, plain distances; near 0 = clusterable, 0.5 = uniform.
-        hopkins_sd: standard deviation over the draws; NaN with one draw.
-        hopkins_power, hopkins_power_sd: the same with distances to the power of n_dims.
-        draws, draws_power: (resamples,) values of the single draws.
-        uniform_low, uniform_high: 95 % of the draws_power of uniform rows lie between these.
-        reading: 'clustered', 'no sign of clusters' or 'regularly spaced', of `hopkins`.
-        n_rows, n_sampled, resamples, seed: rows that were searched, and of the draws.
-        n_dims: columns of the scaled matrix, the exponent.
-        n_duplicates: rows that repeat an earlier row exactly.
-        features: names that were used.
-        notes: what a reader must know, features left out and values filled in included.
-        seconds: time of the computation.
-    """
-
-    settings: HopkinsSettings
-    hopkins: float
-    hopkins_sd: float
-    hopkins_power: float
+    settings: HopkinsSettings  # as asked, n_sampled in rows
+    hopkins: float  # mean over the draws, 0-1, plain distances; near 0 = clusterable, 0.5 = uniform
+    hopkins_sd: float  # standard deviation over the draws; NaN with one draw
+    hopkins_power: float  # the same with distances to the power of n_dims
     hopkins_power_sd: float
-    draws: Floats
-    draws_power: Floats
-    uniform_low: float
-    uniform_high: float
-    reading: str
-    n_rows: int
-    n_sampled: int
-    n_dims: int
-    n_duplicates: int
-    resamples: int
-    seed: int
-    features: tuple[str, ...]
-    notes: tuple[str, ...]
-    seconds: float
+    draws: Floats  # (resamples,) values of the single draws, plain distances
+    draws_power: Floats  # (resamples,) with distances to the power of n_dims
+    uniform_low: float  # 95 % of the draws_power of uniform rows lie between this
+    uniform_high: float  # and this
+    reading: str  # 'clustered', 'no sign of clusters' or 'regularly spaced', of `hopkins`
+    n_rows: int  # that were searched
+    n_sampled: int  # rows and uniform points of one draw
+    n_dims: int  # columns of the scaled matrix, the exponent
+    n_duplicates: int  # rows that repeat an earlier row exactly
+    resamples: int  # draws
+    seed: int  # of every random draw
+    features: tuple[str, ...]  # names that were used
+    notes: tuple[str, ...]  # what a reader must know, features left out and values filled in included
+    seconds: float  # time of the computation
 
 
 def hopkins(frames: Mapping[str, pd.DataFrame], settings: HopkinsSettings, progress: Progress = silent) -> Hopkins:

@@ -45,23 +45,14 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """Occurrences of the values of one field in each group, the most frequent of a group first.
+    """Occurrences of the values of one field in each group, the most frequent of a group first."""
 
-    Attributes:
-        field: column, or several joined by '/'.
-        texts: (n_values,) values.
-        group: (n_entries,) position of the group.
-        value: (n_entries,) position in `texts`.
-        rows: (n_entries,) rows of that group with that value.
-        first: (n_groups + 1,) where each group's entries start.
-    """
-
-    field: str
-    texts: tuple[str, ...]
-    group: Ints
-    value: Ints
-    rows: Ints
-    first: Ints
+    field: str  # column, or several joined by '/'
+    texts: tuple[str, ...]  # (n_values,) values
+    group: Ints  # (n_entries,) position of the group
+    value: Ints  # (n_entries,) position in `texts`
+    rows: Ints  # (n_entries,) rows of that group with that value
+    first: Ints  # (n_groups + 1,) where each group's entries start
 
     def top(self, group: int, count: int, size: int) -> tuple[CategoryShare, ...]:
         """Return the `count` most frequent values of a group of `size` rows."""

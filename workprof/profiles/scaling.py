@@ -103,27 +103,17 @@ RARE_MISSING_SHARE = 0.05
 
 @dataclass(frozen=True)
 class FittedTransform:
-    """A fitted transform in plain numbers.
+    """A fitted transform in plain numbers."""
 
-    Attributes:
-        scaler: 'none', 'standard', 'minmax', 'robust' or 'power'.
-        features: (n_features,) columns, in order.
-        fill: (n_features,) what stands in for a missing value: the median of the training rows (0 in faithful mode).
-        indicators: features that get a further column, 1 where the value was missing.
-        exponent: (n_features,) Yeo-Johnson exponents; 1 for the other scalers.
-        log_centre: (n_features,) centre of log(1 + x) that the power is taken around; 0 where not used.
-        centre: (n_features + n_indicators,) subtracted.
-        scale: (n_features + n_indicators,) divided by.
-    """
-
-    scaler: str
-    features: tuple[str, ...]
+    scaler: str  # 'none', 'standard', 'minmax', 'robust' or 'power'
+    features: tuple[str, ...]  # (n_features,) columns, in order
     fill: Floats
-    indicators: tuple[str, ...]
-    exponent: Floats
-    log_centre: Floats
-    centre: Floats
-    scale: Floats
+    """(n_features,) what stands in for a missing value: the median of the training rows (0 in faithful mode)."""
+    indicators: tuple[str, ...]  # features that get a further column, 1 where the value was missing
+    exponent: Floats  # (n_features,) Yeo-Johnson exponents; 1 for the other scalers
+    log_centre: Floats  # (n_features,) centre of log(1 + x) that the power is taken around; 0 where not used
+    centre: Floats  # (n_features + n_indicators,) subtracted
+    scale: Floats  # (n_features + n_indicators,) divided by
 
 
 def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransform:

@@ -21,43 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProfileScores:
-    """Scores of a clustering. NaN where undefined (fewer than two groups).
+    """Scores of a clustering. NaN where undefined (fewer than two groups)."""
 
-    Attributes:
-        n_rows: clustered rows (outliers included).
-        n_clusters: profiles, outliers not counted.
-        n_outliers: rows labelled -1.
-        mean_cluster_size: (n_rows - n_outliers) / n_clusters.
-        avg_silhouette: as published: over all rows with -1 as one cluster, then averaged over the non-outliers.
-        silhouette_clustered: the proper one: among the non-outliers only.
-        silhouette_method: 'exact' or 'sampled'.
-        silhouette_se: standard error of silhouette_clustered (0 when exact).
-        n_silhouette: rows whose silhouette was computed.
-        davies_bouldin: as published, with -1 as a cluster.
-        davies_bouldin_clustered: among the non-outliers only.
-        dbcv: density-based cluster validity (relative, from the spanning tree).
-        acquires: (s_s + s_k + s_o) / 3.
-        scores_v3: 0.4 s_s + 0.1 s_k + 0.5 s_o.
-        ccpm: s_s + 1 / davies_bouldin.
-        truth_adjusted_rand: against planted labels over the non-outliers; NaN without truth.
-    """
-
-    n_rows: int
-    n_clusters: int
-    n_outliers: int
-    mean_cluster_size: float
-    avg_silhouette: float
-    silhouette_clustered: float
-    silhouette_method: str
-    silhouette_se: float
-    n_silhouette: int
-    davies_bouldin: float
-    davies_bouldin_clustered: float
-    dbcv: float
-    acquires: float
-    scores_v3: float
-    ccpm: float
-    truth_adjusted_rand: float
+    n_rows: int  # clustered rows (outliers included)
+    n_clusters: int  # profiles, outliers not counted
+    n_outliers: int  # rows labelled -1
+    mean_cluster_size: float  # (n_rows - n_outliers) / n_clusters
+    avg_silhouette: float  # as published: over all rows with -1 as one cluster, then averaged over the non-outliers
+    silhouette_clustered: float  # the proper one: among the non-outliers only
+    silhouette_method: str  # 'exact' or 'sampled'
+    silhouette_se: float  # standard error of silhouette_clustered (0 when exact)
+    n_silhouette: int  # rows whose silhouette was computed
+    davies_bouldin: float  # as published, with -1 as a cluster
+    davies_bouldin_clustered: float  # among the non-outliers only
+    dbcv: float  # density-based cluster validity (relative, from the spanning tree)
+    acquires: float  # (s_s + s_k + s_o) / 3
+    scores_v3: float  # 0.4 s_s + 0.1 s_k + 0.5 s_o
+    ccpm: float  # s_s + 1 / davies_bouldin
+    truth_adjusted_rand: float  # against planted labels over the non-outliers; NaN without truth
 
 
 def size_term(n_clusters: float, target_clusters: int) -> float:

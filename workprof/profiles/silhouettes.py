@@ -28,27 +28,16 @@ SINGLE_PRECISION_MARGIN = 2e4
 
 @dataclass(frozen=True)
 class Silhouettes:
-    """Silhouettes of a clustering.
+    """Silhouettes of a clustering."""
 
-    Attributes:
-        published: (n_rows,) with the outliers as a cluster; NaN where not computed or undefined.
-        clustered: (n_rows,) among the non-outliers; NaN for outliers and where not computed or undefined.
-        published_mean: of `published` over the non-outliers, as the paper averages.
-        clustered_mean: of `clustered`.
-        published_se: standard error of published_mean, 0 when exact.
-        clustered_se: standard error of clustered_mean, 0 when exact.
-        method: 'exact' or 'sampled'.
-        n_computed: rows whose silhouettes were computed.
-    """
-
-    published: Floats
-    clustered: Floats
-    published_mean: float
-    clustered_mean: float
-    published_se: float
-    clustered_se: float
-    method: str
-    n_computed: int
+    published: Floats  # (n_rows,) with the outliers as a cluster; NaN where not computed or undefined
+    clustered: Floats  # (n_rows,) among the non-outliers; NaN for outliers and where not computed or undefined
+    published_mean: float  # of `published` over the non-outliers, as the paper averages
+    clustered_mean: float  # of `clustered`
+    published_se: float  # standard error of published_mean, 0 when exact
+    clustered_se: float  # standard error of clustered_mean, 0 when exact
+    method: str  # 'exact' or 'sampled'
+    n_computed: int  # rows whose silhouettes were computed
 
 
 def exact_silhouettes(

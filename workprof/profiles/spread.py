@@ -18,28 +18,20 @@ class FeatureSpread:
 
     All arrays are (n_groups, n_features) in the order of `profiles` (outliers, -1, first where there are any) and
     `features`.
-
-    Attributes:
-        profiles: (n_groups,) labels.
-        features: names.
-        mean, std: in scaled units.
-        lower, q1, median, q3, upper: box and 1.5-IQR whiskers, in scaled units.
-        raw_median: in the field's own unit.
-        raw_q1, raw_q3: in the field's own unit.
     """
 
-    profiles: Ints
-    features: tuple[str, ...]
-    mean: Floats
-    std: Floats
-    lower: Floats
-    q1: Floats
-    median: Floats
-    q3: Floats
-    upper: Floats
-    raw_median: Floats
-    raw_q1: Floats
-    raw_q3: Floats
+    profiles: Ints  # (n_groups,) labels
+    features: tuple[str, ...]  # names
+    mean: Floats  # in scaled units
+    std: Floats  # in scaled units
+    lower: Floats  # end of the 1.5-IQR whisker, in scaled units
+    q1: Floats  # of the box, in scaled units
+    median: Floats  # in scaled units
+    q3: Floats  # of the box, in scaled units
+    upper: Floats  # end of the 1.5-IQR whisker, in scaled units
+    raw_median: Floats  # in the field's own unit
+    raw_q1: Floats  # in the field's own unit
+    raw_q3: Floats  # in the field's own unit
 
 
 def feature_spread(scaled: Floats, raw: Floats, labels: Ints, features: tuple[str, ...]) -> FeatureSpread:
@@ -86,17 +78,11 @@ def _quartiles(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class FlatMap:
-    """Rows in two dimensions.
+    """Rows in two dimensions."""
 
-    Attributes:
-        xy: (n_rows, 2) principal components.
-        explained: (2,) share of the variance, 0-1.
-        loadings: (2, n_dims) of the scaled columns.
-    """
-
-    xy: Floats
-    explained: Floats
-    loadings: Floats
+    xy: Floats  # (n_rows, 2) principal components
+    explained: Floats  # (2,) share of the variance, 0-1
+    loadings: Floats  # (2, n_dims) of the scaled columns
 
 
 def project(points: Floats) -> FlatMap:

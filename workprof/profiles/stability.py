@@ -34,26 +34,17 @@ DISSOLVED_UP_TO = 0.5
 
 @dataclass(frozen=True)
 class ProfileStability:
-    """How well one profile comes back; NaN where no resample held a row of it.
+    """How well one profile comes back; NaN where no resample held a row of it."""
 
-    Attributes:
-        profile: label in the reference clustering.
-        size: its rows there.
-        jaccard: mean over the resamples of the similarity to the most similar cluster, 0-1.
-        jaccard_min, jaccard_q25, jaccard_median, jaccard_q75: over the resamples.
-        dissolved_share: of the resamples in which the similarity is at most 0.5.
-        reading: 'highly stable', 'stable', 'doubtful' or 'not to be trusted'; '' without a value.
-    """
-
-    profile: int
-    size: int
-    jaccard: float
-    jaccard_min: float
-    jaccard_q25: float
-    jaccard_median: float
-    jaccard_q75: float
-    dissolved_share: float
-    reading: str
+    profile: int  # label in the reference clustering
+    size: int  # its rows there
+    jaccard: float  # mean over the resamples of the similarity to the most similar cluster, 0-1
+    jaccard_min: float  # over the resamples
+    jaccard_q25: float  # over the resamples
+    jaccard_median: float  # over the resamples
+    jaccard_q75: float  # over the resamples
+    dissolved_share: float  # of the resamples in which the similarity is at most 0.5
+    reading: str  # 'highly stable', 'stable', 'doubtful' or 'not to be trusted'; '' without a value
 
 
 def best_jaccards(reference: Ints, found: Ints, n_profiles: int) -> Floats:
@@ -137,37 +128,23 @@ class StabilitySettings:
 
 @dataclass(frozen=True)
 class Stability:
-    """How far the profiles depend on which jobs were seen.
+    """How far the profiles depend on which jobs were seen."""
 
-    Attributes:
-        settings: as asked, the clustering's sizes resolved to rows.
-        adjusted_rand: mean over the resamples, of the rows that are in a profile both times; NaN where a side has
-            fewer than two profiles.
-        adjusted_rands: (resamples,) the single values.
-        shared_share: mean share of the resampled rows that are in a profile both times.
-        per_profile: in rising order of the label.
-        jaccards: (resamples, n_profiles) similarities, NaN where a resample held no row of the profile.
-        n_found: (resamples,) profiles of each resample.
-        n_rows: rows of the reference clustering.
-        n_resampled: rows of each resample.
-        min_cluster_size, min_samples: of the resamples, the same share of the rows as in the reference.
-        notes: what a reader must know.
-        seconds: time of the computation.
-    """
-
-    settings: StabilitySettings
+    settings: StabilitySettings  # as asked, the clustering's sizes resolved to rows
     adjusted_rand: float
-    adjusted_rands: Floats
-    shared_share: float
-    per_profile: tuple[ProfileStability, ...]
-    jaccards: Floats
-    n_found: Ints
-    n_rows: int
-    n_resampled: int
-    min_cluster_size: int
-    min_samples: int
-    notes: tuple[str, ...]
-    seconds: float
+    """Mean over the resamples, of the rows that are in a profile both times; NaN where a side has fewer than two
+    profiles."""
+    adjusted_rands: Floats  # (resamples,) the single values
+    shared_share: float  # mean share of the resampled rows that are in a profile both times
+    per_profile: tuple[ProfileStability, ...]  # in rising order of the label
+    jaccards: Floats  # (resamples, n_profiles) similarities, NaN where a resample held no row of the profile
+    n_found: Ints  # (resamples,) profiles of each resample
+    n_rows: int  # rows of the reference clustering
+    n_resampled: int  # rows of each resample
+    min_cluster_size: int  # of the resamples, the same share of the rows as in the reference
+    min_samples: int  # of the resamples, the same share of the rows as in the reference
+    notes: tuple[str, ...]  # what a reader must know
+    seconds: float  # time of the computation
 
 
 @dataclass(frozen=True)

@@ -32,17 +32,11 @@ EPOCH_WEEKDAY = 3
 
 @dataclass(frozen=True)
 class DurationShape:
-    """How the durations of a profile are distributed.
+    """How the durations of a profile are distributed."""
 
-    Attributes:
-        quantiles_s: p5, p25, p50, p75, p95, max; NaN without durations.
-        spike_s: the whole-second duration that repeats most; NaN when it holds less than a tenth of the rows.
-        spike_share: its share of the rows with a duration, 0-1; 0 without a spike.
-    """
-
-    quantiles_s: Floats
-    spike_s: float
-    spike_share: float
+    quantiles_s: Floats  # p5, p25, p50, p75, p95, max; NaN without durations
+    spike_s: float  # the whole-second duration that repeats most; NaN when it holds less than a tenth of the rows
+    spike_share: float  # its share of the rows with a duration, 0-1; 0 without a spike
 
     @property
     def has_spike(self) -> bool:
@@ -204,47 +198,28 @@ TOP_VALUES = 3
 
 @dataclass(frozen=True)
 class ProfileCard:
-    """What is known of one profile (or of the outliers, profile = -1).
+    """What is known of one profile (or of the outliers, profile = -1)."""
 
-    Attributes:
-        profile: label, -1 = outliers.
-        size: rows.
-        share: of all clustered rows, 0-1.
-        silhouette: mean over its rows (sampled where the fit says so), outliers as a cluster (published); NaN when
-            undefined.
-        purity: share of the most frequent (workload, task_name) pair, 0-1; NaN without such metadata.
-        job_purity: share of the most frequent job, 0-1; 1 = the profile is one job; NaN without job names.
-        labels: words of warning or shape: 'one job', 'one metadata cell', 'spike', 'heavy tail', ...
-        top_metadata: the most frequent values per field, most frequent first.
-        duration_quantiles_s: p5, p25, p50, p75, p95, max; NaN without durations.
-        spike_s: the duration that repeats most, in whole seconds; NaN when no value holds a tenth of the rows.
-        spike_share: its share of the rows.
-        arrivals_by_hour: (24,) rows by hour of day of the start.
-        arrivals_by_weekday: (7,) rows by weekday, Monday first.
-        n_users, n_groups, n_jobs: distinct values, 0 without the column.
-        takeaway: the profile in one sentence.
-        silhouette_clustered: like `silhouette`, among the non-outliers only (the proper definition); NaN for the
-            outliers.
-    """
-
-    profile: int
-    size: int
-    share: float
+    profile: int  # label, -1 = outliers
+    size: int  # rows
+    share: float  # of all clustered rows, 0-1
     silhouette: float
-    purity: float
-    job_purity: float
-    labels: tuple[str, ...]
-    top_metadata: tuple[CategoryShare, ...]
-    duration_quantiles_s: Floats
-    spike_s: float
-    spike_share: float
-    arrivals_by_hour: Ints
-    arrivals_by_weekday: Ints
-    n_users: int
-    n_groups: int
-    n_jobs: int
-    takeaway: str
+    """Mean over its rows (sampled where the fit says so), outliers as a cluster (published); NaN when undefined."""
+    purity: float  # share of the most frequent (workload, task_name) pair, 0-1; NaN without such metadata
+    job_purity: float  # share of the most frequent job, 0-1; 1 = the profile is one job; NaN without job names
+    labels: tuple[str, ...]  # of warning or shape: 'one job', 'one metadata cell', 'spike', 'heavy tail'
+    top_metadata: tuple[CategoryShare, ...]  # the most frequent values per field, most frequent first
+    duration_quantiles_s: Floats  # p5, p25, p50, p75, p95, max; NaN without durations
+    spike_s: float  # the duration that repeats most, in whole seconds; NaN when no value holds a tenth of the rows
+    spike_share: float  # its share of the rows
+    arrivals_by_hour: Ints  # (24,) rows by hour of day of the start
+    arrivals_by_weekday: Ints  # (7,) rows by weekday, Monday first
+    n_users: int  # distinct values, 0 without the column
+    n_groups: int  # distinct values, 0 without the column
+    n_jobs: int  # distinct values, 0 without the column
+    takeaway: str  # the profile in one sentence
     silhouette_clustered: float = float("nan")
+    """Like `silhouette`, among the non-outliers only (the proper definition); NaN for the outliers."""
 
 
 @dataclass(frozen=True)
@@ -257,17 +232,11 @@ class Summary:
 
 @dataclass(frozen=True)
 class RowResults:
-    """What the clustering says of each row.
+    """What the clustering says of each row."""
 
-    Attributes:
-        labels: (n_rows,) profile, -1 = outlier.
-        published: (n_rows,) silhouettes with the outliers as a cluster; NaN where not computed.
-        clustered: (n_rows,) silhouettes among the non-outliers; NaN where not computed.
-    """
-
-    labels: Ints
-    published: Floats
-    clustered: Floats
+    labels: Ints  # (n_rows,) profile, -1 = outlier
+    published: Floats  # (n_rows,) silhouettes with the outliers as a cluster; NaN where not computed
+    clustered: Floats  # (n_rows,) silhouettes among the non-outliers; NaN where not computed
 
 
 def summarise(jobs: pd.DataFrame, rows: RowResults, spread: FeatureSpread, timezone_offset_s: float = 0.0) -> Summary:

@@ -151,40 +151,24 @@ TRUTH = "truth_profile"
 
 @dataclass(frozen=True)
 class SweepRun:
-    """One run of a sweep.
+    """One run of a sweep."""
 
-    Attributes:
-        settings: resolved.
-        grid_size: the size that the grid asked for (OPTICS on a sample uses a smaller one).
-        scores: of the run.
-        labels: (n_rows,) profile of each clustered row, -1 = outlier.
-        seconds: of this run, its share of what the group computes once included.
-    """
-
-    settings: ProfileSettings
-    grid_size: int
-    scores: ProfileScores
-    labels: NDArray[np.int16]
-    seconds: float
+    settings: ProfileSettings  # resolved
+    grid_size: int  # the size that the grid asked for (OPTICS on a sample uses a smaller one)
+    scores: ProfileScores  # of the run
+    labels: NDArray[np.int16]  # (n_rows,) profile of each clustered row, -1 = outlier
+    seconds: float  # of this run, its share of what the group computes once included
 
 
 @dataclass(frozen=True)
 class SweepGroup:
-    """The runs of one group.
+    """The runs of one group."""
 
-    Attributes:
-        runs: in rising order of size.
-        left_out: size -> why the run is not there.
-        row_ids: (n_rows,) of the store.
-        n_sampled: rows that were clustered.
-        seconds: of the whole group.
-    """
-
-    runs: tuple[SweepRun, ...]
-    left_out: dict[str, str]
-    row_ids: NDArray[np.int64]
-    n_sampled: int
-    seconds: float
+    runs: tuple[SweepRun, ...]  # in rising order of size
+    left_out: dict[str, str]  # size -> why the run is not there
+    row_ids: NDArray[np.int64]  # (n_rows,) of the store
+    n_sampled: int  # rows that were clustered
+    seconds: float  # of the whole group
 
 
 def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, progress: Progress = silent) -> SweepGroup:
@@ -304,24 +288,16 @@ class TargetWinner:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Two runs side by side.
+    """Two runs side by side."""
 
-    Attributes:
-        adjusted_rand: over the rows that neither run calls an outlier; NaN where there are none.
-        adjusted_rand_all: over all common rows, outliers as a cluster.
-        row_ids: rows that moved: out of or into the outliers, or not to the cluster that took most of theirs.
-        before, after: (n_moved,) labels of those rows.
-        n_common: rows that both runs clustered.
-        overlap: (n_before + 1, n_after + 1) rows per pair of labels, outliers first.
-    """
-
-    adjusted_rand: float
-    adjusted_rand_all: float
+    adjusted_rand: float  # over the rows that neither run calls an outlier; NaN where there are none
+    adjusted_rand_all: float  # over all common rows, outliers as a cluster
     row_ids: NDArray[np.int64]
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
-    n_common: int
-    overlap: NDArray[np.int64]
+    """Rows that moved: out of or into the outliers, or not to the cluster that took most of theirs."""
+    before: NDArray[np.int64]  # (n_moved,) labels of those rows
+    after: NDArray[np.int64]  # (n_moved,) labels of those rows
+    n_common: int  # rows that both runs clustered
+    overlap: NDArray[np.int64]  # (n_before + 1, n_after + 1) rows per pair of labels, outliers first
 
 
 def at_target(run: SweepRun, target_clusters: int) -> SweepRun:

@@ -27,23 +27,14 @@ DIMS_AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Blocks:
-    """Rows in blocks of neighbours: a balanced k-d tree's leaves, nothing else of the tree.
+    """Rows in blocks of neighbours: a balanced k-d tree's leaves, nothing else of the tree."""
 
-    Attributes:
-        order: (n,) row number at each position.
-        points: (n, d) values in block order; d is a multiple of four, padded with zeros.
-        lanes: (d, n) the same, transposed.
-        starts: (n_blocks + 1,) first position of each block.
-        low: (d, n_blocks) lower corner of each block's bounding box.
-        high: (d, n_blocks) upper corner.
-    """
-
-    order: Ints
-    points: Floats
-    lanes: Floats
-    starts: Ints
-    low: Floats
-    high: Floats
+    order: Ints  # (n,) row number at each position
+    points: Floats  # (n, d) values in block order; d is a multiple of four, padded with zeros
+    lanes: Floats  # (d, n) the same, transposed
+    starts: Ints  # (n_blocks + 1,) first position of each block
+    low: Floats  # (d, n_blocks) lower corner of each block's bounding box
+    high: Floats  # (d, n_blocks) upper corner
 
     def space(self, metric: str) -> tuple[Floats, Floats, Ints, Floats, Floats, bool]:
         """Return the arrays as compiled loops take them."""
@@ -52,23 +43,14 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Nearest rows, in block order, as reduced distances (squared for Euclidean).
+    """Nearest rows, in block order, as reduced distances (squared for Euclidean)."""
 
-    Attributes:
-        blocks: the rows.
-        metric: 'euclidean' or 'manhattan'.
-        sizes: rising values of min_samples that were searched.
-        core: (n_sizes, n) reduced distance to the size-th other row.
-        nearest: (n, n_listed) positions of the nearest other rows, nearest first.
-        distance: (n, n_listed) their reduced distances.
-    """
-
-    blocks: Blocks
-    metric: str
-    sizes: tuple[int, ...]
-    core: Floats
-    nearest: Positions
-    distance: Floats
+    blocks: Blocks  # the rows
+    metric: str  # 'euclidean' or 'manhattan'
+    sizes: tuple[int, ...]  # rising values of min_samples that were searched
+    core: Floats  # (n_sizes, n) reduced distance to the size-th other row
+    nearest: Positions  # (n, n_listed) positions of the nearest other rows, nearest first
+    distance: Floats  # (n, n_listed) their reduced distances
 
     def core_of(self, min_samples: int) -> Floats:
         """Return (n,) reduced core distances for one of the searched sizes.
@@ -141,23 +123,14 @@ def make_blocks(points: Floats) -> Blocks:
 
 @dataclass(frozen=True)
 class SpanningTree:
-    """A minimum spanning tree of the mutual-reachability graph, edges in rising order of weight.
+    """A minimum spanning tree of the mutual-reachability graph, edges in rising order of weight."""
 
-    Attributes:
-        source: (n_rows - 1,) one end of each edge.
-        target: (n_rows - 1,) the other end.
-        weight: (n_rows - 1,) mutual-reachability distance, in scaled units.
-        core_distance: (n_rows,) distance to the `min_samples`-th other row.
-        metric: 'euclidean' or 'manhattan'.
-        min_samples: neighbours behind `core_distance` (at most n_rows - 1).
-    """
-
-    source: Ints
-    target: Ints
-    weight: Floats
-    core_distance: Floats
-    metric: str
-    min_samples: int
+    source: Ints  # (n_rows - 1,) one end of each edge
+    target: Ints  # (n_rows - 1,) the other end
+    weight: Floats  # (n_rows - 1,) mutual-reachability distance, in scaled units
+    core_distance: Floats  # (n_rows,) distance to the `min_samples`-th other row
+    metric: str  # 'euclidean' or 'manhattan'
+    min_samples: int  # neighbours behind `core_distance` (at most n_rows - 1)
 
     @property
     def n_rows(self) -> int:
@@ -211,37 +184,23 @@ def build_spanning_tree(
 
 @dataclass(frozen=True)
 class CondensedTree:
-    """The condensed tree of HDBSCAN, clusters only (points are counted, not listed).
+    """The condensed tree of HDBSCAN, clusters only (points are counted, not listed)."""
 
-    Attributes:
-        cluster: (n_nodes,) node id, root first.
-        parent: (n_nodes,) id of the parent, -1 for the root.
-        lambda_birth, lambda_death: 1 / distance at which the node appears and splits or dies.
-        size: rows at birth.
-        selected: (n_nodes,) profile label when the node was selected, else -1.
-    """
-
-    cluster: Ints
-    parent: Ints
-    lambda_birth: Floats
-    lambda_death: Floats
-    size: Ints
-    selected: Ints
+    cluster: Ints  # (n_nodes,) node id, root first
+    parent: Ints  # (n_nodes,) id of the parent, -1 for the root
+    lambda_birth: Floats  # (n_nodes,) 1 / distance at which the node appears
+    lambda_death: Floats  # (n_nodes,) 1 / distance at which it splits or dies
+    size: Ints  # (n_nodes,) rows at birth
+    selected: Ints  # (n_nodes,) profile label when the node was selected, else -1
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """A flat clustering.
+    """A flat clustering."""
 
-    Attributes:
-        labels: (n_rows,) 0 .. n_clusters - 1 from the largest cluster to the smallest, -1 = outlier.
-        probabilities: (n_rows,) membership strength 0-1, 0 for outliers.
-        tree: condensed tree; None where the algorithm makes none.
-    """
-
-    labels: Ints
-    probabilities: Floats
-    tree: CondensedTree | None
+    labels: Ints  # (n_rows,) 0 .. n_clusters - 1 from the largest cluster to the smallest, -1 = outlier.
+    probabilities: Floats  # (n_rows,) membership strength 0-1, 0 for outliers
+    tree: CondensedTree | None  # condensed tree; None where the algorithm makes none
 
 
 def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0) -> Clusters:

@@ -39,22 +39,14 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class Shift:
-    """How far the errors of a profile have moved.
+    """How far the errors of a profile have moved."""
 
-    Attributes:
-        now: median log error of the window; above 0 = under-estimated.
-        at_fit: the same at the fit.
-        low, high: 95 % interval of their difference.
-        probability: of so large a move by chance, adjusted for all tests of the check.
-        word: one of `WORDS`.
-    """
-
-    now: float = NAN
-    at_fit: float = NAN
-    low: float = NAN
-    high: float = NAN
-    probability: float = NAN
-    word: str = TOO_FEW
+    now: float = NAN  # median log error of the window; above 0 = under-estimated
+    at_fit: float = NAN  # the same at the fit
+    low: float = NAN  # 95 % interval of their difference
+    high: float = NAN  # 95 % interval of their difference
+    probability: float = NAN  # of so large a move by chance, adjusted for all tests of the check
+    word: str = TOO_FEW  # one of `WORDS`
 
     @property
     def factor(self) -> float:
@@ -64,40 +56,24 @@ class Shift:
 
 @dataclass(frozen=True)
 class Change:
-    """How far the needs of a profile lie from those at the fit.
+    """How far the needs of a profile lie from those at the fit."""
 
-    Attributes:
-        distance: Kolmogorov-Smirnov, 0-1.
-        stability_index: population stability index over the tenths at the fit.
-        probability: of so large a distance by chance, adjusted for all tests of the check.
-        word: one of `WORDS`.
-    """
-
-    distance: float = NAN
-    stability_index: float = NAN
-    probability: float = NAN
-    word: str = TOO_FEW
+    distance: float = NAN  # Kolmogorov-Smirnov, 0-1
+    stability_index: float = NAN  # population stability index over the tenths at the fit
+    probability: float = NAN  # of so large a distance by chance, adjusted for all tests of the check
+    word: str = TOO_FEW  # one of `WORDS`
 
 
 @dataclass(frozen=True)
 class Drift:
-    """Drift of one target in one profile.
+    """Drift of one target in one profile."""
 
-    Attributes:
-        profile: as filed.
-        target: what is estimated.
-        jobs: rows in the window with a value.
-        effective: independent, undecayed jobs that they are worth.
-        error: have the errors moved?
-        distribution: have the needs moved?
-    """
-
-    profile: int
-    target: str
-    jobs: int
-    effective: float
-    error: Shift
-    distribution: Change
+    profile: int  # as filed
+    target: str  # what is estimated
+    jobs: int  # rows in the window with a value
+    effective: float  # independent, undecayed jobs that they are worth
+    error: Shift  # have the errors moved?
+    distribution: Change  # have the needs moved?
 
     @property
     def found(self) -> bool:
@@ -191,29 +167,17 @@ def _word(probability: float, matters: bool, settings: FeedbackSettings) -> str:
 
 @dataclass(frozen=True)
 class Assessment:
-    """How the loop stands.
+    """How the loop stands."""
 
-    Attributes:
-        drift: per profile and target.
-        recent: newest jobs that the rest is measured on.
-        outlier_share: of them far from every profile, 0-1; NaN without any.
-        outlier_share_at_fit: filed in the same way.
-        outlier_probability: of so many by chance.
-        acquires: of the clustering on them; NaN where undefined.
-        acquires_at_fit: on a sample of the fit's rows, filed in the same way.
-        recluster_advised: whether another clustering is advised.
-        reasons: why, in words; empty where it is not.
-    """
-
-    drift: tuple[Drift, ...]
-    recent: int
-    outlier_share: float
-    outlier_share_at_fit: float
-    outlier_probability: float
-    acquires: float
-    acquires_at_fit: float
-    recluster_advised: bool
-    reasons: tuple[str, ...]
+    drift: tuple[Drift, ...]  # per profile and target
+    recent: int  # newest jobs that the rest is measured on
+    outlier_share: float  # of them far from every profile, 0-1; NaN without any
+    outlier_share_at_fit: float  # filed in the same way
+    outlier_probability: float  # of so many by chance
+    acquires: float  # of the clustering on them; NaN where undefined
+    acquires_at_fit: float  # on a sample of the fit's rows, filed in the same way
+    recluster_advised: bool  # whether another clustering is advised
+    reasons: tuple[str, ...]  # why, in words; empty where it is not
 
 
 def assess(state: FeedbackState, model: FeedbackModel, settings: FeedbackSettings) -> Assessment:
@@ -282,19 +246,12 @@ LEVELS = np.array([0.1, 0.5, 0.9])
 
 @dataclass(frozen=True)
 class CurrentQuantiles:
-    """What jobs of a profile need now, in the target's unit.
+    """What jobs of a profile need now, in the target's unit."""
 
-    Attributes:
-        levels: (n_levels,) probabilities.
-        now: (n_levels,) from the window with decay; up to `least_jobs` the jobs of the fit stand in.
-        at_fit: (n_levels,).
-        effective: independent, undecayed jobs that the window is worth.
-    """
-
-    levels: Floats
-    now: Floats
-    at_fit: Floats
-    effective: float
+    levels: Floats  # (n_levels,) probabilities
+    now: Floats  # (n_levels,) from the window with decay; up to `least_jobs` the jobs of the fit stand in
+    at_fit: Floats  # (n_levels,)
+    effective: float  # independent, undecayed jobs that the window is worth
 
 
 def current_quantiles(
@@ -321,17 +278,12 @@ def current_quantiles(
 
 @dataclass(frozen=True)
 class FeedbackNow:
-    """The loop for people and scripts.
+    """The loop for people and scripts."""
 
-    Attributes:
-        state: its memory.
-        assessment: drift, outliers, ACQUIRES, advice.
-        quantiles: profile as text -> target -> what its jobs need now and needed at the fit.
-    """
-
-    state: FeedbackState
-    assessment: Assessment
+    state: FeedbackState  # its memory
+    assessment: Assessment  # drift, outliers, ACQUIRES, advice
     quantiles: dict[str, dict[str, CurrentQuantiles]]
+    """Profile as text -> target -> what its jobs need now and needed at the fit."""
 
 
 def feedback_now(state: FeedbackState, model: FeedbackModel, settings: FeedbackSettings) -> FeedbackNow:

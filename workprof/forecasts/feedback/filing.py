@@ -30,23 +30,14 @@ STORE_COLUMNS = ("row_id",)
 
 @dataclass(frozen=True)
 class NewRows:
-    """The rows of a table that were not observed before.
+    """The rows of a table that were not observed before."""
 
-    Attributes:
-        jobs: those rows.
-        digest: of the whole table, whatever the order of its rows.
-        hashes: (n_new,) of the rows; 0 for a row without a time, which nothing tells from a job just like it.
-        n_read: rows of the table.
-        n_repeated: rows that were observed before.
-        already: whether this very table was.
-    """
-
-    jobs: pd.DataFrame
-    digest: str
-    hashes: Units
-    n_read: int
-    n_repeated: int
-    already: bool
+    jobs: pd.DataFrame  # those rows
+    digest: str  # of the whole table, whatever the order of its rows
+    hashes: Units  # (n_new,) of the rows; 0 for a row without a time, which nothing tells from a job just like it
+    n_read: int  # rows of the table
+    n_repeated: int  # rows that were observed before
+    already: bool  # whether this very table was
 
 
 def new_rows(jobs: pd.DataFrame, files: Sequence[str], seen: Units) -> NewRows:
@@ -126,40 +117,24 @@ LEAST_MEASURED_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Filing:
-    """Clustered jobs in scaled space, and how far each profile reaches.
+    """Clustered jobs in scaled space, and how far each profile reaches."""
 
-    Attributes:
-        transform: of the clustering; new jobs go through the same.
-        metric: of the clustering.
-        mode: in 'faithful' a missing value is 0.
-        points: (n_base, n_dims) scaled values.
-        labels: (n_base,) their profiles.
-        reach: (n_profiles,) farthest distance to the nearest job of the profile.
-    """
-
-    transform: FittedTransform
-    metric: str
-    mode: str
-    points: Floats
-    labels: Ints
-    reach: Floats
+    transform: FittedTransform  # of the clustering; new jobs go through the same
+    metric: str  # of the clustering
+    mode: str  # in 'faithful' a missing value is 0
+    points: Floats  # (n_base, n_dims) scaled values
+    labels: Ints  # (n_base,) their profiles
+    reach: Floats  # (n_profiles,) farthest distance to the nearest job of the profile
 
 
 @dataclass(frozen=True)
 class Filed:
-    """Where finished jobs belong.
+    """Where finished jobs belong."""
 
-    Attributes:
-        labels: (n_rows,) profile; -1 = far from all of them, or not measured.
-        points: (n_rows, n_dims) scaled values.
-        measured: (n_rows,) whether enough features were measured to say so.
-        absent: features that the table lacks.
-    """
-
-    labels: Ints
-    points: Floats
-    measured: Bools
-    absent: tuple[str, ...]
+    labels: Ints  # (n_rows,) profile; -1 = far from all of them, or not measured
+    points: Floats  # (n_rows, n_dims) scaled values
+    measured: Bools  # (n_rows,) whether enough features were measured to say so
+    absent: tuple[str, ...]  # features that the table lacks
 
 
 def make_filing(prepared: Prepared, labels: Ints, units: Units) -> tuple[Filing, Ints]:

@@ -158,54 +158,31 @@ def _notes(batch: Batch, absent: tuple[str, ...], without: list[str]) -> tuple[s
 
 @dataclass(frozen=True)
 class Violations:
-    """How often one target left its promised interval, in one batch.
+    """How often one target left its promised interval, in one batch."""
 
-    Attributes:
-        known: rows with an estimate and a true value.
-        under: needed more than the upper end: under-provisioned.
-        over: needed less than the lower end: over-provisioned.
-        median_log_error: above 0 = under-estimated.
-    """
-
-    known: int
-    under: int
-    over: int
-    median_log_error: float
+    known: int  # rows with an estimate and a true value
+    under: int  # needed more than the upper end: under-provisioned
+    over: int  # needed less than the lower end: over-provisioned
+    median_log_error: float  # above 0 = under-estimated
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What one observation did and found.
+    """What one observation did and found."""
 
-    Attributes:
-        observed: rows that were folded in.
-        n_read: rows of the table.
-        n_repeated: rows that were observed before and not counted again.
-        already: whether this very table was observed before.
-        n_unfiled: rows with too few measured features to belong anywhere.
-        filed: profile as text -> rows; '-1' = far from every profile.
-        agreed_share: of the rows with a predicted profile, filed under it, 0-1.
-        violations: target -> counts.
-        assessment: the loop as it stands now.
-        history: ACQUIRES and the rest over time.
-        refitted: whether profiles and forecaster were made anew.
-        notes: in words.
-        seconds: of the computation.
-    """
-
-    observed: int
-    n_read: int
-    n_repeated: int
-    already: bool
-    n_unfiled: int
-    filed: dict[str, int]
-    agreed_share: float
-    violations: dict[str, Violations]
-    assessment: Assessment
-    history: tuple[HistoryEntry, ...]
-    refitted: bool = False
-    notes: tuple[str, ...] = ()
-    seconds: float = 0.0
+    observed: int  # rows that were folded in
+    n_read: int  # rows of the table
+    n_repeated: int  # rows that were observed before and not counted again
+    already: bool  # whether this very table was observed before
+    n_unfiled: int  # rows with too few measured features to belong anywhere
+    filed: dict[str, int]  # profile as text -> rows; '-1' = far from every profile
+    agreed_share: float  # of the rows with a predicted profile, filed under it, 0-1
+    violations: dict[str, Violations]  # target -> counts
+    assessment: Assessment  # the loop as it stands now
+    history: tuple[HistoryEntry, ...]  # ACQUIRES and the rest over time
+    refitted: bool = False  # whether profiles and forecaster were made anew
+    notes: tuple[str, ...] = ()  # in words
+    seconds: float = 0.0  # of the computation
 
 
 def observe(

@@ -45,35 +45,20 @@ SCORED_ROWS = 2_000
 
 @dataclass(frozen=True)
 class FeedbackModel:
-    """What finished jobs are compared with.
+    """What finished jobs are compared with."""
 
-    Attributes:
-        settings: of the forecaster that is followed.
-        filing: where jobs belong.
-        targets: that are followed.
-        floors: target -> floor of its logarithmic scale, in the target's unit.
-        profiles: profile as text -> how it was; '-1' = rows far from every profile.
-        n_rows: of the fit.
-        effective_rows: independent jobs among them.
-        outlier_share: of them, filed as new jobs are, 0-1.
-        n_clusters: of the clustering.
-        acquires: of the clustering on a sample of its rows, filed as new jobs are.
-        overall: target -> (n_points,) log errors at the fit over all profiles.
-        seconds: of making it.
-    """
-
-    settings: ForecasterSettings
-    filing: Filing
-    targets: tuple[str, ...]
-    floors: dict[str, float]
-    profiles: dict[str, ProfileReference]
-    n_rows: int
-    effective_rows: float
-    outlier_share: float
-    n_clusters: int
-    acquires: float
-    overall: dict[str, Floats]
-    seconds: float
+    settings: ForecasterSettings  # of the forecaster that is followed
+    filing: Filing  # where jobs belong
+    targets: tuple[str, ...]  # that are followed
+    floors: dict[str, float]  # target -> floor of its logarithmic scale, in the target's unit
+    profiles: dict[str, ProfileReference]  # profile as text -> how it was; '-1' = rows far from every profile
+    n_rows: int  # of the fit
+    effective_rows: float  # independent jobs among them
+    outlier_share: float  # of them, filed as new jobs are, 0-1
+    n_clusters: int  # of the clustering
+    acquires: float  # of the clustering on a sample of its rows, filed as new jobs are
+    overall: dict[str, Floats]  # target -> (n_points,) log errors at the fit over all profiles
+    seconds: float  # of making it
 
 
 def build_feedback_model(
@@ -196,38 +181,24 @@ class RefitSettings:
 
 @dataclass(frozen=True)
 class Refit:
-    """What a refit made.
+    """What a refit made."""
 
-    Attributes:
-        profiles: of all jobs; row ids below 0 are finished jobs, which the store does not hold.
-        forecaster: encoder, classifier and estimators, trained on all jobs: it knows metadata that came with them.
-        model: what finished jobs are compared with from now on.
-        n_added: finished jobs that were learned besides the dataset.
-        seconds: of it all.
-    """
-
-    profiles: ProfileFit
+    profiles: ProfileFit  # of all jobs; row ids below 0 are finished jobs, which the store does not hold
     forecaster: Forecaster
-    model: FeedbackModel
-    n_added: int
-    seconds: float
+    """Encoder, classifier and estimators, trained on all jobs: it knows metadata that came with them."""
+    model: FeedbackModel  # what finished jobs are compared with from now on
+    n_added: int  # finished jobs that were learned besides the dataset
+    seconds: float  # of it all
 
 
 @dataclass(frozen=True)
 class KeptJobs:
-    """Finished jobs as arrays, to be kept until the next refit.
+    """Finished jobs as arrays, to be kept until the next refit."""
 
-    Attributes:
-        rows: how many.
-        numbers: column -> (n_rows,).
-        codes: column -> (n_rows,) positions in `texts`; -1 = missing.
-        texts: column -> (n_values,) distinct values.
-    """
-
-    rows: int
-    numbers: dict[str, Floats]
-    codes: dict[str, Ints]
-    texts: dict[str, NDArray[np.str_]]
+    rows: int  # how many
+    numbers: dict[str, Floats]  # column -> (n_rows,)
+    codes: dict[str, Ints]  # column -> (n_rows,) positions in `texts`; -1 = missing
+    texts: dict[str, NDArray[np.str_]]  # column -> (n_values,) distinct values
 
 
 def refit(frames: Mapping[str, pd.DataFrame], settings: RefitSettings, progress: Progress = silent) -> Refit:

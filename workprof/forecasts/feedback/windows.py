@@ -25,27 +25,16 @@ SKETCH_POINTS = 512
 
 @dataclass(frozen=True)
 class Batch:
-    """Finished jobs, measured. NaN = not known.
+    """Finished jobs, measured. NaN = not known."""
 
-    Attributes:
-        labels: (n,) profile that they were filed under.
-        points: (n, n_dims) scaled features.
-        predicted: (n,) profile that was predicted before they ran; -1 = none.
-        times_s: (n,) end, on the trace's clock.
-        units: (n,) job that they belong to.
-        values: (n, n_targets) log of what they needed.
-        errors: (n, n_targets) log of what they needed over what was estimated; above 0 = under-estimated.
-        sides: (n, n_targets) 1 = above the promised interval, -1 = below it, 0 = inside.
-    """
-
-    labels: Ints
-    points: Floats
-    predicted: Ints
-    times_s: Floats
-    units: Units
-    values: Floats
-    errors: Floats
-    sides: Floats
+    labels: Ints  # (n,) profile that they were filed under
+    points: Floats  # (n, n_dims) scaled features
+    predicted: Ints  # (n,) profile that was predicted before they ran; -1 = none
+    times_s: Floats  # (n,) end, on the trace's clock
+    units: Units  # (n,) job that they belong to
+    values: Floats  # (n, n_targets) log of what they needed
+    errors: Floats  # (n, n_targets) log of what they needed over what was estimated; above 0 = under-estimated
+    sides: Floats  # (n, n_targets) 1 = above the promised interval, -1 = below it, 0 = inside
 
     def take(self, rows: Bools) -> Batch:
         """Return some of the rows."""
@@ -96,19 +85,12 @@ class RecentJobs:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts since the fit, never forgotten.
+    """Counts since the fit, never forgotten."""
 
-    Attributes:
-        jobs: rows filed here.
-        known: (n_targets,) rows with an estimate and a true value.
-        under: (n_targets,) needed more than the promised interval's upper end: under-provisioned.
-        over: (n_targets,) needed less than its lower end: over-provisioned.
-    """
-
-    jobs: int
-    known: Ints
-    under: Ints
-    over: Ints
+    jobs: int  # rows filed here
+    known: Ints  # (n_targets,) rows with an estimate and a true value
+    under: Ints  # (n_targets,) needed more than the promised interval's upper end: under-provisioned
+    over: Ints  # (n_targets,) needed less than its lower end: over-provisioned
 
     def add(self, batch: Batch) -> Tally:
         """Return the counts with the batch's rows."""
@@ -122,17 +104,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class Sketch:
-    """A distribution in at most 512 numbers.
+    """A distribution in at most 512 numbers."""
 
-    Attributes:
-        points: rising, each as likely.
-        effective: independent values that it rests on.
-        rows: values that it rests on.
-    """
-
-    points: Floats
-    effective: float
-    rows: int
+    points: Floats  # rising, each as likely
+    effective: float  # independent values that it rests on
+    rows: int  # values that it rests on
 
     def sample(self) -> WeightedSample:
         """Return it as a sample."""
@@ -194,66 +170,38 @@ MOST_SEEN = 200_000
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One point of the history.
+    """One point of the history."""
 
-    Attributes:
-        when: ISO 8601, UTC.
-        event: 'fit', 'observe' or 'refit'.
-        until_s: latest end of a job so far, on the trace's clock; NaN before the first.
-        jobs: finished jobs observed so far.
-        recent: rows that the scores rest on.
-        acquires: of the clustering on these rows; NaN where undefined.
-        n_clusters: of the clustering.
-        outlier_share: of these rows, 0-1.
-        drifting: profiles with drift.
-        errors: target -> median log error of the batch.
-    """
-
-    when: str
-    event: str
-    until_s: float
-    jobs: int
-    recent: int
-    acquires: float
-    n_clusters: int
-    outlier_share: float
-    drifting: int
-    errors: dict[str, float]
+    when: str  # ISO 8601, UTC
+    event: str  # 'fit', 'observe' or 'refit'
+    until_s: float  # latest end of a job so far, on the trace's clock; NaN before the first
+    jobs: int  # finished jobs observed so far
+    recent: int  # rows that the scores rest on
+    acquires: float  # of the clustering on these rows; NaN where undefined
+    n_clusters: int  # of the clustering
+    outlier_share: float  # of these rows, 0-1
+    drifting: int  # profiles with drift
+    errors: dict[str, float]  # target -> median log error of the batch
 
 
 @dataclass(frozen=True)
 class FeedbackState:
-    """The loop as it stands; its size does not depend on how much was observed.
+    """The loop as it stands; its size does not depend on how much was observed."""
 
-    Attributes:
-        targets: that are followed.
-        profiles: profile as text -> its window, counts and reference; '-1' = far from every profile.
-        recent: the newest jobs over all profiles.
-        n_observed: finished jobs so far.
-        n_unfiled: of them, with too few measured features to belong anywhere.
-        n_predicted: of them, with a profile predicted.
-        n_agreed: of these, filed under that profile.
-        until_s: latest end so far, on the trace's clock; NaN before the first.
-        files: digests of the tables observed, newest last.
-        seen: hashes of rows observed, newest last.
-        history: oldest first; the first is always the first fit.
-        model_key: of the refit in use; '' = the dataset's own model.
-        refits: so far.
-    """
-
-    targets: tuple[str, ...]
+    targets: tuple[str, ...]  # that are followed
     profiles: dict[str, ProfileState]
-    recent: RecentJobs
-    n_observed: int
-    n_unfiled: int
-    n_predicted: int
-    n_agreed: int
-    until_s: float
-    files: tuple[str, ...]
-    seen: Units
-    history: tuple[HistoryEntry, ...]
-    model_key: str = ""
-    refits: int = 0
+    """Profile as text -> its window, counts and reference; '-1' = far from every profile."""
+    recent: RecentJobs  # the newest jobs over all profiles
+    n_observed: int  # finished jobs so far
+    n_unfiled: int  # of them, with too few measured features to belong anywhere
+    n_predicted: int  # of them, with a profile predicted
+    n_agreed: int  # of these, filed under that profile
+    until_s: float  # latest end so far, on the trace's clock; NaN before the first
+    files: tuple[str, ...]  # digests of the tables observed, newest last
+    seen: Units  # hashes of rows observed, newest last
+    history: tuple[HistoryEntry, ...]  # oldest first; the first is always the first fit
+    model_key: str = ""  # of the refit in use; '' = the dataset's own model
+    refits: int = 0  # so far
 
 
 def start(model: FeedbackModel, when: str) -> FeedbackState:

@@ -251,18 +251,12 @@ FEW_SHARE, MANY_SHARE = 0.5, 1.0
 
 @dataclass(frozen=True)
 class Edges:
-    """Edges in block positions with reduced weights.
+    """Edges in block positions with reduced weights."""
 
-    Attributes:
-        source, target: (n_edges,) ends.
-        weight: (n_edges,) mutual reachability.
-        length: (n_edges,) distance.
-    """
-
-    source: Ints
-    target: Ints
-    weight: Floats
-    length: Floats
+    source: Ints  # (n_edges,) ends
+    target: Ints  # (n_edges,) ends
+    weight: Floats  # (n_edges,) mutual reachability
+    length: Floats  # (n_edges,) distance
 
     @property
     def arrays(self) -> tuple[Ints, Ints, Floats, Floats]:

@@ -99,23 +99,15 @@ def distance_sums(queries: NDArray[Any], lanes: NDArray[Any], starts: Ints, manh
 
 @dataclass(frozen=True)
 class GroupedPoints:
-    """Points sorted by group, in the layout that the compiled loops read.
+    """Points sorted by group, in the layout that the compiled loops read."""
 
-    Attributes:
-        metric: 'euclidean', 'manhattan' or 'cosine'.
-        sizes: (n_groups,) rows of each group.
-        starts: (n_groups + 1,) where each group starts in `lanes`.
-        rows: (n_rows, d) centred points in the caller's order, padded with zero columns; cosine: unit vectors.
-        lanes: (d, n_rows) the same sorted by group; cosine: (d, n_groups) sums of the unit vectors.
-        rounding: (n_rows,) error that the precision of the numbers puts on a distance to a row nearby.
-    """
-
-    metric: str
-    sizes: Ints
-    starts: Ints
+    metric: str  # 'euclidean', 'manhattan' or 'cosine'
+    sizes: Ints  # (n_groups,) rows of each group
+    starts: Ints  # (n_groups + 1,) where each group starts in `lanes`
     rows: NDArray[Any]
-    lanes: NDArray[Any]
-    rounding: Floats
+    """(n_rows, d) centred points in the caller's order, padded with zero columns; cosine: unit vectors."""
+    lanes: NDArray[Any]  # (d, n_rows) the same sorted by group; cosine: (d, n_groups) sums of the unit vectors
+    rounding: Floats  # (n_rows,) error that the precision of the numbers puts on a distance to a row nearby
 
     def sums(self, some: Ints) -> Floats:
         """Return (len(some), n_groups) summed distances of the rows at the positions `some`."""
