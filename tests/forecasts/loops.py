@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.forecasts.estimates import Estimates
-from workprof.forecasts.feedback.filing import job_units, make_filing, new_rows
+from workprof.forecasts.feedback.assignment import fit_assigner, job_units, new_rows
 from workprof.forecasts.feedback.loop import FeedbackSettings, observe
 from workprof.forecasts.feedback.model import FeedbackModel, acquires_of
 from workprof.forecasts.feedback.windows import ProfileReference, sketch, start
@@ -46,7 +46,7 @@ def model_of(n_rows=2_000, seed=0, job_size=1):
     settings = ForecasterSettings()
     prepared = prepare(jobs, settings.classifier.profiles)
     units, labels = job_units(jobs), jobs["kind"].to_numpy(dtype=np.int64)
-    filing, filed = make_filing(prepared, labels, units)
+    filing, filed = fit_assigner(prepared, labels, units)
     logs = np.log(jobs[TARGET].to_numpy())
     errors = logs - np.log(MEDIANS[labels])
     profiles = {

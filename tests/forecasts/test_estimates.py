@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.forecasts.candidates import Answers, forest_quantiles, grow_forest
+from workprof.forecasts.candidates import CandidateQuantiles, forest_quantiles, grow_forest
 from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profile
 from workprof.forecasts.estimates import (
     EstimateModel,
@@ -153,7 +153,7 @@ def test_the_choice_is_the_smallest_loss():
     true = draw.normal(0, 1, 400)
     good, bad = true[:, None] + np.zeros((400, 7)), draw.normal(0, 3, (400, 7))
     level = np.zeros(400, dtype=np.int64)
-    assert choose(Answers(np.stack([bad, good, bad]), level, level), true, 4).weights == (0.0, 1.0, 0.0)
+    assert choose(CandidateQuantiles(np.stack([bad, good, bad]), level, level), true, 4).weights == (0.0, 1.0, 0.0)
     assert all(sum(weights) == pytest.approx(1) for weights in MIXTURES)
 
 

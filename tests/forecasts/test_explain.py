@@ -5,7 +5,7 @@ import pytest
 
 from tests.forecasts.metadata import small_table
 from workprof.errors import NoRows, SettingsError
-from workprof.forecasts.boosting import margins, thaw
+from workprof.forecasts.boosting import from_json_bytes, margins
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier, fit_classifier
 from workprof.forecasts.encoder import encode, sum_by_field, to_matrix
 from workprof.forecasts.explain import GlobalExplanation, JobExplanation, contributions_of, explain_all, explain_job
@@ -24,7 +24,7 @@ def test_values_are_those_of_shap(loaded):
     encoder = loaded.model.encoder
     rows = encode(encoder, small_table(20, seed=5))
     ours = contributions_of(loaded.booster, encoder, rows)
-    explainer = shap.TreeExplainer(thaw(loaded.model.booster))
+    explainer = shap.TreeExplainer(from_json_bytes(loaded.model.booster))
     theirs = explainer.shap_values(xgboost.DMatrix(to_matrix(encoder, rows)))
     assert np.allclose(np.moveaxis(ours.columns, 1, 2), theirs, atol=1e-4)
     assert np.allclose(ours.base[0], explainer.expected_value, atol=1e-4)

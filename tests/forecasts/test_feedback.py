@@ -10,6 +10,7 @@ import pytest
 
 from tests.forecasts.loops import KINDS, MEDIANS, SENSORS10, TARGET, begun, forecasts_of, jobs_of, model_of, seen
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.forecasts.feedback.assignment import assign_jobs, ended_at, job_units, new_rows, row_hashes
 from workprof.forecasts.feedback.drift import (
     DRIFT,
     NO_DRIFT,
@@ -20,7 +21,6 @@ from workprof.forecasts.feedback.drift import (
     follow,
     log_move,
 )
-from workprof.forecasts.feedback.filing import ended_at, file_jobs, job_units, new_rows, row_hashes
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import keep_jobs, with_kept
 from workprof.forecasts.feedback.windows import MOST_HISTORY, FeedbackState, remembered, start_again
@@ -87,7 +87,7 @@ def test_jobs_are_filed_by_what_they_measured_never_as_predicted():
     jobs = jobs_of(600, 8)
     wrong = (jobs["kind"].to_numpy() + 1) % KINDS
     state, found = seen(begun(model()), model(), jobs, predicted=wrong)
-    filed = file_jobs(model().filing, jobs).labels
+    filed = assign_jobs(model().filing, jobs).labels
     assert (filed == jobs["kind"])[filed >= 0].all()
     assert (filed == -1).mean() < 0.04
     assert found.agreed_share == 0
@@ -99,7 +99,7 @@ def test_jobs_are_filed_by_what_they_measured_never_as_predicted():
 
 def test_filing_equals_a_search_over_all_rows():
     filing, jobs = model().filing, jobs_of(200, 9, far_share=0.2)
-    found = file_jobs(filing, jobs)
+    found = assign_jobs(filing, jobs)
     for point, label in zip(found.points, found.labels, strict=True):
         distance = np.sqrt(((filing.points - point) ** 2).sum(axis=1))
         nearest = distance.argmin()
@@ -109,7 +109,7 @@ def test_filing_equals_a_search_over_all_rows():
 
 def test_the_scale_of_the_fit_is_used():
     jobs = jobs_of(100, 10)
-    assert abs(file_jobs(model().filing, jobs).points.mean(axis=0)).max() < 1  # bytes would be thousands
+    assert abs(assign_jobs(model().filing, jobs).points.mean(axis=0)).max() < 1  # bytes would be thousands
 
 
 def test_rows_that_measured_too_little_are_counted_not_filed():
@@ -166,7 +166,7 @@ def test_window_and_decay_equal_the_plain_definition():
     for turn in range(3):
         jobs = jobs_of(300, 20 + turn, first_day=4.0 * turn)
         state, _ = seen(state, model(), jobs, settings)
-        whole += list(zip(file_jobs(model().filing, jobs).labels, ended_at(jobs), jobs[TARGET], strict=True))
+        whole += list(zip(assign_jobs(model().filing, jobs).labels, ended_at(jobs), jobs[TARGET], strict=True))
     now = max(time for _, time, _ in whole)
     for profile in range(KINDS):
         window = [(time, need) for label, time, need in whole if label == profile][-100:]

@@ -60,7 +60,7 @@ Booster = Any
 """xgboost.Booster, which is imported late."""
 
 
-def grow(encoder: MetadataEncoder, training: TrainingRows, n_classes: int, n_rounds: int) -> Booster:
+def grow_trees(encoder: MetadataEncoder, training: TrainingRows, n_classes: int, n_rounds: int) -> Booster:
     """Return a booster of `n_rounds` trees per class: depth 6, histograms, and in corrected mode long steps.
 
     Source:
@@ -86,12 +86,12 @@ def grow(encoder: MetadataEncoder, training: TrainingRows, n_classes: int, n_rou
     return xgboost.train(parameters, matrix, n_rounds)
 
 
-def freeze(booster: Booster) -> NDArray[np.uint8]:
+def to_json_bytes(booster: Booster) -> NDArray[np.uint8]:
     """Return the booster's JSON as (n_bytes,)."""
     return np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8)
 
 
-def thaw(frozen: NDArray[np.uint8]) -> Booster:
+def from_json_bytes(frozen: NDArray[np.uint8]) -> Booster:
     """Return the booster of its JSON."""
     import xgboost  # noqa: PLC0415  heavy
 
@@ -100,7 +100,7 @@ def thaw(frozen: NDArray[np.uint8]) -> Booster:
     return booster
 
 
-def ask(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **wanted: Any) -> Floats:
+def booster_output(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **wanted: Any) -> Floats:
     """Return what `Booster.predict` says of encoded rows; `wanted` are its arguments."""
     import xgboost  # noqa: PLC0415  heavy
 
@@ -112,7 +112,9 @@ def ask(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **wanted: Any
 
 def margins(booster: Booster, encoder: MetadataEncoder, rows: Encoded, n_rounds: int = 0) -> Floats:
     """Return (n_rows, n_classes) scores before the softmax, from the first `n_rounds` rounds (0 = all)."""
-    return ask(booster, encoder, rows, output_margin=True, iteration_range=(0, n_rounds)).reshape(len(rows), -1)
+    return booster_output(booster, encoder, rows, output_margin=True, iteration_range=(0, n_rounds)).reshape(
+        len(rows), -1
+    )
 
 
 def _threads(n_rows: int, alone: int) -> int:
@@ -262,7 +264,7 @@ def _held_out(
         return None
     encoder = fit_encoder(train, fields, settings.mode, rare_rows_of(settings, len(jobs)))
     training = training_rows(encoder, encode(encoder, train), inner.astype(np.int64))
-    booster = grow(encoder, training, len(known), ROUNDS[-1])
+    booster = grow_trees(encoder, training, len(known), ROUNDS[-1])
     test = merge_rows(encode(encoder, jobs.iloc[rows]), targets[rows], np.ones(len(rows)))
     trials = []
     for n_rounds in ROUNDS:

@@ -188,7 +188,7 @@ MODEL_ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class Trained:
+class Candidates:
     """What the three ways keep; the forest's positions count within `sampled`."""
 
     fields: tuple[str, ...]  # submit-time fields in use
@@ -200,16 +200,16 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedCandidates:
     """Trained candidates with their trees in memory."""
 
-    trained: Trained
+    trained: Candidates
     forest: Booster
     boosted: Booster
 
 
 @dataclass(frozen=True)
-class Answers:
+class CandidateQuantiles:
     """What the candidates say of some jobs."""
 
     quantiles: Floats  # (n_candidates, n_rows, n_levels) of the log target
@@ -217,7 +217,7 @@ class Answers:
     count: Ints  # (n_rows,) past jobs in that cell that were used
 
 
-def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int) -> Loaded:
+def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int) -> LoadedCandidates:
     """Return the three ways trained on past jobs.
 
     Args:
@@ -234,15 +234,15 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
     values = past.targets[sampled]
     forest, trees = grow_forest(design, values, seed)
     boosted = boost(design, values, LEVELS, seed)
-    return Loaded(Trained(fields, past, vocabulary, forest, as_bytes(boosted), sampled), trees, boosted)
+    return LoadedCandidates(Candidates(fields, past, vocabulary, forest, as_bytes(boosted), sampled), trees, boosted)
 
 
-def load_candidates(trained: Trained) -> Loaded:
+def load_candidates(trained: Candidates) -> LoadedCandidates:
     """Return kept candidates with their trees in memory."""
-    return Loaded(trained, load_forest(trained.forest), from_bytes(trained.boosted))
+    return LoadedCandidates(trained, load_forest(trained.forest), from_bytes(trained.boosted))
 
 
-def ask(loaded: Loaded, jobs: pd.DataFrame, asked: Cells, units: Ints) -> Answers:
+def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, asked: Cells, units: Ints) -> CandidateQuantiles:
     """Return what each candidate says.
 
     Args:
@@ -259,16 +259,16 @@ def ask(loaded: Loaded, jobs: pd.DataFrame, asked: Cells, units: Ints) -> Answer
         forest_quantiles(trained.forest, loaded.forest, design, LEVELS),
         boosted_quantiles(loaded.boosted, design),
     ]
-    return Answers(np.stack(quantiles), recent.level, recent.count)
+    return CandidateQuantiles(np.stack(quantiles), recent.level, recent.count)
 
 
-def design_of(loaded: Loaded, jobs: pd.DataFrame, asked: Cells, units: Ints) -> Floats:
+def design_of(loaded: LoadedCandidates, jobs: pd.DataFrame, asked: Cells, units: Ints) -> Floats:
     """Return the (n_rows, n_columns) inputs of forest and boosting."""
     trained = loaded.trained
     return np.column_stack([encode(jobs, trained.vocabulary, asked.times), history(trained.past, asked, units)])
 
 
-def nearest_jobs(loaded: Loaded, design: Floats, count: int) -> tuple[Positions, Floats]:
+def nearest_jobs(loaded: LoadedCandidates, design: Floats, count: int) -> tuple[Positions, Floats]:
     """Return the past jobs that weigh most in the forest's answer for one job, and their shares of it.
 
     Args:

@@ -19,12 +19,12 @@ from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.forecasts.boosting import (
     PUBLISHED_ROUNDS,
     Tuning,
-    freeze,
-    grow,
+    from_json_bytes,
+    grow_trees,
     margins,
     most_rounds,
     softmax,
-    thaw,
+    to_json_bytes,
     tune,
 )
 from workprof.forecasts.encoder import (
@@ -37,7 +37,7 @@ from workprof.forecasts.encoder import (
     training_rows,
     usable_fields,
 )
-from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, decide, joined, unseen_submitter
+from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
 from workprof.profiles.settings import MODES, ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
@@ -139,7 +139,7 @@ def used_rows(jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings) ->
     return jobs, targets.astype(np.int64), classes
 
 
-def coded(jobs: pd.DataFrame) -> pd.DataFrame:
+def with_categories(jobs: pd.DataFrame) -> pd.DataFrame:
     """Return the table with its texts as categories, as the store gives them: every later look at them is quicker."""
     texts = [name for name in jobs.columns if name in {*METADATA_FIELDS, *UNIT_COLUMNS}]
     return jobs.astype(dict.fromkeys(texts, "category"))
@@ -169,7 +169,7 @@ class ClassifierModel:
 
 
 class LoadedClassifier:
-    """A classifier with its trees in memory; make it once and ask it often.
+    """A classifier with its trees in memory; make it once and use it often.
 
     Args:
         model: as trained.
@@ -177,7 +177,7 @@ class LoadedClassifier:
 
     def __init__(self, model: ClassifierModel) -> None:
         self.model = model
-        self.booster = thaw(model.booster)
+        self.booster = from_json_bytes(model.booster)
 
     def predict(self, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
         """Return the answers for a table of jobs, in chunks; a field that it lacks counts as not given.
@@ -194,7 +194,7 @@ class LoadedClassifier:
             parts.append(self._predict(jobs.iloc[first : first + CHUNK_ROWS]))
             done = min(first + CHUNK_ROWS, len(jobs))
             progress(done / len(jobs), f"{format_count(done)} of {format_count(len(jobs))} jobs classified")
-        return joined(parts)
+        return concatenated(parts)
 
     def _predict(self, jobs: pd.DataFrame) -> Predictions:
         model = self.model
@@ -226,18 +226,18 @@ def train_classifier(
     """
     used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
     fields = usable_fields(used, settings.fields, settings.mode)
-    used = coded(used[[name for name in used.columns if name in {*fields, *UNIT_COLUMNS}]])
+    used = with_categories(used[[name for name in used.columns if name in {*fields, *UNIT_COLUMNS}]])
     watch = Stopwatch(progress, STEPS)
     with watch.step("encode", "Encoding the metadata"):
         encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
         training = training_rows(encoder, encode(encoder, used), targets)
     words = "Growing the trees, and choosing rounds and threshold on held-out jobs"
     with watch.step("grow", words), ThreadPoolExecutor(max_workers=1) as beside:  # XGBoost frees Python while it grows
-        growing = beside.submit(grow, encoder, training, len(classes), most_rounds(settings))
+        growing = beside.submit(grow_trees, encoder, training, len(classes), most_rounds(settings))
         tuning = tune(used, targets, classes, fields, settings)
         booster = growing.result()[: tuning.n_rounds]
     with watch.step("keep", "Keeping the trees"):
-        frozen = freeze(booster)
+        frozen = to_json_bytes(booster)
     return ClassifierModel(
         settings=settings,
         encoder=encoder,

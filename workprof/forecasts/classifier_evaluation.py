@@ -140,7 +140,7 @@ class SplitScores:
 
 
 @dataclass(frozen=True)
-class Turn:
+class FoldResult:
     """One training and its test rows: (n_test,) truth, the answers, training rows and seconds."""
 
     truth: Ints
@@ -149,7 +149,7 @@ class Turn:
     train_seconds: float
 
 
-def score_turns(split: str, turns: Sequence[Turn]) -> SplitScores:
+def score_folds(split: str, turns: Sequence[FoldResult]) -> SplitScores:
     """Return the scores over the test rows of all turns together."""
     truth = np.concatenate([turn.truth for turn in turns])
     answered, best, reason = (_gathered(turns, name) for name in ("profile", "best", "reason"))
@@ -181,7 +181,7 @@ def score_turns(split: str, turns: Sequence[Turn]) -> SplitScores:
     )
 
 
-def _gathered(turns: Sequence[Turn], name: str) -> NDArray[np.int64]:
+def _gathered(turns: Sequence[FoldResult], name: str) -> NDArray[np.int64]:
     return np.concatenate([getattr(turn.answers, name) for turn in turns])
 
 
@@ -246,7 +246,7 @@ def evaluate_classifier(
     for split in SPLITS:
         with watch.step(split, f"Testing on {WORDS[split]}") as report:
             try:
-                scores[split] = score_turns(split, tuple(_turns(jobs, labels, split, settings, report)))
+                scores[split] = score_folds(split, tuple(_fold_results(jobs, labels, split, settings, report)))
             except (ColumnMissing, NotEnoughData) as error:
                 not_made[split] = str(error)
     if not scores:
@@ -268,15 +268,15 @@ def evaluate_classifier(
     )
 
 
-def _turns(
+def _fold_results(
     jobs: pd.DataFrame, labels: Ints, split: str, settings: ClassifierSettings, report: Callable[[float], None]
-) -> Iterator[Turn]:
+) -> Iterator[FoldResult]:
     folds = make_folds(jobs, split, N_FOLDS, settings.seed)
     for done, fold in enumerate(folds if split in ALL_TURNS else folds[:1]):
         report(done / (N_FOLDS if split in ALL_TURNS else 1))
         model = train_classifier(jobs.iloc[fold.train], labels[fold.train], settings)
         answers = predict(model, jobs.iloc[fold.test])
-        yield Turn(labels[fold.test], answers, model.n_rows, model.seconds)
+        yield FoldResult(labels[fold.test], answers, model.n_rows, model.seconds)
 
 
 def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: ClassifierSettings) -> tuple[str, ...]:

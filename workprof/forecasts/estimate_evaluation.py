@@ -15,7 +15,7 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.errors import NotEnoughData
-from workprof.forecasts.candidates import CANDIDATES, MEDIAN, TREE_THREADS, ask
+from workprof.forecasts.candidates import CANDIDATES, MEDIAN, TREE_THREADS, predict_quantiles
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.errors import PredictorErrors, ratio_error, summarise_errors
 from workprof.forecasts.estimates import (
@@ -23,7 +23,7 @@ from workprof.forecasts.estimates import (
     EstimateSettings,
     KnownJobs,
     LogScale,
-    finish,
+    combined_estimates,
     known_jobs,
     train_estimator,
 )
@@ -77,7 +77,7 @@ ESTIMATORS: dict[str, Callable[[Floats], float]] = {
 
 
 def per_profile(name: str, values: Floats, labels: Ints, asked: Ints) -> Floats:
-    """Return (n_asked,) estimates: the estimator over the training rows of each asked profile.
+    """Return (n_queries,) estimates: the estimator over the training rows of each asked profile.
 
     A profile without training rows gets the estimator over all of them.
 
@@ -85,7 +85,7 @@ def per_profile(name: str, values: Floats, labels: Ints, asked: Ints) -> Floats:
         name: one of `ESTIMATORS`.
         values: (n_train,) target of the training rows.
         labels: (n_train,) their profile.
-        asked: (n_asked,) predicted profiles.
+        asked: (n_queries,) predicted profiles.
 
     Source:
         The SOSE'23 paper ('mean') and the extended package (the others; its default is 'q05').
@@ -159,7 +159,7 @@ _NEW = -1
 
 
 @dataclass(frozen=True)
-class Turn:
+class FoldResult:
     """Predictions of one turn, in the target's unit."""
 
     fold: Fold  # which rows
@@ -170,7 +170,7 @@ class Turn:
     choice: str  # what was chosen on validation rows, in words
 
 
-def corrected_turn(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> Turn:
+def evaluate_fold(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
     """Return what our estimator, its parts and every baseline say of the test rows."""
     jobs, past_jobs = known.jobs.iloc[fold.test], known.jobs.iloc[fold.train]
     training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0)
@@ -179,21 +179,21 @@ def corrected_turn(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> 
     cells, units = read_cells(known.jobs, fields), units_of(known.jobs, settings.split)
     asked = take_cells(cells, fold.test)
     past = Past(take_cells(cells, fold.train), model.scale.to_log(training.target), units[fold.train])
-    answers = ask(estimator.loaded, jobs, asked, np.full(len(jobs), _NEW, dtype=np.int64))
-    ours = finish(model, answers)
+    answers = predict_quantiles(estimator.loaded, jobs, asked, np.full(len(jobs), _NEW, dtype=np.int64))
+    ours = combined_estimates(model, answers)
     predictions = baselines(past_jobs, past, jobs, asked, model.scale, fields)
     predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
     predictions |= {name: model.scale.from_log(answers.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)}
     predictions[COMBINED] = ours.point
     width = float(np.exp(np.subtract(*np.quantile(past.targets, [HIGH, LOW]))))
-    return Turn(fold, predictions, ours.low, ours.high, width, model.combination.words)
+    return FoldResult(fold, predictions, ours.low, ours.high, width, model.combination.words)
 
 
-def faithful_turn(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> Turn:
+def evaluate_fold_as_published(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
     """Return what the published estimators per predicted profile say of the test rows."""
     predictions = _from_profiles(known, fold, settings, tuple(ESTIMATORS))
     nothing = np.zeros(0)
-    return Turn(fold, predictions, nothing, nothing, np.nan, "the profile of the highest probability")
+    return FoldResult(fold, predictions, nothing, nothing, np.nan, "the profile of the highest probability")
 
 
 def _from_profiles(
@@ -269,8 +269,8 @@ def evaluate_estimates(
         NotEnoughData: with too few rows, jobs or groups; in faithful mode without profiles.
     """
     started = time.perf_counter()
-    known, folds, notes = _turns_of(frames, settings)
-    run = faithful_turn if settings.mode == "faithful" else corrected_turn
+    known, folds, notes = _folds_of(frames, settings)
+    run = evaluate_fold_as_published if settings.mode == "faithful" else evaluate_fold
     turns = []
     for turn, fold in enumerate(folds):
         progress(turn / len(folds), f"Training and testing, turn {turn + 1} of {len(folds)}")
@@ -304,7 +304,7 @@ def run_evaluation(
     return evaluate_estimates(frames, settings.estimates, progress)
 
 
-def _turns_of(
+def _folds_of(
     frames: Mapping[str, pd.DataFrame], settings: EstimateSettings
 ) -> tuple[KnownJobs, tuple[Fold, ...], tuple[str, ...]]:
     if "test" not in frames:
@@ -331,7 +331,7 @@ def _shared_jobs(train: KnownJobs, test: KnownJobs) -> tuple[str, ...]:
     return (f"{shared:,} tested rows belong to jobs that training saw: their errors flatter",) if shared else ()
 
 
-def _interval_errors(turns: list[Turn], true: Floats, nominal: float) -> IntervalErrors:
+def _interval_errors(turns: list[FoldResult], true: Floats, nominal: float) -> IntervalErrors:
     low, high = (np.concatenate([getattr(turn, end) for turn in turns]) for end in ("low", "high"))
     with np.errstate(divide="ignore"):
         width = np.where(low == high, 1.0, high / low)

@@ -13,13 +13,13 @@ from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.candidates import (
     CANDIDATES,
-    Answers,
-    Loaded,
-    Trained,
-    ask,
+    CandidateQuantiles,
+    Candidates,
+    LoadedCandidates,
     design_of,
     load_candidates,
     nearest_jobs,
+    predict_quantiles,
     train_candidates,
 )
 from workprof.forecasts.encoder import usable_fields
@@ -181,7 +181,7 @@ class EstimateModel:
 
     settings: EstimateSettings  # as asked
     scale: LogScale  # of the target
-    candidates: Trained  # the three ways
+    candidates: Candidates  # the three ways
     combination: Combination  # of them, chosen on validation rows
     calibration: Calibration  # of the interval, from the same rows
     n_jobs: int  # past jobs
@@ -196,7 +196,7 @@ class Estimator:
     """An estimate model with its trees in memory."""
 
     model: EstimateModel
-    loaded: Loaded
+    loaded: LoadedCandidates
 
 
 @dataclass(frozen=True)
@@ -283,11 +283,11 @@ def load_estimator(model: EstimateModel) -> Estimator:
 def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
     """Return estimates of new jobs; a job without a time counts as submitted when the known history ends."""
     asked = read_cells(jobs, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
-    answers = ask(estimator.loaded, jobs, asked, np.full(len(jobs), -1, dtype=np.int64))
-    return finish(estimator.model, answers)
+    answers = predict_quantiles(estimator.loaded, jobs, asked, np.full(len(jobs), -1, dtype=np.int64))
+    return combined_estimates(estimator.model, answers)
 
 
-def finish(model: EstimateModel, answers: Answers) -> Estimates:
+def combined_estimates(model: EstimateModel, answers: CandidateQuantiles) -> Estimates:
     """Return the combined and calibrated estimates from what the candidates say."""
     mixed = mix(answers, model.combination.weights, len(model.candidates.past.cells.fewest))
     low, high = interval(mixed[:, 0], mixed[:, -1], answers.level, model.calibration)
@@ -307,7 +307,7 @@ def nearest_past_jobs(estimator: Estimator, job: pd.DataFrame, count: int = 10) 
     return NearestJobs(jobs.astype(np.int64), shares)
 
 
-def _notes(known: KnownJobs, fields: tuple[str, ...], trained: Trained) -> tuple[str, ...]:
+def _notes(known: KnownJobs, fields: tuple[str, ...], trained: Candidates) -> tuple[str, ...]:
     notes = [f"inputs: {', '.join(fields)}"]
     if known.n_left_out:
         notes.append(f"{known.n_left_out:,} rows without a usable target were left out")

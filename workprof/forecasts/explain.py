@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Floats, Ints
 from workprof.errors import NoRows, SettingsError
-from workprof.forecasts.boosting import Booster, ask, margins, softmax
+from workprof.forecasts.boosting import Booster, booster_output, margins, softmax
 from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field
 from workprof.profiles.features import draw_rows
 from workprof.profiles.metadata import NOT_GIVEN
@@ -122,7 +122,7 @@ def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) 
     Source:
         tree SHAP (Lundberg et al., 2020) as XGBoost computes it; ours differs in nothing.
     """
-    found = ask(booster, encoder, rows, pred_contribs=True)
+    found = booster_output(booster, encoder, rows, pred_contribs=True)
     return Contributions(found[:, :, :-1], found[:, :, -1], margins(booster, encoder, rows))
 
 

@@ -123,7 +123,7 @@ def take_cells(cells: Cells, rows: Ints) -> Cells:
 
 
 def backoff_medians(past: Past, asked: Cells) -> Floats:
-    """Return (n_asked,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
+    """Return (n_queries,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
     import pandas as pd  # noqa: PLC0415
 
     found = np.full(len(asked.times), np.nan)
@@ -135,23 +135,23 @@ def backoff_medians(past: Past, asked: Cells) -> Floats:
     return np.where(np.isnan(found), np.median(past.targets), found)
 
 
-def recent_quantiles(past: Past, asked: Cells, asked_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
+def recent_quantiles(past: Past, asked: Cells, query_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
     """Return time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time.
 
     Args:
         past: the jobs to look at.
         asked: the cells of the jobs that are asked about.
-        asked_units: (n_asked,) their units, -1 where they are new.
+        query_units: (n_queries,) their units, -1 where they are new.
         levels: (n_quantiles,) probabilities.
         bandwidth_s: distance in time at which a job counts 1/e; infinite = every job the same.
     """
-    n_asked, n_past = len(asked.times), len(past.targets)
-    found = np.tile(np.quantile(past.targets, levels, method="inverted_cdf"), (n_asked, 1))
-    level_of, count_of = np.full(n_asked, len(past.cells.fewest)), np.full(n_asked, n_past)
-    open_rows = np.arange(n_asked)
+    n_queries, n_past = len(asked.times), len(past.targets)
+    found = np.tile(np.quantile(past.targets, levels, method="inverted_cdf"), (n_queries, 1))
+    level_of, count_of = np.full(n_queries, len(past.cells.fewest)), np.full(n_queries, n_past)
+    open_rows = np.arange(n_queries)
     for level, least in enumerate(past.cells.fewest):
         here, counts = np.full((len(open_rows), len(levels)), np.nan), np.zeros(len(open_rows), dtype=np.int64)
-        _fill(past, level, take_cells(asked, open_rows), asked_units[open_rows], levels, bandwidth_s, here, counts)
+        _fill(past, level, take_cells(asked, open_rows), query_units[open_rows], levels, bandwidth_s, here, counts)
         enough = counts >= least
         rows = open_rows[enough]
         found[rows], level_of[rows], count_of[rows] = here[enough], level, counts[enough]
@@ -165,7 +165,7 @@ def _fill(  # noqa: PLR0913, PLR0917  fills two arrays in place
     past: Past,
     level: int,
     asked: Cells,
-    asked_units: Ints,
+    query_units: Ints,
     levels: Floats,
     bandwidth_s: float,
     found: Floats,
@@ -182,7 +182,7 @@ def _fill(  # noqa: PLR0913, PLR0917  fills two arrays in place
         known.targets,
         known.units,
         asked.times,
-        asked_units,
+        query_units,
         bandwidth_s,
         levels,
         found,
@@ -255,10 +255,10 @@ def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
     return np.column_stack(columns)
 
 
-def history(past: Past, asked: Cells, asked_units: Ints) -> Floats:
+def history(past: Past, asked: Cells, query_units: Ints) -> Floats:
     """Return (n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out."""
-    recent = recent_quantiles(past, asked, asked_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
-    flat = recent_quantiles(past, asked, asked_units, HISTORY_LEVELS, np.inf)
+    recent = recent_quantiles(past, asked, query_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
+    flat = recent_quantiles(past, asked, query_units, HISTORY_LEVELS, np.inf)
     return np.column_stack([recent.quantiles, flat.quantiles, recent.level, np.log1p(recent.count), _age(past, asked)])
 
 

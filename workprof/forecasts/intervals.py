@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.forecasts.candidates import CANDIDATES, MEDIAN, Answers, ask, train_candidates
+from workprof.forecasts.candidates import CANDIDATES, MEDIAN, CandidateQuantiles, predict_quantiles, train_candidates
 from workprof.forecasts.history import Past, take_cells
 from workprof.forecasts.splits import Fold, holdout, make_folds
 from workprof.forecasts.weighted_samples import effective_size
@@ -59,7 +59,7 @@ class Combination:
         return f"{parts}, {self.caution:.0%} of the way from the median to the lower quartile"
 
 
-def mix(answers: Answers, weights: tuple[float, ...], n_levels: int) -> Floats:
+def mix(answers: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) -> Floats:
     """Return (n_rows, n_levels) weighted means of the candidates' log quantiles.
 
     A job without any history gets the quantiles of all past jobs alone: trees would take an unseen value for whatever
@@ -90,7 +90,7 @@ def point_loss(point: Floats, true: Floats) -> float:
     return float(np.mean(np.log1p(np.abs(np.expm1(np.minimum(point - true, 50.0))))))
 
 
-def choose(answers: Answers, true: Floats, n_levels: int) -> Combination:
+def choose(answers: CandidateQuantiles, true: Floats, n_levels: int) -> Combination:
     """Return the mixture and caution with the smallest loss on validation rows.
 
     Args:
@@ -185,7 +185,7 @@ past job takes its turn as a validation row; above, a quarter of them is enough.
 class Validated:
     """What candidates say of rows that they were not trained on."""
 
-    answers: Answers  # of each candidate
+    answers: CandidateQuantiles  # of each candidate
     true: Floats  # (n_rows,) log values
     rows: Ints  # (n_rows,) their positions among the past jobs
     units: Ints  # (n_rows,) what the split keeps together
@@ -205,8 +205,10 @@ def validate(
         report(turn / len(folds))
         known = Past(take_cells(past.cells, fold.train), past.targets[fold.train], past.units[fold.train])
         loaded = train_candidates(jobs.iloc[fold.train], known, fields, settings.seed)
-        found.append(ask(loaded, jobs.iloc[fold.test], take_cells(past.cells, fold.test), past.units[fold.test]))
-    answers = Answers(
+        found.append(
+            predict_quantiles(loaded, jobs.iloc[fold.test], take_cells(past.cells, fold.test), past.units[fold.test])
+        )
+    answers = CandidateQuantiles(
         np.concatenate([answer.quantiles for answer in found], axis=1),
         np.concatenate([answer.level for answer in found]),
         np.concatenate([answer.count for answer in found]),

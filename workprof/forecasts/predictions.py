@@ -110,7 +110,7 @@ def unseen_submitter(encoder: MetadataEncoder, rows: Encoded) -> Bools:
     return np.asarray(seen.sum(axis=1) == 0)
 
 
-def joined(parts: list[Predictions]) -> Predictions:
+def concatenated(parts: list[Predictions]) -> Predictions:
     """Return the answers of consecutive parts as one."""
     names = ("probabilities", "profile", "best", "probability", "abstained", "reason", "top", "top_probability")
     merged = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}

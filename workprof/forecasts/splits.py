@@ -62,7 +62,7 @@ def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int
         raise NotEnoughData(f"{len(jobs)} jobs are too few for an evaluation; at least {FEWEST_ROWS} are needed")
     if split == "by_time":
         return (_by_time(jobs),)
-    return _turns(units_of(jobs, split), n_folds, seed)
+    return _grouped_folds(units_of(jobs, split), n_folds, seed)
 
 
 def holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:
@@ -101,7 +101,7 @@ def units_of(jobs: pd.DataFrame, split: str) -> Ints:
     return codes
 
 
-def _turns(units: Ints, n_folds: int, seed: int) -> tuple[Fold, ...]:
+def _grouped_folds(units: Ints, n_folds: int, seed: int) -> tuple[Fold, ...]:
     from sklearn.model_selection import GroupKFold  # noqa: PLC0415  heavy
 
     n_units = int(units.max()) + 1

@@ -14,8 +14,8 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
     times: Floats,
     targets: Floats,
     units: Ints,
-    asked_times: Floats,
-    asked_units: Ints,
+    query_times: Floats,
+    query_units: Ints,
     bandwidth_s: float,
     levels: Floats,
     found: Floats,
@@ -24,16 +24,16 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
     """Fill `found` with weighted quantiles of the jobs of a cell that are nearest in time, and `counts` with how many.
 
     Args:
-        span: (n_asked, 3) first and last + 1 of the asked row's cell in the sorted jobs, and where its time falls.
+        span: (n_queries, 3) first and last + 1 of the asked row's cell in the sorted jobs, and where its time falls.
         times: (n_jobs,) s, rising within a cell.
         targets: (n_jobs,) what they needed.
         units: (n_jobs,) what stays together; jobs of the asked row's own unit are passed over.
-        asked_times: (n_asked,) s.
-        asked_units: (n_asked,) -1 = none of the jobs'.
+        query_times: (n_queries,) s.
+        query_units: (n_queries,) -1 = none of the jobs'.
         bandwidth_s: a job this far away counts 1/e of one at the same time.
         levels: (n_levels,) rising.
-        found: (n_asked, n_levels), left as it is where no job counts.
-        counts: (n_asked,) jobs used; `window` at most.
+        found: (n_queries, n_levels), left as it is where no job counts.
+        counts: (n_queries,) jobs used; `window` at most.
     """
     window = 64
     held, weights = np.empty(window), np.empty(window)
@@ -42,15 +42,15 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
         while n < window and (left >= span[i, 0] or right < span[i, 1]):
             take_left = right >= span[i, 1]
             if left >= span[i, 0] and not take_left:
-                take_left = asked_times[i] - times[left] <= times[right] - asked_times[i]
+                take_left = query_times[i] - times[left] <= times[right] - query_times[i]
             j = left if take_left else right
             if take_left:
                 left -= 1
             else:
                 right += 1
-            if units[j] != asked_units[i]:
+            if units[j] != query_units[i]:
                 held[n] = targets[j]
-                weights[n] = np.exp(-abs(times[j] - asked_times[i]) / bandwidth_s) + 1e-9
+                weights[n] = np.exp(-abs(times[j] - query_times[i]) / bandwidth_s) + 1e-9
                 n += 1
         counts[i] = n
         if n == 0:

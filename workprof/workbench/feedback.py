@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from workprof.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
+from workprof.forecasts.feedback.assignment import new_rows
 from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
-from workprof.forecasts.feedback.filing import new_rows
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed, nothing_observed, observe
 from workprof.forecasts.feedback.model import FeedbackModel, Refit, keep_jobs
 from workprof.forecasts.feedback.windows import FeedbackState, start_again

@@ -11,7 +11,7 @@ import pandas as pd
 from workprof.errors import NotEnoughData
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.estimates import TARGETS
-from workprof.forecasts.feedback.filing import TIMES
+from workprof.forecasts.feedback.assignment import TIMES
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import FeedbackModel, KeptJobs, Refit, RefitSettings, with_kept
 from workprof.forecasts.feedback.windows import FeedbackState, start, start_again

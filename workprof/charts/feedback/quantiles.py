@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from workprof.charts.text import shortened
+from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.drift import FeedbackNow
-from workprof.forecasts.feedback.filing import OUTLIER
 
 
 def quantile_table(now: FeedbackNow, target: str, names: Mapping[int, str] | None = None) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.forecasts.estimates import Estimates
-from workprof.forecasts.feedback.filing import OUTLIER
+from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.model import SCORED_ROWS, FeedbackModel, acquires_of, scale_of
 from workprof.forecasts.feedback.windows import FeedbackState, ProfileState, RecentJobs, Sketch
 from workprof.forecasts.weighted_samples import (

@@ -11,8 +11,8 @@ import numpy as np
 from workprof.arrays import Floats
 from workprof.columns import numbers_if_present
 from workprof.errors import NotEnoughData, SettingsError
+from workprof.forecasts.feedback.assignment import OUTLIER, NewRows, assign_jobs, ended_at, job_units
 from workprof.forecasts.feedback.drift import Assessment, assess
-from workprof.forecasts.feedback.filing import OUTLIER, NewRows, ended_at, file_jobs, job_units
 from workprof.forecasts.feedback.model import FeedbackModel, scale_of
 from workprof.forecasts.feedback.windows import (
     MOST_FILES,
@@ -91,7 +91,7 @@ class FeedbackSettings:
                 raise SettingsError(f"{name} is {getattr(self, name)}; give a share from 0 to 1")
 
 
-UNFILED = OUTLIER - 1
+UNASSIGNED = OUTLIER - 1
 """Label of a row with too few measured features to belong anywhere."""
 
 
@@ -111,11 +111,11 @@ def measured_batch(
             f"the finished jobs have no usable {', '.join(state.targets)}: without one of them nothing can be compared "
             f"with its estimate; add such a column"
         )
-    filed = file_jobs(model.filing, jobs)
+    filed = assign_jobs(model.filing, jobs)
     columns = [_compared(true[name], name, model, forecasts) for name in state.targets]
     values, errors, sides = (np.column_stack([column[part] for column in columns]) for part in range(3))
     batch = Batch(
-        labels=np.where(filed.measured, filed.labels, UNFILED),
+        labels=np.where(filed.measured, filed.labels, UNASSIGNED),
         points=filed.points,
         predicted=forecasts.profiles.profile,
         times_s=ended_at(jobs),
@@ -148,7 +148,7 @@ def _notes(batch: Batch, absent: tuple[str, ...], without: list[str]) -> tuple[s
         notes.append(f"not measured in this table, so filled in as at the fit: {', '.join(absent)}")
     if without:
         notes.append(f"not in this table, so not followed: {', '.join(without)}")
-    unfiled = int((batch.labels == UNFILED).sum())
+    unfiled = int((batch.labels == UNASSIGNED).sum())
     if unfiled:
         notes.append(f"{unfiled:,} rows measured too little to belong to any profile; they are counted, not filed")
     if not np.isfinite(batch.times_s).any():
@@ -245,10 +245,10 @@ def observe(
 
 def _folded(state: FeedbackState, batch: Batch, rows: NewRows, settings: FeedbackSettings) -> FeedbackState:
     profiles: dict[str, ProfileState] = dict(state.profiles)
-    for label in np.unique(batch.labels[batch.labels != UNFILED]):
+    for label in np.unique(batch.labels[batch.labels != UNASSIGNED]):
         mine = batch.take(batch.labels == label)
         profiles[str(label)] = profiles[str(label)].add(mine, settings.window_jobs)
-    filed = batch.take(batch.labels != UNFILED)
+    filed = batch.take(batch.labels != UNASSIGNED)
     predicted = filed.predicted != NO_PROFILE
     until = np.nanmax([state.until_s, *batch.times_s]) if np.isfinite(batch.times_s).any() else state.until_s
     return replace(
@@ -273,7 +273,7 @@ def _violations(batch: Batch, place: int) -> Violations:
 
 
 def _agreed_share(batch: Batch) -> float:
-    rows = (batch.predicted != NO_PROFILE) & (batch.labels != UNFILED)
+    rows = (batch.predicted != NO_PROFILE) & (batch.labels != UNASSIGNED)
     return float((batch.predicted == batch.labels)[rows].mean()) if rows.any() else math.nan
 
 

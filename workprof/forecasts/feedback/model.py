@@ -24,7 +24,7 @@ from workprof.forecasts.estimates import (
     errors_at_fit,
     known_jobs,
 )
-from workprof.forecasts.feedback.filing import OUTLIER, Filing, job_units, make_filing
+from workprof.forecasts.feedback.assignment import OUTLIER, ProfileAssigner, fit_assigner, job_units
 from workprof.forecasts.feedback.windows import ProfileReference, sketch
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, train_forecaster
 from workprof.forecasts.weighted_samples import Units, effective_size
@@ -48,7 +48,7 @@ class FeedbackModel:
     """What finished jobs are compared with."""
 
     settings: ForecasterSettings  # of the forecaster that is followed
-    filing: Filing  # where jobs belong
+    filing: ProfileAssigner  # where jobs belong
     targets: tuple[str, ...]  # that are followed
     floors: dict[str, float]  # target -> floor of its logarithmic scale, in the target's unit
     profiles: dict[str, ProfileReference]  # profile as text -> how it was; '-1' = rows far from every profile
@@ -81,7 +81,7 @@ def build_feedback_model(
         rows = np.flatnonzero(np.isin(ids, prepared.row_ids))
         labels = numbers_of(jobs.iloc[rows], "profile")
         units = job_units(jobs)
-        filing, filed = make_filing(prepared, np.nan_to_num(labels, nan=OUTLIER).astype(np.int64), units[rows])
+        filing, filed = fit_assigner(prepared, np.nan_to_num(labels, nan=OUTLIER).astype(np.int64), units[rows])
         drawn = draw_rows(len(filed), SCORED_ROWS, profiles.seed)
         n_clusters = len(filing.reach)
         score = acquires_of(prepared.points[drawn], filed[drawn], filing.metric, n_clusters, profiles.target_clusters)

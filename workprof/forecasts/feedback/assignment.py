@@ -116,7 +116,7 @@ LEAST_MEASURED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Filing:
+class ProfileAssigner:
     """Clustered jobs in scaled space, and how far each profile reaches."""
 
     transform: FittedTransform  # of the clustering; new jobs go through the same
@@ -128,7 +128,7 @@ class Filing:
 
 
 @dataclass(frozen=True)
-class Filed:
+class Assignment:
     """Where finished jobs belong."""
 
     labels: Ints  # (n_rows,) profile; -1 = far from all of them, or not measured
@@ -137,7 +137,7 @@ class Filed:
     absent: tuple[str, ...]  # features that the table lacks
 
 
-def make_filing(prepared: Prepared, labels: Ints, units: Units) -> tuple[Filing, Ints]:
+def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[ProfileAssigner, Ints]:
     """Return the filing of a clustering, and (n_rows,) where it files its own rows, no row beside its own job.
 
     The second is what new jobs are compared with: the clustering's own labels would call more rows outliers.
@@ -162,7 +162,7 @@ def make_filing(prepared: Prepared, labels: Ints, units: Units) -> tuple[Filing,
         if int(mine.sum()) >= FEWEST_FOR_REACH:
             reach[profile] = max(float(np.quantile(distance[mine], REACH)), 1e-3 * typical)
     base = _base(np.flatnonzero(labels >= 0), prepared.settings.seed)
-    filing = Filing(
+    filing = ProfileAssigner(
         prepared.transform,
         prepared.settings.metric,
         prepared.settings.mode,
@@ -173,7 +173,7 @@ def make_filing(prepared: Prepared, labels: Ints, units: Units) -> tuple[Filing,
     return filing, np.where(distance <= reach[nearest], nearest, OUTLIER)
 
 
-def file_jobs(filing: Filing, jobs: pd.DataFrame) -> Filed:
+def assign_jobs(filing: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
     """Return the profiles of finished jobs.
 
     Raises:
@@ -193,7 +193,7 @@ def file_jobs(filing: Filing, jobs: pd.DataFrame) -> Filed:
     points = apply_transform(filing.transform, values)
     nearest, distance = _nearest(filing.points, filing.labels, points, filing.metric)
     near = measured & (distance <= filing.reach[nearest])
-    return Filed(np.where(near, nearest, OUTLIER), points, measured, absent)
+    return Assignment(np.where(near, nearest, OUTLIER), points, measured, absent)
 
 
 def _across_jobs(prepared: Prepared, labels: Ints, units: Units) -> tuple[Ints, Floats]:
