@@ -91,23 +91,23 @@ def to_json_bytes(booster: Booster) -> NDArray[np.uint8]:
     return np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8)
 
 
-def from_json_bytes(frozen: NDArray[np.uint8]) -> Booster:
+def from_json_bytes(json: NDArray[np.uint8]) -> Booster:
     """Return the booster of its JSON."""
     import xgboost  # noqa: PLC0415  heavy
 
     booster = xgboost.Booster()
-    booster.load_model(bytearray(frozen.tobytes()))
+    booster.load_model(bytearray(json.tobytes()))
     return booster
 
 
-def booster_output(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **wanted: Any) -> Floats:
-    """Return what `Booster.predict` says of encoded rows; `wanted` are its arguments."""
+def booster_output(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **options: Any) -> Floats:
+    """Return what `Booster.predict` gives for encoded rows; `options` are its arguments."""
     import xgboost  # noqa: PLC0415  heavy
 
-    threads = _threads(len(rows), ONE_THREAD_EXPLAINED if "pred_contribs" in wanted else ONE_THREAD_ASKED)
+    threads = _threads(len(rows), ONE_THREAD_EXPLAINED if "pred_contribs" in options else ONE_THREAD_ASKED)
     booster.set_param({"nthread": threads})
-    said: Floats = booster.predict(xgboost.DMatrix(to_matrix(encoder, rows), nthread=threads), **wanted)
-    return said.astype(np.float64)
+    output: Floats = booster.predict(xgboost.DMatrix(to_matrix(encoder, rows), nthread=threads), **options)
+    return output.astype(np.float64)
 
 
 def margins(booster: Booster, encoder: MetadataEncoder, rows: Encoded, n_rounds: int = 0) -> Floats:

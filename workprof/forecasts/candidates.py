@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Floats, Ints, Positions
+from workprof.forecasts.boosting import from_json_bytes, to_json_bytes
 from workprof.forecasts.history import (
     DEFAULT_BANDWIDTH_S,
     Cells,
@@ -31,6 +32,11 @@ from workprof.profiles.features import draw_rows
 if TYPE_CHECKING:
     import pandas as pd
     from xgboost import Booster
+
+CANDIDATES = ("recent", "forest", "boosted")
+LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
+MEDIAN = 3
+"""Position of the median in LEVELS."""
 
 TREE_THREADS = 1
 """Two threads that wait for each other on a busy machine took 20 times as long as one (2 cores, load 5)."""
@@ -66,22 +72,8 @@ def boosted_quantiles(booster: Booster, design: Floats) -> Floats:
     """Return (n_rows, n_levels) quantiles of the log target, in rising order (separate models may cross)."""
     import xgboost  # noqa: PLC0415  heavy
 
-    found = booster.predict(xgboost.DMatrix(design)).reshape(len(design), -1)
-    return np.sort(found.astype(np.float64), axis=1)
-
-
-def as_bytes(booster: Booster) -> NDArray[np.uint8]:
-    """Return the model as XGBoost JSON."""
-    return np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8)
-
-
-def from_bytes(model: NDArray[np.uint8]) -> Booster:
-    """Return the model that `as_bytes` wrote."""
-    import xgboost  # noqa: PLC0415  heavy
-
-    booster = xgboost.Booster(model_file=bytearray(model.tobytes()))
-    booster.set_param({"nthread": TREE_THREADS})
-    return booster
+    quantiles = booster.predict(xgboost.DMatrix(design)).reshape(len(design), -1)
+    return np.sort(quantiles.astype(np.float64), axis=1)
 
 
 TREES = 100
@@ -122,13 +114,8 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
         "nthread": TREE_THREADS,
     }
     booster = xgboost.train(parameters, xgboost.DMatrix(design, values), num_boost_round=1)
-    kept = _keep(_leaves(booster, design), seed)
-    return Forest(as_bytes(booster), kept, values), booster
-
-
-def load_forest(forest: Forest) -> Booster:
-    """Return the trees of a kept forest."""
-    return from_bytes(forest.model)
+    kept = _rows_in_leaves(_leaves(booster, design), seed)
+    return Forest(to_json_bytes(booster), kept, values), booster
 
 
 def forest_quantiles(forest: Forest, booster: Booster, design: Floats, levels: Floats) -> Floats:
@@ -140,13 +127,13 @@ def forest_quantiles(forest: Forest, booster: Booster, design: Floats, levels: F
         design: (n_rows, n_columns) inputs.
         levels: (n_levels,) probabilities.
     """
-    found = np.empty((len(design), len(levels)))
+    quantiles = np.empty((len(design), len(levels)))
     step = 2_000
     for first in range(0, len(design), step):
         shared = shared_jobs(forest, booster, design[first : first + step])
         values = np.where(shared >= 0, forest.targets[shared], np.nan)
-        found[first : first + step] = np.nanquantile(values, levels, axis=1).T
-    return found
+        quantiles[first : first + step] = np.nanquantile(values, levels, axis=1).T
+    return quantiles
 
 
 def shared_jobs(forest: Forest, booster: Booster, design: Floats) -> Positions:
@@ -163,7 +150,7 @@ def _leaves(booster: Booster, design: Floats) -> Ints:
     return leaves.reshape(len(design), -1).astype(np.int64)
 
 
-def _keep(leaves: Ints, seed: int) -> Positions:
+def _rows_in_leaves(leaves: Ints, seed: int) -> Positions:
     """Return up to KEPT_PER_LEAF random rows of each leaf of each tree."""
     n_rows, n_trees = leaves.shape
     kept = np.full((n_trees, int(leaves.max()) + 1, KEPT_PER_LEAF), -1, dtype=np.int32)
@@ -177,11 +164,6 @@ def _keep(leaves: Ints, seed: int) -> Positions:
         kept[tree, sorted_leaves[wanted], rank[wanted]] = order[wanted]
     return kept
 
-
-CANDIDATES = ("recent", "forest", "boosted")
-LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
-MEDIAN = 3
-"""Position of the median in LEVELS."""
 
 MODEL_ROWS = 20_000
 """Forest and boosting learn from at most this many jobs, drawn at random; history looks at all of them."""
@@ -210,7 +192,7 @@ class LoadedCandidates:
 
 @dataclass(frozen=True)
 class CandidateQuantiles:
-    """What the candidates say of some jobs."""
+    """Quantiles of some jobs' needs, by each candidate."""
 
     quantiles: Floats  # (n_candidates, n_rows, n_levels) of the log target
     level: Ints  # (n_rows,) history level that was reached, 0 = narrowest
@@ -234,26 +216,31 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
     values = past.targets[sampled]
     forest, trees = grow_forest(design, values, seed)
     boosted = boost(design, values, LEVELS, seed)
-    return LoadedCandidates(Candidates(fields, past, vocabulary, forest, as_bytes(boosted), sampled), trees, boosted)
+    return LoadedCandidates(
+        Candidates(fields, past, vocabulary, forest, to_json_bytes(boosted), sampled), trees, boosted
+    )
 
 
 def load_candidates(trained: Candidates) -> LoadedCandidates:
-    """Return kept candidates with their trees in memory."""
-    return LoadedCandidates(trained, load_forest(trained.forest), from_bytes(trained.boosted))
+    """Return stored candidates with their trees in memory."""
+    forest, boosted = from_json_bytes(trained.forest.model), from_json_bytes(trained.boosted)
+    for booster in (forest, boosted):
+        booster.set_param({"nthread": TREE_THREADS})
+    return LoadedCandidates(trained, forest, boosted)
 
 
-def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, asked: Cells, units: Ints) -> CandidateQuantiles:
-    """Return what each candidate says.
+def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> CandidateQuantiles:
+    """Return the quantiles of each candidate.
 
     Args:
         loaded: the candidates.
-        jobs: the rows that are asked about.
-        asked: their cells.
+        jobs: the rows whose need is sought.
+        queries: their cells.
         units: (n_rows,) their units among the past jobs', -1 where they are new.
     """
     trained = loaded.trained
-    recent = recent_quantiles(trained.past, asked, units, LEVELS, DEFAULT_BANDWIDTH_S)
-    design = design_of(loaded, jobs, asked, units)
+    recent = recent_quantiles(trained.past, queries, units, LEVELS, DEFAULT_BANDWIDTH_S)
+    design = design_of(loaded, jobs, queries, units)
     quantiles = [
         recent.quantiles,
         forest_quantiles(trained.forest, loaded.forest, design, LEVELS),
@@ -262,10 +249,10 @@ def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, asked: Cells
     return CandidateQuantiles(np.stack(quantiles), recent.level, recent.count)
 
 
-def design_of(loaded: LoadedCandidates, jobs: pd.DataFrame, asked: Cells, units: Ints) -> Floats:
+def design_of(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> Floats:
     """Return the (n_rows, n_columns) inputs of forest and boosting."""
     trained = loaded.trained
-    return np.column_stack([encode(jobs, trained.vocabulary, asked.times), history(trained.past, asked, units)])
+    return np.column_stack([encode(jobs, trained.vocabulary, queries.times), history(trained.past, queries, units)])
 
 
 def nearest_jobs(loaded: LoadedCandidates, design: Floats, count: int) -> tuple[Positions, Floats]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,39 +45,22 @@ FLAWS = {
 """Published estimator -> what is wrong with it."""
 
 
-def _mean(values: Floats) -> float:
-    return float(np.mean(values))
+def _skew_adaptive(values: Floats) -> Any:
+    skewed_left = np.mean((values - np.mean(values)) ** 3) < 0
+    return np.median(values) if skewed_left else np.quantile(values, 0.05)
 
 
-def _median(values: Floats) -> float:
-    return float(np.median(values))
-
-
-def _q05(values: Floats) -> float:
-    return float(np.quantile(values, 0.05))
-
-
-def _iqr(values: Floats) -> float:
-    low, high = np.quantile(values, [0.25, 0.75])
-    return float(high - low)
-
-
-def _skew_adaptive(values: Floats) -> float:
-    centred = values - np.mean(values)
-    return _median(values) if float(np.mean(centred**3)) < 0 else _q05(values)
-
-
-ESTIMATORS: dict[str, Callable[[Floats], float]] = {
-    "mean": _mean,
-    "median": _median,
-    "q05": _q05,
-    "iqr": _iqr,
+ESTIMATORS: dict[str, Callable[[Floats], Any]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "q05": lambda values: np.quantile(values, 0.05),
+    "iqr": lambda values: np.subtract(*np.quantile(values, [0.75, 0.25])),
     "skew_adaptive": _skew_adaptive,
 }
 
 
-def per_profile(name: str, values: Floats, labels: Ints, asked: Ints) -> Floats:
-    """Return (n_queries,) estimates: the estimator over the training rows of each asked profile.
+def per_profile(name: str, values: Floats, labels: Ints, predicted: Ints) -> Floats:
+    """Return (n_queries,) estimates: the estimator over the training rows of each predicted profile.
 
     A profile without training rows gets the estimator over all of them.
 
@@ -85,15 +68,15 @@ def per_profile(name: str, values: Floats, labels: Ints, asked: Ints) -> Floats:
         name: one of `ESTIMATORS`.
         values: (n_train,) target of the training rows.
         labels: (n_train,) their profile.
-        asked: (n_queries,) predicted profiles.
+        predicted: (n_queries,) profiles.
 
     Source:
         The SOSE'23 paper ('mean') and the extended package (the others; its default is 'q05').
     """
     estimator = ESTIMATORS[name]
-    found = {int(profile): estimator(values[labels == profile]) for profile in np.unique(labels)}
-    whole = estimator(values)
-    return np.array([found.get(int(profile), whole) for profile in asked])
+    estimates = {int(profile): float(estimator(values[labels == profile])) for profile in np.unique(labels)}
+    overall = float(estimator(values))
+    return np.array([estimates.get(int(profile), overall) for profile in predicted])
 
 
 BASELINES = ("global_mean", "global_median", "user_median", "backoff_medians", "boosted_plain")
@@ -101,37 +84,33 @@ BOOSTED_ROWS = 20_000
 
 
 def baselines(
-    past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, asked: Cells, scale: LogScale, fields: tuple[str, ...]
+    past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, queries: Cells, scale: LogScale, fields: tuple[str, ...]
 ) -> dict[str, Floats]:
     """Return name -> (n_rows,) predictions in the target's unit.
 
     Args:
         past_jobs: the training rows.
         past: their cells and log targets.
-        jobs: the rows that are asked about.
-        asked: their cells.
+        jobs: the rows whose need is sought.
+        queries: their cells.
         scale: of the target.
         fields: submit-time fields in use.
     """
+    import pandas as pd  # noqa: PLC0415
+
     n_rows, known = len(jobs), scale.from_log(past.targets)
     plain = Past(past.cells, known, past.units)
-    found = {
+    predictions = {
         "global_mean": np.full(n_rows, known.mean()),
         "global_median": np.full(n_rows, np.median(known)),
-        "backoff_medians": backoff_medians(plain, asked),
+        "backoff_medians": backoff_medians(plain, queries),
         "boosted_plain": scale.from_log(_boosted_plain(past_jobs, past, jobs, fields)),
     }
     if "user" in fields:
-        found["user_median"] = _user_medians(past_jobs, known, jobs)
-    return {name: found[name] for name in BASELINES if name in found}
-
-
-def _user_medians(past_jobs: pd.DataFrame, known: Floats, jobs: pd.DataFrame) -> Floats:
-    import pandas as pd  # noqa: PLC0415
-
-    medians = pd.Series(known).groupby(past_jobs["user"].to_numpy()).median()
-    found = jobs["user"].map(medians).fillna(float(np.median(known)))
-    return np.array(found, dtype=np.float64)
+        medians = pd.Series(known).groupby(past_jobs["user"].to_numpy()).median()
+        of_users = jobs["user"].map(medians).fillna(float(np.median(known)))
+        predictions["user_median"] = np.array(of_users, dtype=np.float64)
+    return {name: predictions[name] for name in BASELINES if name in predictions}
 
 
 def _boosted_plain(past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, fields: tuple[str, ...]) -> Floats:
@@ -145,9 +124,9 @@ def _boosted_plain(past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, fiel
     model = xgboost.train(
         {"nthread": TREE_THREADS, "tree_method": "hist"}, xgboost.DMatrix(design, past.targets[rows]), 100
     )
-    wanted = encode(jobs, vocabulary, np.zeros(len(jobs)))[:, timeless:]
-    found: Floats = model.predict(xgboost.DMatrix(wanted)).astype(np.float64)
-    return found
+    queries = encode(jobs, vocabulary, np.zeros(len(jobs)))[:, timeless:]
+    predicted: Floats = model.predict(xgboost.DMatrix(queries)).astype(np.float64)
+    return predicted
 
 
 COMBINED = "combined"
@@ -160,7 +139,7 @@ _NEW = -1
 
 @dataclass(frozen=True)
 class FoldResult:
-    """Predictions of one turn, in the target's unit."""
+    """Predictions of one fold, in the target's unit."""
 
     fold: Fold  # which rows
     predictions: dict[str, Floats]  # predictor -> (n_test,)
@@ -171,26 +150,26 @@ class FoldResult:
 
 
 def evaluate_fold(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
-    """Return what our estimator, its parts and every baseline say of the test rows."""
+    """Return the predictions of our estimator, its parts and every baseline for the test rows."""
     jobs, past_jobs = known.jobs.iloc[fold.test], known.jobs.iloc[fold.train]
     training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0)
     estimator = train_estimator(training, settings)
     model, fields = estimator.model, estimator.model.candidates.fields
     cells, units = read_cells(known.jobs, fields), units_of(known.jobs, settings.split)
-    asked = take_cells(cells, fold.test)
+    queries = take_cells(cells, fold.test)
     past = Past(take_cells(cells, fold.train), model.scale.to_log(training.target), units[fold.train])
-    answers = predict_quantiles(estimator.loaded, jobs, asked, np.full(len(jobs), _NEW, dtype=np.int64))
+    answers = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
     ours = combined_estimates(model, answers)
-    predictions = baselines(past_jobs, past, jobs, asked, model.scale, fields)
+    predictions = baselines(past_jobs, past, jobs, queries, model.scale, fields)
     predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
     predictions |= {name: model.scale.from_log(answers.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)}
     predictions[COMBINED] = ours.point
     width = float(np.exp(np.subtract(*np.quantile(past.targets, [HIGH, LOW]))))
-    return FoldResult(fold, predictions, ours.low, ours.high, width, model.combination.words)
+    return FoldResult(fold, predictions, ours.low, ours.high, width, model.combination.text)
 
 
 def evaluate_fold_as_published(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
-    """Return what the published estimators per predicted profile say of the test rows."""
+    """Return the predictions of the published estimators per predicted profile for the test rows."""
     predictions = _from_profiles(known, fold, settings, tuple(ESTIMATORS))
     nothing = np.zeros(0)
     return FoldResult(fold, predictions, nothing, nothing, np.nan, "the profile of the highest probability")
@@ -202,9 +181,9 @@ def _from_profiles(
     """Return predictions from the predicted profile's training rows, where the rows' profiles are known."""
     if PROFILE not in known.jobs.columns:
         return {}
-    asked = ClassifierSettings(fields=settings.fields, mode=settings.mode, seed=settings.seed)
+    classifier = ClassifierSettings(fields=settings.fields, mode=settings.mode, seed=settings.seed)
     training, labels = labelled(known.jobs.iloc[fold.train].assign(target=known.target[fold.train]))
-    model = train_classifier(training.drop(columns=PROFILE).reset_index(drop=True), labels, asked)
+    model = train_classifier(training.drop(columns=PROFILE).reset_index(drop=True), labels, classifier)
     best = predict(model, known.jobs.iloc[fold.test]).best
     target = training["target"].to_numpy(dtype=np.float64)
     return {f"profile_{name}": per_profile(name, target, labels, best) for name in estimators}
@@ -240,15 +219,15 @@ class ProfileErrors:
 class EstimateEvaluation:
     """Every predictor on the same tested rows."""
 
-    settings: EstimateSettings  # as asked
-    n_train: int  # mean training rows of a turn
+    settings: EstimateSettings  # as given
+    n_train: int  # mean training rows of a fold
     n_test: int  # tested rows
     n_left_out: int  # rows without a usable target
     predictors: dict[str, PredictorErrors]  # name -> errors
     best: str  # chosen on validation rows inside the training part
     interval: IntervalErrors | None  # of the best; None in faithful mode, which has none
     by_profile: tuple[ProfileErrors, ...]  # of the best, where the rows' profiles are known; worst median first
-    choices: tuple[str, ...]  # what each turn chose, in words
+    choices: tuple[str, ...]  # what each fold chose, in words
     notes: tuple[str, ...]  # in words
     seconds: float  # of the whole
 
@@ -262,7 +241,7 @@ def evaluate_estimates(
         frames: 'jobs' -> the table, with a column 'profile' where its clustering is known; 'test', where given, is what
             is tested after one training on all of 'jobs'.
         settings: target, split, seed.
-        progress: told each turn.
+        progress: told each fold.
 
     Raises:
         ColumnMissing: when the target, every submit-time field or the split's column is absent.
@@ -271,16 +250,16 @@ def evaluate_estimates(
     started = time.perf_counter()
     known, folds, notes = _folds_of(frames, settings)
     run = evaluate_fold_as_published if settings.mode == "faithful" else evaluate_fold
-    turns = []
-    for turn, fold in enumerate(folds):
-        progress(turn / len(folds), f"Training and testing, turn {turn + 1} of {len(folds)}")
-        turns.append(run(known, fold, settings))
-    names = list(turns[0].predictions)
+    results = []
+    for i, fold in enumerate(folds):
+        progress(i / len(folds), f"Training and testing, turn {i + 1} of {len(folds)}")
+        results.append(run(known, fold, settings))
+    names = list(results[0].predictions)
     if not names:
         raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")
-    rows = np.concatenate([turn.fold.test for turn in turns])
+    rows = np.concatenate([result.fold.test for result in results])
     true = known.target[rows]
-    predicted = {name: np.concatenate([turn.predictions[name] for turn in turns]) for name in names}
+    predicted = {name: np.concatenate([result.predictions[name] for result in results]) for name in names}
     best = COMBINED if COMBINED in names else names[0]
     return EstimateEvaluation(
         settings=settings,
@@ -289,9 +268,9 @@ def evaluate_estimates(
         n_left_out=known.n_left_out,
         predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
         best=best,
-        interval=_interval_errors(turns, true, settings.nominal) if best == COMBINED else None,
+        interval=_interval_errors(results, true, settings.nominal) if best == COMBINED else None,
         by_profile=_by_profile(known.jobs, rows, ratio_error(predicted[best], true)),
-        choices=tuple(turn.choice for turn in turns),
+        choices=tuple(result.choice for result in results),
         notes=(*notes, *_notes(known, true)),
         seconds=time.perf_counter() - started,
     )
@@ -331,15 +310,15 @@ def _shared_jobs(train: KnownJobs, test: KnownJobs) -> tuple[str, ...]:
     return (f"{shared:,} tested rows belong to jobs that training saw: their errors flatter",) if shared else ()
 
 
-def _interval_errors(turns: list[FoldResult], true: Floats, nominal: float) -> IntervalErrors:
-    low, high = (np.concatenate([getattr(turn, end) for turn in turns]) for end in ("low", "high"))
+def _interval_errors(results: list[FoldResult], true: Floats, nominal: float) -> IntervalErrors:
+    low, high = (np.concatenate([getattr(result, end) for result in results]) for end in ("low", "high"))
     with np.errstate(divide="ignore"):
         width = np.where(low == high, 1.0, high / low)
     return IntervalErrors(
         nominal,
         float(np.mean((low <= true) & (true <= high))),
         float(np.median(width)),
-        float(np.median([turn.global_width for turn in turns])),
+        float(np.median([result.global_width for result in results])),
     )
 
 
@@ -347,12 +326,12 @@ def _by_profile(jobs: pd.DataFrame, rows: Ints, errors: Floats) -> tuple[Profile
     if PROFILE not in jobs.columns:
         return ()
     labels = jobs[PROFILE].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
-    found = []
+    profiles = []
     for profile in np.unique(labels[~np.isnan(labels)]):
         own = errors[labels == profile]
         quantiles = np.quantile(own, FIGURE_QUANTILES, method="higher")
-        found.append(ProfileErrors(int(profile), len(own), quantiles, float(np.mean(own > BEYOND))))
-    return tuple(sorted(found, key=lambda one: -one.quantiles[2]))
+        profiles.append(ProfileErrors(int(profile), len(own), quantiles, float(np.mean(own > BEYOND))))
+    return tuple(sorted(profiles, key=lambda errors: -errors.quantiles[2]))
 
 
 def _notes(known: KnownJobs, true: Floats) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ class EstimateSettings:
         mode: 'corrected', or 'faithful' = the published estimators per profile.
         split: how training and test rows are kept apart; the interval holds for jobs that are new in this sense.
         nominal: coverage of the interval, 0-1.
-        n_folds: turns of an evaluation (by time there is one).
+        n_folds: of an evaluation (by time there is one).
         seed: of every draw.
     """
 
@@ -164,7 +164,7 @@ class EstimateEvaluationSettings:
     Attributes:
         estimates: target, split, mode, fields.
         profiles: the clustering whose profiles some predictors use.
-        tested: content hash of the dataset that is tested on; empty = the turns of the split.
+        tested: content hash of the dataset that is tested on; empty = the folds of the split.
     """
 
     estimates: EstimateSettings = field(default_factory=EstimateSettings)
@@ -179,7 +179,7 @@ STEPS = {"validate": 0.7, "train": 1.0}
 class EstimateModel:
     """A trained estimator of one target."""
 
-    settings: EstimateSettings  # as asked
+    settings: EstimateSettings  # as given
     scale: LogScale  # of the target
     candidates: Candidates  # the three ways
     combination: Combination  # of them, chosen on validation rows
@@ -235,7 +235,7 @@ def train_estimates(
 def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Progress = silent) -> Estimator:
     """Return the same with its trees in memory.
 
-    The combination and the interval come from rows that the candidates of that turn were not trained on, kept apart as
+    The combination and the interval come from rows that the candidates of that fold were not trained on, kept apart as
     `settings.split` says; then the candidates are trained again on every row.
 
     Raises:
@@ -276,19 +276,19 @@ def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Prog
 
 
 def load_estimator(model: EstimateModel) -> Estimator:
-    """Return a kept model with its trees in memory."""
+    """Return a stored model with its trees in memory."""
     return Estimator(model, load_candidates(model.candidates))
 
 
 def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
     """Return estimates of new jobs; a job without a time counts as submitted when the known history ends."""
-    asked = read_cells(jobs, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
-    answers = predict_quantiles(estimator.loaded, jobs, asked, np.full(len(jobs), -1, dtype=np.int64))
+    queries = read_cells(jobs, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
+    answers = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), -1, dtype=np.int64))
     return combined_estimates(estimator.model, answers)
 
 
 def combined_estimates(model: EstimateModel, answers: CandidateQuantiles) -> Estimates:
-    """Return the combined and calibrated estimates from what the candidates say."""
+    """Return the combined and calibrated estimates from the candidates' quantiles."""
     mixed = mix(answers, model.combination.weights, len(model.candidates.past.cells.fewest))
     low, high = interval(mixed[:, 0], mixed[:, -1], answers.level, model.calibration)
     point = point_of(mixed, model.combination.caution)
@@ -301,8 +301,8 @@ def combined_estimates(model: EstimateModel, answers: CandidateQuantiles) -> Est
 
 def nearest_past_jobs(estimator: Estimator, job: pd.DataFrame, count: int = 10) -> NearestJobs:
     """Return the past jobs that weigh most in the forest's estimate of one job (a table of one row)."""
-    asked = read_cells(job, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
-    design = design_of(estimator.loaded, job, asked, np.full(1, -1, dtype=np.int64))
+    queries = read_cells(job, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
+    design = design_of(estimator.loaded, job, queries, np.full(1, -1, dtype=np.int64))
     jobs, shares = nearest_jobs(estimator.loaded, design, count)
     return NearestJobs(jobs.astype(np.int64), shares)
 

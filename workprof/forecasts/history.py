@@ -53,16 +53,17 @@ class Past:
 
     cells: Cells  # where they stand
     targets: Floats  # (n_past,) what they needed
-    units: Ints  # (n_past,) what stays together in the split; an asked row never sees its own unit
+    units: Ints  # (n_past,) what stays together in the split; a row never sees its own unit
 
     @cached_property
     def in_order(self) -> tuple[Ordered, ...]:
         """The jobs by cell and time, for each level; made once for all questions."""
-        return tuple(self._ordered(keys) for keys in self.cells.keys)
-
-    def _ordered(self, keys: NDArray[np.uint64]) -> Ordered:
-        order = np.lexsort((self.cells.times, keys))
-        return Ordered(keys[order], self.cells.times[order], self.targets[order], self.units[order])
+        times = self.cells.times
+        orders = [np.lexsort((times, keys)) for keys in self.cells.keys]
+        return tuple(
+            Ordered(keys[order], times[order], self.targets[order], self.units[order])
+            for keys, order in zip(self.cells.keys, orders, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -107,14 +108,10 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
         keys.append(hash_pandas_object(texts[list(used)], index=False).to_numpy(dtype=np.uint64))
         fewest.append(least)
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
-    return Cells(table, _times(jobs, known), np.array(fewest, dtype=np.int64))
-
-
-def _times(jobs: pd.DataFrame, known: Cells | None) -> Floats:
     time = next((name for name in TIMES if name in jobs.columns), None)
     times = numbers_of(jobs, time) if time else np.full(len(jobs), np.nan)
     given = times[~np.isnan(times)] if known is None else known.times
-    return np.where(np.isnan(times), given.max(initial=0.0), times)
+    return Cells(table, np.where(np.isnan(times), given.max(initial=0.0), times), np.array(fewest, dtype=np.int64))
 
 
 def take_cells(cells: Cells, rows: Ints) -> Cells:
@@ -122,80 +119,57 @@ def take_cells(cells: Cells, rows: Ints) -> Cells:
     return Cells(cells.keys[:, rows], cells.times[rows], cells.fewest)
 
 
-def backoff_medians(past: Past, asked: Cells) -> Floats:
+def backoff_medians(past: Past, queries: Cells) -> Floats:
     """Return (n_queries,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
     import pandas as pd  # noqa: PLC0415
 
-    found = np.full(len(asked.times), np.nan)
+    result = np.full(len(queries.times), np.nan)
     for level, least in enumerate(past.cells.fewest):
         groups = pd.Series(past.targets).groupby(past.cells.keys[level])
         medians = groups.median()[groups.size() >= least]
-        here = medians.reindex(asked.keys[level]).to_numpy(dtype=np.float64)
-        found = np.where(np.isnan(found), here, found)
-    return np.where(np.isnan(found), np.median(past.targets), found)
+        here = medians.reindex(queries.keys[level]).to_numpy(dtype=np.float64)
+        result = np.where(np.isnan(result), here, result)
+    return np.where(np.isnan(result), np.median(past.targets), result)
 
 
-def recent_quantiles(past: Past, asked: Cells, query_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
+def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
     """Return time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time.
 
     Args:
         past: the jobs to look at.
-        asked: the cells of the jobs that are asked about.
+        queries: the cells of the jobs whose need is sought.
         query_units: (n_queries,) their units, -1 where they are new.
         levels: (n_quantiles,) probabilities.
         bandwidth_s: distance in time at which a job counts 1/e; infinite = every job the same.
     """
-    n_queries, n_past = len(asked.times), len(past.targets)
-    found = np.tile(np.quantile(past.targets, levels, method="inverted_cdf"), (n_queries, 1))
+    from workprof.forecasts.window import window_quantiles  # noqa: PLC0415  numba
+
+    n_queries, n_past = len(queries.times), len(past.targets)
+    quantiles = np.tile(np.quantile(past.targets, levels, method="inverted_cdf"), (n_queries, 1))
     level_of, count_of = np.full(n_queries, len(past.cells.fewest)), np.full(n_queries, n_past)
     open_rows = np.arange(n_queries)
     for level, least in enumerate(past.cells.fewest):
+        known, wanted, units = past.in_order[level], take_cells(queries, open_rows), query_units[open_rows]
+        first, last = (np.searchsorted(known.keys, wanted.keys[level], side) for side in ("left", "right"))
+        span = np.column_stack([first, last, _positions(known.times, wanted.times, first, last)]).astype(np.int64)
         here, counts = np.full((len(open_rows), len(levels)), np.nan), np.zeros(len(open_rows), dtype=np.int64)
-        _fill(past, level, take_cells(asked, open_rows), query_units[open_rows], levels, bandwidth_s, here, counts)
+        jobs = (known.times, known.targets, known.units)
+        window_quantiles(span, *jobs, wanted.times, units, bandwidth_s, levels, here, counts)
         enough = counts >= least
         rows = open_rows[enough]
-        found[rows], level_of[rows], count_of[rows] = here[enough], level, counts[enough]
+        quantiles[rows], level_of[rows], count_of[rows] = here[enough], level, counts[enough]
         open_rows = open_rows[~enough]
         if not len(open_rows):
             break
-    return Recent(level_of.astype(np.int64), count_of.astype(np.int64), found)
+    return Recent(level_of.astype(np.int64), count_of.astype(np.int64), quantiles)
 
 
-def _fill(  # noqa: PLR0913, PLR0917  fills two arrays in place
-    past: Past,
-    level: int,
-    asked: Cells,
-    query_units: Ints,
-    levels: Floats,
-    bandwidth_s: float,
-    found: Floats,
-    counts: Ints,
-) -> None:
-    from workprof.forecasts.window import window_quantiles  # noqa: PLC0415  numba
-
-    known = past.in_order[level]
-    first, last = (np.searchsorted(known.keys, asked.keys[level], side) for side in ("left", "right"))
-    span = np.column_stack([first, last, _positions(known.times, asked.times, first, last)]).astype(np.int64)
-    window_quantiles(
-        span,
-        known.times,
-        known.targets,
-        known.units,
-        asked.times,
-        query_units,
-        bandwidth_s,
-        levels,
-        found,
-        counts,
-    )
-
-
-def _positions(times: Floats, asked: Floats, first: Ints, last: Ints) -> Ints:
-    """Return where each asked time falls within times[first:last], by bisection of all rows at once."""
+def _positions(times: Floats, query_times: Floats, first: Ints, last: Ints) -> Ints:
+    """Return where each query's time falls within times[first:last], by bisection of all rows at once."""
     low, high = first.astype(np.int64), last.astype(np.int64)
     while bool((low < high).any()):
         middle = (low + high) // 2
-        before = times[np.minimum(middle, len(times) - 1)] < asked
+        before = times[np.minimum(middle, len(times) - 1)] < query_times
         open_ = low < high
         low = np.where(open_ & before, middle + 1, low)
         high = np.where(open_ & ~before, middle, high)
@@ -255,14 +229,10 @@ def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
     return np.column_stack(columns)
 
 
-def history(past: Past, asked: Cells, query_units: Ints) -> Floats:
+def history(past: Past, queries: Cells, query_units: Ints) -> Floats:
     """Return (n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out."""
-    recent = recent_quantiles(past, asked, query_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
-    flat = recent_quantiles(past, asked, query_units, HISTORY_LEVELS, np.inf)
-    return np.column_stack([recent.quantiles, flat.quantiles, recent.level, np.log1p(recent.count), _age(past, asked)])
-
-
-def _age(past: Past, asked: Cells) -> Floats:
-    """Return (n_rows,) log days to the end of what is known, 0 within it."""
-    age_s: Floats = np.maximum(asked.times - past.cells.times.max(initial=0.0), 0.0)
-    return np.log1p(age_s / (HOUR_S * DAY_HOURS))
+    recent = recent_quantiles(past, queries, query_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
+    flat = recent_quantiles(past, queries, query_units, HISTORY_LEVELS, np.inf)
+    age_s: Floats = np.maximum(queries.times - past.cells.times.max(initial=0.0), 0.0)  # beyond the end of the past
+    log_days = np.log1p(age_s / (HOUR_S * DAY_HOURS))
+    return np.column_stack([recent.quantiles, flat.quantiles, recent.level, np.log1p(recent.count), log_days])

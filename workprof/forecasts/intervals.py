@@ -15,7 +15,7 @@ import numpy as np
 from workprof.arrays import Floats, Ints
 from workprof.forecasts.candidates import CANDIDATES, MEDIAN, CandidateQuantiles, predict_quantiles, train_candidates
 from workprof.forecasts.history import Past, take_cells
-from workprof.forecasts.splits import Fold, holdout, make_folds
+from workprof.forecasts.splits import holdout, make_folds
 from workprof.forecasts.weighted_samples import effective_size
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Combination:
     loss: float  # on the validation rows, of this choice
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The combination for people."""
         parts = " + ".join(
             f"{weight:.2g} {name}" for name, weight in zip(CANDIDATES, self.weights, strict=True) if weight
@@ -66,7 +66,7 @@ def mix(answers: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) 
     known value is left over, and be sure of it.
 
     Args:
-        answers: of the candidates.
+        answers: quantiles of the candidates.
         weights: of each.
         n_levels: history levels; a row that reached this one has no history.
     """
@@ -98,11 +98,12 @@ def choose(answers: CandidateQuantiles, true: Floats, n_levels: int) -> Combinat
         true: (n_rows,) log values.
         n_levels: history levels.
     """
-    found = []
+    combinations = []
     for weights in MIXTURES:
         mixed = mix(answers, weights, n_levels)
-        found += [Combination(weights, caution, point_loss(point_of(mixed, caution), true)) for caution in CAUTIONS]
-    return min(found, key=lambda combination: combination.loss)
+        for caution in CAUTIONS:
+            combinations.append(Combination(weights, caution, point_loss(point_of(mixed, caution), true)))
+    return min(combinations, key=lambda combination: combination.loss)
 
 
 FEWEST_IN_STRATUM = 100
@@ -143,13 +144,13 @@ def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: In
         unit together (see `_margin`): a new job's rows are right or wrong together.
     """
     scores = np.maximum(low - true, true - high)
-    level, found = strata.level, range(strata.n_levels + 1)
-    worth = [effective_size(np.ones(int((level == at).sum())), units[level == at]) for at in found]
+    level, strata_range = strata.level, range(strata.n_levels + 1)
+    worth = [effective_size(np.ones(int((level == at).sum())), units[level == at]) for at in strata_range]
     own = np.array(worth) >= FEWEST_IN_STRATUM
     others = ~own[level]
     if effective_size(np.ones(int(others.sum())), units[others]) < FEWEST_IN_STRATUM:
         others = np.ones(len(level), dtype=np.bool_)
-    chosen = [level == at if own[at] else others for at in found]
+    chosen = [level == at if own[at] else others for at in strata_range]
     margins = np.array([_margin(scores[rows], units[rows], nominal) for rows in chosen], dtype=np.float64)
     return Calibration(nominal, margins, np.bincount(level, minlength=len(own)) * own)
 
@@ -178,12 +179,12 @@ VALIDATION_FOLDS = 5
 VALIDATION_SHARE = 0.25
 FEW_UNITS = 1_000
 """Up to so many units (rows, jobs or groups, as the split keeps them together; of equal size, or worth as much), every
-past job takes its turn as a validation row; above, a quarter of them is enough."""
+past job is a validation row once; above, a quarter of them is enough."""
 
 
 @dataclass(frozen=True)
 class Validated:
-    """What candidates say of rows that they were not trained on."""
+    """Quantiles of rows that the candidates were not trained on."""
 
     answers: CandidateQuantiles  # of each candidate
     true: Floats  # (n_rows,) log values
@@ -198,26 +199,22 @@ def validate(
     settings: EstimateSettings,
     report: Callable[[float], None],
 ) -> Validated:
-    """Return what candidates say of rows that they were not trained on."""
-    found = []
-    folds = _validation_folds(jobs, past.units, settings)
-    for turn, fold in enumerate(folds):
-        report(turn / len(folds))
-        known = Past(take_cells(past.cells, fold.train), past.targets[fold.train], past.units[fold.train])
-        loaded = train_candidates(jobs.iloc[fold.train], known, fields, settings.seed)
-        found.append(
-            predict_quantiles(loaded, jobs.iloc[fold.test], take_cells(past.cells, fold.test), past.units[fold.test])
-        )
+    """Return the candidates' quantiles of rows that they were not trained on."""
+    if settings.split == "by_time" or effective_size(np.ones(len(past.units)), past.units) > FEW_UNITS:
+        folds = [holdout(jobs, settings.split, VALIDATION_SHARE, settings.seed)]
+    else:
+        folds = list(make_folds(jobs, settings.split, VALIDATION_FOLDS, settings.seed))
+    parts = []
+    for i, fold in enumerate(folds):
+        report(i / len(folds))
+        train, test = fold.train, fold.test
+        known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
+        loaded = train_candidates(jobs.iloc[train], known, fields, settings.seed)
+        parts.append(predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test]))
     answers = CandidateQuantiles(
-        np.concatenate([answer.quantiles for answer in found], axis=1),
-        np.concatenate([answer.level for answer in found]),
-        np.concatenate([answer.count for answer in found]),
+        np.concatenate([part.quantiles for part in parts], axis=1),
+        np.concatenate([part.level for part in parts]),
+        np.concatenate([part.count for part in parts]),
     )
     rows = np.concatenate([fold.test for fold in folds])
     return Validated(answers, past.targets[rows], rows, past.units[rows])
-
-
-def _validation_folds(jobs: pd.DataFrame, units: Ints, settings: EstimateSettings) -> tuple[Fold, ...]:
-    if settings.split == "by_time" or effective_size(np.ones(len(units)), units) > FEW_UNITS:
-        return (holdout(jobs, settings.split, VALIDATION_SHARE, settings.seed),)
-    return make_folds(jobs, settings.split, VALIDATION_FOLDS, settings.seed)

@@ -24,10 +24,10 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
     """Fill `found` with weighted quantiles of the jobs of a cell that are nearest in time, and `counts` with how many.
 
     Args:
-        span: (n_queries, 3) first and last + 1 of the asked row's cell in the sorted jobs, and where its time falls.
+        span: (n_queries, 3) first and last + 1 of the query's cell in the sorted jobs, and where its time falls.
         times: (n_jobs,) s, rising within a cell.
         targets: (n_jobs,) what they needed.
-        units: (n_jobs,) what stays together; jobs of the asked row's own unit are passed over.
+        units: (n_jobs,) what stays together; jobs of the query's own unit are passed over.
         query_times: (n_queries,) s.
         query_units: (n_queries,) -1 = none of the jobs'.
         bandwidth_s: a job this far away counts 1/e of one at the same time.
