@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from pages._frame import open_home
 from tests.faults.works import settings_of, write_trace
 from workprof.errors import EntryDamaged, WorkprofError
-from workprof.forecasts.feedback.model import KeptJobs
+from workprof.forecasts.feedback.model import FinishedJobs
 from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.memory.scenarios import Scenario
 from workprof.store.home import DATABASE
@@ -286,10 +286,10 @@ def test_a_loop_that_cannot_be_read_is_told_and_can_be_forgotten(tmp_path, table
         read = store.feedback if table == "feedback_state" else store.finished_jobs
         for loop in loops:
             with pytest.raises(EntryDamaged, match=r"finished jobs told .* cannot be read .* press 'Remove what"):
-                read("abc", loop, FeedbackState if table == "feedback_state" else KeptJobs)
-        assert store.unreadable_feedback("abc", FeedbackState, KeptJobs).keys() == loops.keys()
+                read("abc", loop, FeedbackState if table == "feedback_state" else FinishedJobs)
+        assert store.unreadable_feedback("abc", FeedbackState, FinishedJobs).keys() == loops.keys()
         store.forget_feedback("abc", "loop0")
-        assert store.unreadable_feedback("abc", FeedbackState, KeptJobs).keys() == loops.keys() - {"loop0"}
+        assert store.unreadable_feedback("abc", FeedbackState, FinishedJobs).keys() == loops.keys() - {"loop0"}
 
 
 # Pages and commands

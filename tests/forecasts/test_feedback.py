@@ -22,7 +22,7 @@ from workprof.forecasts.feedback.drift import (
     log_move,
 )
 from workprof.forecasts.feedback.loop import FeedbackSettings
-from workprof.forecasts.feedback.model import keep_jobs, with_kept
+from workprof.forecasts.feedback.model import finished_jobs, with_finished
 from workprof.forecasts.feedback.windows import MOST_HISTORY, FeedbackState, remembered, start_again
 from workprof.records import pack, unpack
 from workprof.units import DAY_S
@@ -261,8 +261,8 @@ def test_the_history_keeps_the_true_number_of_clusters():
 def test_finished_jobs_are_kept_for_the_next_refit_with_their_metadata():
     jobs = jobs_of(20, 56).assign(row_id=range(20), user="u1")
     fresh = jobs_of(10, 57).assign(user="somebody new").drop(columns="write_count")
-    kept = keep_jobs(fresh, tuple(jobs.columns))
-    both = with_kept(jobs, (unpack(type(kept), pack(kept)),))
+    kept = finished_jobs(fresh, tuple(jobs.columns))
+    both = with_finished(jobs, (unpack(type(kept), pack(kept)),))
     assert len(both) == 30
     assert list(both.columns) == list(jobs.columns)
     assert set(both["user"]) == {"u1", "somebody new"}

@@ -42,7 +42,7 @@ ONE_THREAD_ROWS = 50_000
 often lose more to a busy neighbour than they gain."""
 
 ONE_THREAD_ASKED = 5_000
-"""The same for rows that are asked for their scores."""
+"""The same for rows whose scores are predicted."""
 
 ONE_THREAD_EXPLAINED = 20
 """And for SHAP values, which take some milliseconds a row."""
@@ -286,5 +286,5 @@ def _threshold(trial: _Trial, test: TrainingRows, classes: Ints, wrong_cost: flo
     first = int(classes[0] == NO_PROFILE)
     place = first + probabilities[:, first:].argmax(axis=1)
     probability = probabilities[np.arange(len(place)), place]
-    asked = probability >= probabilities[:, 0]
-    return best_threshold(probability[asked], (place == test.targets)[asked], test.weights[asked], wrong_cost)
+    likely = probability >= probabilities[:, 0]
+    return best_threshold(probability[likely], (place == test.targets)[likely], test.weights[likely], wrong_cost)

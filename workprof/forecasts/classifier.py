@@ -114,8 +114,8 @@ def labelled(jobs: pd.DataFrame) -> tuple[pd.DataFrame, Ints]:
     """
     if LABEL not in jobs.columns:
         raise ColumnMissing(f"the table has no column {LABEL}; fit profiles first")
-    kept = jobs[jobs[LABEL].notna()]
-    return kept, kept[LABEL].to_numpy(dtype=np.int64)
+    rows = jobs[jobs[LABEL].notna()]
+    return rows, rows[LABEL].to_numpy(dtype=np.int64)
 
 
 def used_rows(jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings) -> tuple[pd.DataFrame, Ints, Ints]:
@@ -154,7 +154,7 @@ STEPS = {"encode": 0.2, "grow": 0.98, "keep": 1.0}
 class ClassifierModel:
     """A trained classifier; nothing in it is executed when it is read back."""
 
-    settings: ClassifierSettings  # as asked
+    settings: ClassifierSettings  # as given
     encoder: MetadataEncoder  # fitted on the training rows; its `fields` are the inputs
     classes: Ints  # (n_classes,) rising; -1 = no profile (corrected mode only)
     support: Ints  # (n_classes,) training rows
@@ -200,7 +200,9 @@ class LoadedClassifier:
         model = self.model
         rows = encode(model.encoder, jobs)
         probabilities = softmax(margins(self.booster, model.encoder, rows), model.tuning.temperature)
-        return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), _rules(model))
+        settings = model.settings
+        rules = Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
+        return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), rules)
 
 
 def train_classifier(
@@ -231,8 +233,11 @@ def train_classifier(
     with watch.step("encode", "Encoding the metadata"):
         encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
         training = training_rows(encoder, encode(encoder, used), targets)
-    words = "Growing the trees, and choosing rounds and threshold on held-out jobs"
-    with watch.step("grow", words), ThreadPoolExecutor(max_workers=1) as beside:  # XGBoost frees Python while it grows
+    message = "Growing the trees, and choosing rounds and threshold on held-out jobs"
+    with (
+        watch.step("grow", message),
+        ThreadPoolExecutor(max_workers=1) as beside,
+    ):  # XGBoost frees Python while it grows
         growing = beside.submit(grow_trees, encoder, training, len(classes), most_rounds(settings))
         tuning = tune(used, targets, classes, fields, settings)
         booster = growing.result()[: tuning.n_rounds]
@@ -267,13 +272,8 @@ def fit_classifier(
 
 
 def predict(model: ClassifierModel, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
-    """Return the answers of a classifier that is asked once; see `LoadedClassifier.predict`."""
+    """Return the answers of a classifier that is used once; see `LoadedClassifier.predict`."""
     return LoadedClassifier(model).predict(jobs, progress)
-
-
-def _rules(model: ClassifierModel) -> Rules:
-    settings = model.settings
-    return Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
 
 
 def _notes(settings: ClassifierSettings, encoder: MetadataEncoder, tuning: Tuning, n_left_out: int) -> tuple[str, ...]:

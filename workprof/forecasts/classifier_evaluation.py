@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import ColumnMissing, NotEnoughData
@@ -104,15 +103,15 @@ def class_scores(confusion: Confusion) -> tuple[ClassScore, ...]:
 
 def macro_f1(scores: tuple[ClassScore, ...]) -> float:
     """Return the mean F1 of the profiles; 'no profile' is not one. NaN without profiles."""
-    found = [score.f1 for score in scores if score.profile != NO_PROFILE]
-    return float(np.mean(found)) if found else float("nan")
+    f1 = [score.f1 for score in scores if score.profile != NO_PROFILE]
+    return float(np.mean(f1)) if f1 else float("nan")
 
 
 def weighted_f1(scores: tuple[ClassScore, ...]) -> float:
     """Return the mean F1 of the profiles, weighted by their test rows. NaN without."""
-    found = [score for score in scores if score.profile != NO_PROFILE]
-    rows = sum(score.support for score in found)
-    return sum(score.f1 * score.support for score in found) / rows if rows else float("nan")
+    profiles = [score for score in scores if score.profile != NO_PROFILE]
+    rows = sum(score.support for score in profiles)
+    return sum(score.f1 * score.support for score in profiles) / rows if rows else float("nan")
 
 
 @dataclass(frozen=True)
@@ -124,9 +123,9 @@ class SplitScores:
     macro_f1: float  # mean F1 over the profiles that occur as truth or answer
     weighted_f1: float  # the same weighted by their test rows
     abstained_share: float  # of the test rows
-    n_train: int  # rows of one training; the mean where there are several turns
+    n_train: int  # rows of one training; the mean where there are several folds
     n_test: int  # rows, each tested once
-    train_seconds: float  # one training, inner hold-out included; the mean of the turns
+    train_seconds: float  # one training, inner hold-out included; the mean of the folds
     n_turns: int  # trainings; by job and by group each row is tested in one of five
     profile_accuracy: float  # of the test rows with a profile only
     answered_accuracy: float  # of the answered rows only; NaN without any
@@ -149,12 +148,14 @@ class FoldResult:
     train_seconds: float
 
 
-def score_folds(split: str, turns: Sequence[FoldResult]) -> SplitScores:
-    """Return the scores over the test rows of all turns together."""
-    truth = np.concatenate([turn.truth for turn in turns])
-    answered, best, reason = (_gathered(turns, name) for name in ("profile", "best", "reason"))
-    likeliest = np.concatenate([turn.answers.top[:, 0] for turn in turns])
-    stated = np.concatenate([turn.answers.top_probability[:, 0] for turn in turns])
+def score_folds(split: str, folds: Sequence[FoldResult]) -> SplitScores:
+    """Return the scores over the test rows of all folds together."""
+    truth = np.concatenate([fold.truth for fold in folds])
+    answered, best, reason = (
+        np.concatenate([getattr(fold.answers, name) for fold in folds]) for name in ("profile", "best", "reason")
+    )
+    likeliest = np.concatenate([fold.answers.top[:, 0] for fold in folds])
+    stated = np.concatenate([fold.answers.top_probability[:, 0] for fold in folds])
     held = reliability(stated, likeliest == truth)
     confusion = confusion_of(truth, answered)
     classes = class_scores(confusion)
@@ -165,10 +166,10 @@ def score_folds(split: str, turns: Sequence[FoldResult]) -> SplitScores:
         macro_f1=macro_f1(classes),
         weighted_f1=weighted_f1(classes),
         abstained_share=float(abstained.mean()),
-        n_train=round(float(np.mean([turn.n_train for turn in turns]))),
+        n_train=round(float(np.mean([fold.n_train for fold in folds]))),
         n_test=len(truth),
-        train_seconds=float(np.mean([turn.train_seconds for turn in turns])),
-        n_turns=len(turns),
+        train_seconds=float(np.mean([fold.train_seconds for fold in folds])),
+        n_turns=len(folds),
         profile_accuracy=_mean(right[profiled]),
         answered_accuracy=_mean(right[~abstained]),
         forced_accuracy=_mean((best == truth)[profiled]),
@@ -181,10 +182,6 @@ def score_folds(split: str, turns: Sequence[FoldResult]) -> SplitScores:
     )
 
 
-def _gathered(turns: Sequence[FoldResult], name: str) -> NDArray[np.int64]:
-    return np.concatenate([getattr(turn.answers, name) for turn in turns])
-
-
 def _mean(values: Bools) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
@@ -192,8 +189,8 @@ def _mean(values: Bools) -> float:
 N_FOLDS = 5
 """A fifth of the rows is tested at a time, as published; by time the last 30 %."""
 
-ALL_TURNS = ("by_job", "by_group")
-"""Splits whose turns are all run: one job or group can be a seventh of the rows, and a score then hangs on its side."""
+ALL_FOLDS = ("by_job", "by_group")
+"""Splits whose folds are all run: one job or group can be a seventh of the rows, and a score then hangs on its side."""
 
 SHOWN = {"faithful": ("random",), "corrected": ("by_job", "by_group", "random")}
 """Split whose table, confusion matrix and calibration are shown first: the first of these that could be made."""
@@ -205,7 +202,7 @@ WORDS = {"random": "rows at random", "by_job": "other jobs", "by_group": "other 
 class ClassifierEvaluation:
     """The splits side by side."""
 
-    settings: ClassifierSettings  # as asked
+    settings: ClassifierSettings  # as given
     splits: dict[str, SplitScores]  # split -> scores, in the order random, by_job, by_group, by_time
     not_made: dict[str, str]  # split -> why this table cannot be split so
     shown: str  # split whose details are shown first
@@ -272,8 +269,8 @@ def _fold_results(
     jobs: pd.DataFrame, labels: Ints, split: str, settings: ClassifierSettings, report: Callable[[float], None]
 ) -> Iterator[FoldResult]:
     folds = make_folds(jobs, split, N_FOLDS, settings.seed)
-    for done, fold in enumerate(folds if split in ALL_TURNS else folds[:1]):
-        report(done / (N_FOLDS if split in ALL_TURNS else 1))
+    for done, fold in enumerate(folds if split in ALL_FOLDS else folds[:1]):
+        report(done / (N_FOLDS if split in ALL_FOLDS else 1))
         model = train_classifier(jobs.iloc[fold.train], labels[fold.train], settings)
         answers = predict(model, jobs.iloc[fold.test])
         yield FoldResult(labels[fold.test], answers, model.n_rows, model.seconds)
@@ -292,8 +289,10 @@ def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: C
             notes.append(
                 f"Rows of one job on both sides of the random split flatter it: else accuracy is {lost:.2f} lower."
             )
-    for split, found in scores.items():
-        missed = [line.profile for line in found.classes if line.support and not line.recall and line.profile >= 0]
+    for split, split_scores in scores.items():
+        missed = [
+            line.profile for line in split_scores.classes if line.support and not line.recall and line.profile >= 0
+        ]
         if missed:
             named = ", ".join(str(profile) for profile in sorted(missed))
             notes.append(f"Split {split.replace('_', ' ')}: profile {named} never found.")

@@ -92,9 +92,9 @@ def thinned(values: Floats) -> tuple[Floats, Floats, float]:
     last = len(distinct) - 1 - TAIL_POINTS
     levels = np.linspace(shares[TAIL_POINTS - 1], shares[last], MOST_POINTS - 2 * TAIL_POINTS)
     inner = np.searchsorted(shares, levels, side="left")
-    kept = np.unique(np.concatenate([np.arange(TAIL_POINTS), inner, np.arange(last + 1, len(distinct))]))
-    skipped = np.diff(shares[kept])[np.diff(kept) > 1]
-    return distinct[kept], shares[kept], float(skipped.max(initial=0.0))
+    chosen = np.unique(np.concatenate([np.arange(TAIL_POINTS), inner, np.arange(last + 1, len(distinct))]))
+    skipped = np.diff(shares[chosen])[np.diff(chosen) > 1]
+    return distinct[chosen], shares[chosen], float(skipped.max(initial=0.0))
 
 
 EVERYTHING = "all"
@@ -131,7 +131,7 @@ class DurationSettings:
 class ObservedDurations:
     """The curves of a dataset."""
 
-    settings: DurationSettings  # as asked
+    settings: DurationSettings  # as given
     everything: DurationCurve  # the curve of all rows
     groups: tuple[DurationCurve, ...]  # the largest first, at most `MOST_GROUPS`, then 'other'
     n_rows: int  # rows with a usable value
@@ -164,14 +164,21 @@ def observed_durations(
     started = time.perf_counter()
     progress(None, "Ordering the values")
     jobs = frames["jobs"]
-    _check_columns(jobs, settings)
+    if settings.target not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {settings.target}; choose another target")
+    if settings.by != EVERYTHING and settings.by not in jobs.columns:
+        hint = "find profiles first" if settings.by == PROFILE else "choose other groups"
+        raise ColumnMissing(f"the table has no column {settings.by}; {hint}")
     values = numbers_of(jobs, settings.target)
     missing, negative = np.isnan(values), values < 0
     zero = (values == 0) & (settings.target == "duration_s")  # no job takes no time; no use of a GPU is a measurement
     usable = ~(missing | negative | zero)
     if not usable.any():
         raise NotEnoughData(f"none of {len(values):,} rows has a usable {settings.target}; choose another target")
-    rows = _Rows(values[usable], _codes(jobs, JOB, usable) if JOB in jobs.columns else None, settings.confidence)
+    codes = None  # of the jobs, -1 where a row names none
+    if JOB in jobs.columns:
+        codes = jobs[JOB].loc[usable].astype("object").factorize(use_na_sentinel=True)[0].astype(np.int64)
+    rows = _Rows(values[usable], codes, settings.confidence)
     groups, n_without = _groups(jobs, usable, rows, settings.by)
     return ObservedDurations(
         settings=settings,
@@ -209,34 +216,17 @@ def _job_sizes(jobs: Ints) -> Ints:
     return np.concatenate([named[named > 0], np.ones(int((jobs < 0).sum()), dtype=np.int64)])
 
 
-def _check_columns(jobs: pd.DataFrame, settings: DurationSettings) -> None:
-    if settings.target not in jobs.columns:
-        raise ColumnMissing(f"the table has no column {settings.target}; choose another target")
-    if settings.by != EVERYTHING and settings.by not in jobs.columns:
-        hint = "find profiles first" if settings.by == PROFILE else "choose other groups"
-        raise ColumnMissing(f"the table has no column {settings.by}; {hint}")
-
-
-def _codes(jobs: pd.DataFrame, column: str, usable: Bools) -> Ints:
-    """Return (n_usable,) codes of a column's values, -1 where there is none."""
-    codes: Ints = jobs[column].loc[usable].astype("object").factorize(use_na_sentinel=True)[0].astype(np.int64)
-    return codes
-
-
 def _groups(jobs: pd.DataFrame, usable: Bools, rows: _Rows, by: str) -> tuple[tuple[DurationCurve, ...], int]:
     if by == EVERYTHING:
         return (), 0
     named = jobs[by].loc[usable].astype("object").reset_index(drop=True)
     sizes = named.value_counts()
-    found = sorted(sizes.items(), key=lambda item: (-item[1], str(item[0])))
+    by_size = sorted(sizes.items(), key=lambda item: (-item[1], str(item[0])))
     curves = []
-    for value, _ in found[:MOST_GROUPS]:
-        curves.append(rows.curve(_name(value, by), (named == value).to_numpy(dtype=bool)))
-    rest = [value for value, _ in found[MOST_GROUPS:]]
+    for value, _ in by_size[:MOST_GROUPS]:
+        name = str(int(float(str(value)))) if by == PROFILE else str(value)
+        curves.append(rows.curve(name, (named == value).to_numpy(dtype=bool)))
+    rest = [value for value, _ in by_size[MOST_GROUPS:]]
     if rest:
         curves.append(rows.curve(OTHER, named.isin(rest).to_numpy(dtype=bool), n_merged=len(rest)))
     return tuple(curves), int(named.isna().sum())
-
-
-def _name(value: object, by: str) -> str:
-    return str(int(float(str(value)))) if by == PROFILE else str(value)

@@ -40,25 +40,25 @@ def default_fields(mode: str) -> tuple[str, ...]:
     return METADATA_FIELDS if mode == "faithful" else SUBMIT_FIELDS
 
 
-def usable_fields(jobs: pd.DataFrame, asked: tuple[str, ...], mode: str) -> tuple[str, ...]:
-    """Return the fields that can be used: those asked for, or the mode's that the table has with a value in some row.
+def usable_fields(jobs: pd.DataFrame, named: tuple[str, ...], mode: str) -> tuple[str, ...]:
+    """Return the fields that can be used: those named, or the mode's that the table has with a value in some row.
 
     Raises:
         SettingsError: for a field that is not known at submission.
-        ColumnMissing: when a field that was asked for is absent, or none of the mode's is there.
+        ColumnMissing: when a named field is absent, or none of the mode's is there.
     """
-    unknown = [name for name in asked if name not in SUBMIT_FIELDS]
+    unknown = [name for name in named if name not in SUBMIT_FIELDS]
     if unknown:
         raise SettingsError(f"{', '.join(unknown)} is not known at submission; choose from {', '.join(SUBMIT_FIELDS)}")
-    absent = [name for name in asked if name not in jobs.columns]
+    absent = [name for name in named if name not in jobs.columns]
     if absent:
         raise ColumnMissing(f"the table has no column {', '.join(absent)}; leave it out of the fields")
-    found = asked or tuple(n for n in default_fields(mode) if n in jobs.columns and bool(jobs[n].notna().any()))
-    if not found:
+    fields = named or tuple(n for n in default_fields(mode) if n in jobs.columns and bool(jobs[n].notna().any()))
+    if not fields:
         raise ColumnMissing(
             f"the table has none of {', '.join(default_fields(mode))}; map at least one of them when you load it"
         )
-    return found
+    return fields
 
 
 RARE_SHARE = 0.0003
@@ -172,7 +172,8 @@ def encode(encoder: MetadataEncoder, jobs: pd.DataFrame) -> Encoded:
         TraceError: when a plan field holds something that is no number.
     """
     if not any(name in jobs.columns for name in encoder.fields):
-        raise ColumnMissing(f"the table has none of the classifier's fields; give at least one of {_listed(encoder)}")
+        fields = ", ".join(encoder.fields)
+        raise ColumnMissing(f"the table has none of the classifier's fields; give at least one of {fields}")
     n_rows = len(jobs)
     codes = [_codes(seen, jobs) for seen in encoder.categories]
     numbers = [_plan(jobs, number.field) for number in encoder.numbers]
@@ -232,9 +233,9 @@ def _codes(seen: FieldValues, jobs: pd.DataFrame) -> Ints:
     if seen.field not in jobs.columns:
         return np.full(len(jobs), missing, dtype=np.int64)
     positions, texts = _factorised(jobs[seen.field])
-    asked = set(texts)
-    code_of = {text: code for code, text in enumerate(seen.kept) if text in asked}
-    code_of |= dict.fromkeys(asked.intersection(seen.rare), rare)
+    given = set(texts)
+    code_of = {text: code for code, text in enumerate(seen.kept) if text in given}
+    code_of |= dict.fromkeys(given.intersection(seen.rare), rare)
     codes = np.array([*(code_of.get(text, unseen) for text in texts), missing], dtype=np.int64)
     return codes[positions]  # -1, the last, where missing
 
@@ -259,9 +260,9 @@ def _plan(jobs: pd.DataFrame, name: str) -> Floats:
     numbers = numbers_of(jobs, name)
     wrong = (pd.to_numeric(jobs[name], errors="coerce").isna() & jobs[name].notna()).to_numpy(dtype=np.bool_)
     if wrong.any():
-        found = jobs[name].iloc[int(wrong.argmax())]
+        example = jobs[name].iloc[int(wrong.argmax())]
         raise TraceError(
-            f"{name} holds {found!r} in {int(wrong.sum())} row(s), which is no number; correct it or leave it empty"
+            f"{name} holds {example!r} in {int(wrong.sum())} row(s), which is no number; correct it or leave it empty"
         )
     with np.errstate(over="ignore"):
         single: Floats = numbers.astype(np.float32).astype(np.float64)
@@ -275,10 +276,6 @@ def _range(jobs: pd.DataFrame, name: str) -> NumberRange:
     return (
         NumberRange(name, float(given.min()), float(given.max())) if len(given) else NumberRange(name, np.nan, np.nan)
     )
-
-
-def _listed(encoder: MetadataEncoder) -> str:
-    return ", ".join(encoder.fields)
 
 
 NOVELTY = (

@@ -88,26 +88,26 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
         raise SettingsError(f"{len(job)} jobs were given; explain one at a time")
     model = loaded.model
     rows = encode(model.encoder, job)
-    found = contributions_of(loaded.booster, model.encoder, rows)
-    probabilities = softmax(found.output, model.tuning.temperature)[0]
+    shap = contributions_of(loaded.booster, model.encoder, rows)
+    probabilities = softmax(shap.output, model.tuning.temperature)[0]
     chosen = int(model.classes[probabilities.argmax()]) if profile is None else profile
     if chosen not in model.classes:
         known = ", ".join(str(label) for label in model.classes)
         raise SettingsError(f"profile {chosen} is unknown to this classifier; it knows {known}")
     place = int(np.searchsorted(model.classes, chosen))
-    by_field = sum_by_field(model.encoder, found.columns[0, place])
+    by_field = sum_by_field(model.encoder, shap.columns[0, place])
     order = np.argsort(-np.abs(by_field), kind="stable")
     shown = [_shown(model.encoder, rows, job, int(i)) for i in order]
     fields = tuple(model.encoder.fields[i] for i in order)
-    error = float(found.additivity_error[0, place])
+    error = float(shap.additivity_error[0, place])
     return JobExplanation(
         profile=chosen,
         fields=fields,
         values=tuple(value for value, _ in shown),
         states=tuple(state for _, state in shown),
         contributions=by_field[order],
-        base=float(found.base[0, place]),
-        output=float(found.output[0, place]),
+        base=float(shap.base[0, place]),
+        output=float(shap.output[0, place]),
         probability=float(probabilities[place]),
         additivity_error=error,
         additive=error <= ADDITIVITY_TOLERANCE,
@@ -122,8 +122,8 @@ def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) 
     Source:
         tree SHAP (Lundberg et al., 2020) as XGBoost computes it; ours differs in nothing.
     """
-    found = booster_output(booster, encoder, rows, pred_contribs=True)
-    return Contributions(found[:, :, :-1], found[:, :, -1], margins(booster, encoder, rows))
+    values = booster_output(booster, encoder, rows, pred_contribs=True)
+    return Contributions(values[:, :, :-1], values[:, :, -1], margins(booster, encoder, rows))
 
 
 def shown_value(encoder: MetadataEncoder, rows: Encoded, row: int, place: int) -> str:
@@ -247,6 +247,7 @@ def explain_all(
     fields = np.argsort(-by_field.sum(axis=1), kind="stable")
     columns = np.argsort(-by_column.sum(axis=1), kind="stable")[:TOP_VALUES]
     names = encoder.column_names
+    texts = [[shown_value(encoder, rows, row, int(i))[:LONGEST_TEXT] for i in fields] for row in range(len(rows))]
     ids = sample["row_id"].to_numpy(dtype=np.int64) if "row_id" in sample.columns else drawn
     return GlobalExplanation(
         n_sampled=len(rows),
@@ -260,7 +261,7 @@ def explain_all(
         row_ids=ids,
         chosen=classes[sums.chosen],
         contributions=sums.chosen_fields[:, fields],
-        shown=_texts(encoder, rows, fields),
+        shown=np.array(texts, dtype=np.str_),
         positions=_positions(encoder, rows)[:, fields],
         additivity_error=sums.worst,
         additive=sums.worst <= ADDITIVITY_TOLERANCE,
@@ -291,11 +292,6 @@ def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Itera
         chunk = np.arange(first, min(first + step, len(rows)))
         yield contributions_of(loaded.booster, encoder, rows.take(chunk))
         progress((chunk[-1] + 1) / len(rows), "Explaining a sample of the jobs")
-
-
-def _texts(encoder: MetadataEncoder, rows: Encoded, fields: Ints) -> NDArray[np.str_]:
-    texts = [[shown_value(encoder, rows, row, int(i))[:LONGEST_TEXT] for i in fields] for row in range(len(rows))]
-    return np.array(texts, dtype=np.str_)
 
 
 def _positions(encoder: MetadataEncoder, rows: Encoded) -> Floats:

@@ -52,12 +52,22 @@ class ForecasterSettings:
     def __post_init__(self) -> None:
         EstimateSettings(split=self.split, nominal=self.nominal)
 
+    def of_target(self, target: str) -> EstimateSettings:
+        """Return the settings of one target's estimator."""
+        return EstimateSettings(
+            target=target,
+            fields=self.classifier.fields,
+            split=self.split,
+            nominal=self.nominal,
+            seed=self.classifier.seed,
+        )
+
 
 @dataclass(frozen=True)
 class Forecaster:
     """A classifier and an estimator for every target that the table has."""
 
-    settings: ForecasterSettings  # as asked
+    settings: ForecasterSettings  # as given
     classifier: ClassifierModel  # of the profiles
     estimators: dict[str, EstimateModel]  # target -> model
     row_ids: dict[str, Ints]  # target -> (n_jobs,) the store's ids of the jobs that the estimator learned from
@@ -89,12 +99,12 @@ class LoadedForecaster:
             NotEnoughData: for an empty table.
             ColumnMissing: when the table has none of the classifier's fields.
         """
-        profiles = self._classifier.predict(jobs, lambda share, words: progress(_part(share, 0.0, 0.5), words))
-        found = {}
-        for turn, (name, estimator) in enumerate(self._estimators.items()):
-            progress(0.5 + 0.5 * turn / len(self._estimators), f"Estimating {name}")
-            found[name] = estimate(estimator, completed(jobs, estimator))
-        return Forecasts(profiles, found)
+        profiles = self._classifier.predict(jobs, part_of(progress, 0.0, 0.5))
+        estimates = {}
+        for i, (target, estimator) in enumerate(self._estimators.items()):
+            progress(0.5 + 0.5 * i / len(self._estimators), f"Estimating {target}")
+            estimates[target] = estimate(estimator, completed(jobs, estimator))
+        return Forecasts(profiles, estimates)
 
     def explain(self, job: pd.DataFrame, profile: int | None = None) -> JobExplanation:
         """Return the SHAP values of one job's profile (a table of one row)."""
@@ -109,8 +119,8 @@ class LoadedForecaster:
         if target not in self._estimators:
             raise ColumnMissing(f"{target} is not estimated here; choose from {', '.join(self._estimators)}")
         estimator = self._estimators[target]
-        found = nearest_past_jobs(estimator, completed(job, estimator), count)
-        return replace(found, positions=self.forecaster.row_ids[target][found.positions])
+        nearest = nearest_past_jobs(estimator, completed(job, estimator), count)
+        return replace(nearest, positions=self.forecaster.row_ids[target][nearest.positions])
 
 
 def train_forecaster(
@@ -123,26 +133,17 @@ def train_forecaster(
         NotEnoughData: with too few rows or profiles.
     """
     jobs = frames["jobs"]
-    classifier = fit_classifier(
-        frames, settings.classifier, lambda share, words: progress(_part(share, 0.0, CLASSIFIER_SHARE), words)
-    )
+    classifier = fit_classifier(frames, settings.classifier, part_of(progress, 0.0, CLASSIFIER_SHARE))
     models: dict[str, EstimateModel] = {}
     row_ids: dict[str, Ints] = {}
     left_out: dict[str, str] = {}
-    for turn, target in enumerate(TARGETS):
-        first = CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * turn / len(TARGETS)
-        progress(first, f"Learning {target}")
-        asked = EstimateSettings(
-            target=target,
-            fields=settings.classifier.fields,
-            split=settings.split,
-            nominal=settings.nominal,
-            seed=settings.classifier.seed,
-        )
+    for i, target in enumerate(TARGETS):
+        progress(CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * i / len(TARGETS), f"Learning {target}")
         try:
             known = known_jobs(jobs, target)
-            models[target] = train_estimator(known, asked).model
-            row_ids[target] = _ids(known.jobs)
+            models[target] = train_estimator(known, settings.of_target(target)).model
+            has_ids = "row_id" in known.jobs.columns
+            row_ids[target] = known.jobs["row_id"].to_numpy(dtype=np.int64) if has_ids else np.arange(len(known.jobs))
         except (ColumnMissing, NotEnoughData) as error:
             left_out[target] = str(error)
     seconds = classifier.seconds + sum(model.seconds for model in models.values())
@@ -155,11 +156,6 @@ def completed(jobs: pd.DataFrame, estimator: Estimator) -> pd.DataFrame:
     return jobs.assign(**{name: None for name in fields if name not in jobs.columns})
 
 
-def _part(share: float | None, first: float, last: float) -> float | None:
-    return None if share is None else first + (last - first) * share
-
-
-def _ids(jobs: pd.DataFrame) -> Ints:
-    if "row_id" in jobs.columns:
-        return jobs["row_id"].to_numpy(dtype=np.int64)
-    return np.arange(len(jobs), dtype=np.int64)
+def part_of(progress: Progress, first: float, last: float) -> Progress:
+    """Return the progress of a part of the work, which is the whole's from `first` to `last`."""
+    return lambda share, message: progress(None if share is None else first + (last - first) * share, message)

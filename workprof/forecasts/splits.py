@@ -31,14 +31,14 @@ TIMES = ("submit_time_s", "start_time_s")
 
 @dataclass(frozen=True)
 class Fold:
-    """Row positions of one turn."""
+    """Row positions of one fold."""
 
     train: Ints  # (n_train,) rising
     test: Ints  # (n_test,) rising
 
 
 def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int = 0) -> tuple[Fold, ...]:
-    """Return the turns of a split: each row is tested once, or (by time) one turn.
+    """Return the folds of a split: each row is tested once; by time there is one fold.
 
     Rows without a value in the split's column count as a job or group of their own; rows without a time take no part in
     a split by time, and neither do rows that had not ended when the test begins.
@@ -46,7 +46,7 @@ def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int
     Args:
         jobs: the table, one row per job.
         split: one of `SPLITS`.
-        n_folds: turns of the other splits than by time.
+        n_folds: of the other splits than by time.
         seed: of the draw.
 
     Raises:
@@ -62,13 +62,21 @@ def make_folds(jobs: pd.DataFrame, split: str, n_folds: int = N_FOLDS, seed: int
         raise NotEnoughData(f"{len(jobs)} jobs are too few for an evaluation; at least {FEWEST_ROWS} are needed")
     if split == "by_time":
         return (_by_time(jobs),)
-    return _grouped_folds(units_of(jobs, split), n_folds, seed)
+    from sklearn.model_selection import GroupKFold  # noqa: PLC0415  heavy
+
+    units = units_of(jobs, split)
+    n_units = int(units.max()) + 1
+    if n_units < n_folds:
+        raise NotEnoughData(f"{n_units} different values cannot be split into {n_folds} parts; choose another split")
+    shuffled = np.random.default_rng(seed).permutation(n_units)[units]  # GroupKFold balances but never shuffles so
+    folds = GroupKFold(n_folds).split(shuffled, groups=shuffled)
+    return tuple(Fold(train.astype(np.int64), test.astype(np.int64)) for train, test in folds)
 
 
 def holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:
-    """Return one turn that tests about `share` of the rows, drawn unit by unit; by time it is the usual last part.
+    """Return one fold that tests about `share` of the rows, drawn unit by unit; by time it is the usual last part.
 
-    Every unit has the same chance, whatever its size. (The turns of `make_folds` are balanced by size, so that any one
+    Every unit has the same chance, whatever its size. (The folds of `make_folds` are balanced by size, so that any one
     of them is no random draw: the first always holds the largest unit.)
 
     Raises:
@@ -101,17 +109,6 @@ def units_of(jobs: pd.DataFrame, split: str) -> Ints:
     return codes
 
 
-def _grouped_folds(units: Ints, n_folds: int, seed: int) -> tuple[Fold, ...]:
-    from sklearn.model_selection import GroupKFold  # noqa: PLC0415  heavy
-
-    n_units = int(units.max()) + 1
-    if n_units < n_folds:
-        raise NotEnoughData(f"{n_units} different values cannot be split into {n_folds} parts; choose another split")
-    shuffled = np.random.default_rng(seed).permutation(n_units)[units]  # GroupKFold balances but never shuffles so
-    turns = GroupKFold(n_folds).split(shuffled, groups=shuffled)
-    return tuple(Fold(train.astype(np.int64), test.astype(np.int64)) for train, test in turns)
-
-
 def _by_time(jobs: pd.DataFrame) -> Fold:
     column = next((name for name in TIMES if name in jobs.columns and bool(jobs[name].notna().any())), None)
     if column is None:
@@ -128,13 +125,13 @@ def _by_time(jobs: pd.DataFrame) -> Fold:
 
 
 def drawn_holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:
-    """Return a turn that tests about `share` of the rows, drawn from all turns; by time the one there is.
+    """Return a fold that tests about `share` of the rows, drawn from all folds; by time the one there is.
 
-    The turns are balanced by dealing out the largest jobs or groups first, so the first turn always tests the very
+    The folds are balanced by dealing out the largest jobs or groups first, so the first fold always tests the very
     largest, and a model would never be trained on it.
 
     Raises:
         As `make_folds`.
     """
-    turns = make_folds(jobs, split, max(2, round(1 / share)), seed)
-    return turns[int(np.random.default_rng(seed).integers(len(turns)))]
+    folds = make_folds(jobs, split, max(2, round(1 / share)), seed)
+    return folds[int(np.random.default_rng(seed).integers(len(folds)))]

@@ -36,7 +36,7 @@ Unverified: neither repository has code for it. That the three values are Euclid
 is our reading.
 """
 
-MISSING, NOT_ASKED = -2, -3
+MISSING, NOT_SCORED = -2, -3
 """Labels of rows without a value, and of rows that are not scored; -1 is an outlier of a clustering."""
 
 MOST_VALUES = 20_000
@@ -69,7 +69,7 @@ def measure(name: str, prepared: Prepared, labels: Ints) -> tuple[LabelSilhouett
     Args:
         name: for the record.
         prepared: scaled rows; its settings say 'exact' or 'sampled'.
-        labels: (n_rows,) group, -1 = outlier, MISSING or NOT_ASKED.
+        labels: (n_rows,) group, -1 = outlier, MISSING or NOT_SCORED.
     """
     rows = labels > MISSING
     points, groups, settings = prepared.points[rows], labels[rows], prepared.settings
@@ -78,15 +78,15 @@ def measure(name: str, prepared: Prepared, labels: Ints) -> tuple[LabelSilhouett
     record = replace(record, n_outliers=len(groups) - n_inside, reason=_why_not(n_values, n_inside))
     if record.reason and not (n_values == 1 and record.n_outliers):
         return record, record
-    found = {}
+    silhouettes = {}
     for metric in BASELINE_METRICS:
         if settings.silhouette == "exact":
-            found[metric] = exact_silhouettes(points, groups, metric)
+            silhouettes[metric] = exact_silhouettes(points, groups, metric)
         else:
-            found[metric] = sampled_silhouettes(points, groups, metric, settings.seed)
-    record = replace(record, method=found["euclidean"].method, n_computed=found["euclidean"].n_computed)
-    proper = {metric: (each.clustered_mean, each.clustered_se) for metric, each in found.items()}
-    with_noise = {metric: (each.published_mean, each.published_se) for metric, each in found.items()}
+            silhouettes[metric] = sampled_silhouettes(points, groups, metric, settings.seed)
+    record = replace(record, method=silhouettes["euclidean"].method, n_computed=silhouettes["euclidean"].n_computed)
+    proper = {metric: (each.clustered_mean, each.clustered_se) for metric, each in silhouettes.items()}
+    with_noise = {metric: (each.published_mean, each.published_se) for metric, each in silhouettes.items()}
     return _with_means(record, proper), _with_means(replace(record, reason=""), with_noise)
 
 
@@ -101,7 +101,7 @@ def of_label(prepared: Prepared, by: tuple[str, ...], scored: Bools) -> LabelSil
     name = ",".join(by)
     published = dict(zip(BASELINE_METRICS, PUBLISHED_SILHOUETTES.get(name, ()), strict=False))
     absent = [column for column in by if column not in prepared.jobs.columns]
-    labels = np.where(scored, MISSING, NOT_ASKED)
+    labels = np.where(scored, MISSING, NOT_SCORED)
     if absent:
         reason = f"the table has no column {', '.join(absent)}"
         return LabelSilhouette(name, n_missing=int(scored.sum()), reason=reason, published=published)
@@ -163,7 +163,7 @@ class BaselineSettings:
         self.preparation()
 
     def preparation(self) -> ProfileSettings:
-        """Return what the preparation of the rows is asked; the size only has to fit any table."""
+        """Return the settings that prepare the rows; the size only has to fit any table."""
         return ProfileSettings(
             self.features,
             self.scaler,
@@ -179,8 +179,8 @@ class BaselineSettings:
 class Baseline:
     """The silhouettes of metadata labels, and those of the profiles beside them."""
 
-    settings: BaselineSettings  # as asked
-    labels: tuple[LabelSilhouette, ...]  # one entry per label, in the order asked
+    settings: BaselineSettings  # as given
+    labels: tuple[LabelSilhouette, ...]  # one entry per label, in the order given
     profiles: LabelSilhouette | None  # of the column `profile`, outliers left out; None without that column
     profiles_published: LabelSilhouette | None
     """The same as the paper averages: outliers as a group of their own, mean over the others."""
@@ -217,14 +217,15 @@ def label_baseline(
     watch = Stopwatch(progress, STEPS)
     with watch.step("scale", "Scaling the features"):
         prepared = prepare(jobs, settings.preparation())
-    profiles = _profile_labels(prepared.jobs)
+    numbers = numbers_if_present(prepared.jobs, PROFILE)
+    profiles = None if numbers is None else np.nan_to_num(numbers, nan=MISSING).astype(np.int64)
     scored = np.ones(len(prepared.points), dtype=bool)
     if settings.rows == "clustered" and profiles is not None:
         scored = profiles >= 0
-    asked, labels = settings.by or TABLE_II, []
-    n_parts = len(asked) + (profiles is not None)
+    labels: list[LabelSilhouette] = []
+    n_parts = len(settings.by or TABLE_II) + (profiles is not None)
     with watch.step("silhouettes", "Comparing the labels") as report:
-        for by in asked:
+        for by in settings.by or TABLE_II:
             labels.append(of_label(prepared, by, scored))
             report(len(labels) / n_parts)
         beside = measure(PROFILE, prepared, profiles) if profiles is not None else (None, None)
@@ -238,11 +239,6 @@ def label_baseline(
         notes=prepared.notes + _notes(tuple(labels), beside[0], settings),
         seconds=watch.seconds,
     )
-
-
-def _profile_labels(jobs: pd.DataFrame) -> Ints | None:
-    numbers = numbers_if_present(jobs, PROFILE)
-    return None if numbers is None else np.nan_to_num(numbers, nan=MISSING).astype(np.int64)
 
 
 def _refuse(jobs: pd.DataFrame, settings: BaselineSettings) -> None:

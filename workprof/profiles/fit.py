@@ -97,12 +97,12 @@ STEPS = {"scale": 0.03, "neighbours": 0.4, "spanning tree": 0.7, "cut": 0.72, "s
 class ProfileFit:
     """A clustering with all that a page shows of it."""
 
-    settings: ProfileSettings  # as asked, with sizes resolved to rows
+    settings: ProfileSettings  # as given, with sizes resolved to rows
     features: tuple[str, ...]  # names that were used
     left_out: dict[str, str]  # name -> reason of the features that were asked for but could not be used
     imputed: dict[str, int]  # name -> rows whose missing value was filled in
     notes: tuple[str, ...]
-    """Warnings in words (over 40 % outliers, one profile over 80 %, a constant feature, a sample, ...)."""
+    """Warnings (over 40 % outliers, one profile over 80 %, a constant feature, a sample, ...)."""
     row_ids: Ints  # (n_rows,) of the store
     labels: Ints  # (n_rows,) profile, from the largest (0) to the smallest, -1 = outlier
     probabilities: Floats  # (n_rows,) membership strength 0-1
@@ -145,7 +145,9 @@ def fit_profiles(
     with watch.step("scale", "Scaling the features"):
         prepared = prepare(frames["jobs"], settings)
     if settings.algorithm == "optics":
-        return describe(prepared, _optics(prepared, watch), None, watch)
+        with watch.step("cut", "Running OPTICS"):
+            clusters = run_optics(prepared.points, prepared.settings.metric, prepared.settings.min_samples)
+        return describe(prepared, clusters, None, watch)
     tree = grow_tree(prepared, watch)
     with watch.step("cut", "Cutting the tree"):
         resolved = prepared.settings
@@ -196,13 +198,8 @@ def describe(prepared: Prepared, clusters: Clusters, tree: SpanningTree | None, 
     )
 
 
-def _optics(prepared: Prepared, watch: Stopwatch) -> Clusters:
-    with watch.step("cut", "Running OPTICS"):
-        return run_optics(prepared.points, prepared.settings.metric, prepared.settings.min_samples)
-
-
 TREE = "profiles.tree"
-"""Name of the by-product under which the spanning tree of a fit is kept."""
+"""Name of the by-product under which the spanning tree of a fit is stored."""
 
 
 @dataclass(frozen=True)
@@ -274,9 +271,9 @@ def recut(
 
 
 def _check(tree: SpanningTree, n_rows: int, settings: ProfileSettings) -> None:
-    asked = min(settings.min_samples, n_rows - 1)
-    if (tree.n_rows, tree.metric, tree.min_samples) != (n_rows, settings.metric, asked):
+    min_samples = min(settings.min_samples, n_rows - 1)
+    if (tree.n_rows, tree.metric, tree.min_samples) != (n_rows, settings.metric, min_samples):
         raise SettingsError(
             f"the kept tree spans {tree.n_rows:,} rows ({tree.metric}, min_samples {tree.min_samples}), asked is "
-            f"{n_rows:,} rows ({settings.metric}, min_samples {asked}); fit again"
+            f"{n_rows:,} rows ({settings.metric}, min_samples {min_samples}); fit again"
         )

@@ -71,7 +71,7 @@ class HopkinsSettings:
         self.preparation()
 
     def preparation(self) -> ProfileSettings:
-        """Return what the preparation of the rows is asked; the size only has to fit any table."""
+        """Return the settings that prepare the rows; the size only has to fit any table."""
         return ProfileSettings(self.features, self.scaler, self.metric, mode=self.mode, min_cluster_size=2)
 
 
@@ -79,7 +79,7 @@ class HopkinsSettings:
 class Hopkins:
     """The Hopkins statistic with its spread over random draws."""
 
-    settings: HopkinsSettings  # as asked, n_sampled in rows
+    settings: HopkinsSettings  # as given, n_sampled in rows
     hopkins: float  # mean over the draws, 0-1, plain distances; near 0 = clusterable, 0.5 = uniform
     hopkins_sd: float  # standard deviation over the draws; NaN with one draw
     hopkins_power: float  # the same with distances to the power of n_dims
@@ -130,13 +130,13 @@ def hopkins(frames: Mapping[str, pd.DataFrame], settings: HopkinsSettings, progr
         prepared = prepare(frames["jobs"], settings.preparation())
         rows, n_duplicates = _in_order(prepared.points, distinct=settings.distinct)
     default = max(LEAST_SAMPLED, min(MOST_SAMPLED, round(SAMPLED_SHARE * len(rows))))
-    asked = replace(settings, n_sampled=min(settings.n_sampled or default, len(rows)))
+    resolved = replace(settings, n_sampled=min(settings.n_sampled or default, len(rows)))
     with watch.step("distances", "Measuring distances to random points") as report:
         tree, draws = KDTree(rows), []
-        for draw in range(asked.resamples):
-            draws.append(_one_draw(tree, rows, asked, draw))
-            report(len(draws) / asked.resamples)
-    return _record(prepared, asked, np.array(draws), (len(rows), n_duplicates), watch)
+        for draw in range(resolved.resamples):
+            draws.append(_one_draw(tree, rows, resolved, draw))
+            report(len(draws) / resolved.resamples)
+    return _record(prepared, resolved, np.array(draws), (len(rows), n_duplicates), watch)
 
 
 def hopkins_of_distances(to_rows: Floats, to_others: Floats, exponent: float = 1.0) -> float:
@@ -153,7 +153,7 @@ def hopkins_of_distances(to_rows: Floats, to_others: Floats, exponent: float = 1
 
 
 def _in_order(points: Floats, *, distinct: bool) -> tuple[Floats, int]:
-    """Return the rows sorted by value (each distinct one once where asked), and how many repeat another."""
+    """Return the rows sorted by value (each distinct one once where wanted), and how many repeat another."""
     ordered = points[np.lexsort(points.T[::-1])]
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -162,21 +162,17 @@ def _in_order(points: Floats, *, distinct: bool) -> tuple[Floats, int]:
 
 def _one_draw(tree: Any, rows: Floats, settings: HopkinsSettings, draw: int) -> tuple[float, float]:
     """Return the statistic with plain distances and with the exponent n_dims, from one random draw."""
+    from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415  heavy
+
     rng = np.random.default_rng([settings.seed, draw])
     drawn: Ints = rng.choice(len(rows), size=settings.n_sampled, replace=False)
     uniform = rng.uniform(rows.min(axis=0), rows.max(axis=0), size=(settings.n_sampled, rows.shape[1]))
-    to_rows = _scan(rows, uniform, settings.metric)
+    # In the empty space a tree is slower than looking at all rows.
+    search = NearestNeighbors(n_neighbors=1, algorithm="brute", metric=settings.metric).fit(rows)
+    to_rows = np.asarray(search.kneighbors(uniform)[0])[:, 0]
     p = 1 if settings.metric == "manhattan" else 2
     to_others = np.asarray(tree.query(rows[drawn], k=2, p=p)[0])[:, 1]  # the first is the row itself
     return hopkins_of_distances(to_rows, to_others), hopkins_of_distances(to_rows, to_others, rows.shape[1])
-
-
-def _scan(rows: Floats, queries: Floats, metric: str) -> Floats:
-    """Return (n_queries,) distances to the nearest row; in the empty space a tree is slower than looking at all."""
-    from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415  heavy
-
-    search = NearestNeighbors(n_neighbors=1, algorithm="brute", metric=metric).fit(rows)
-    return np.asarray(search.kneighbors(queries)[0])[:, 0]
 
 
 def _record(
@@ -187,6 +183,10 @@ def _record(
     n_rows, n_duplicates = counts
     plain, power = draws.T
     spread = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.full(2, np.nan)
+    if plain.mean() < CLUSTERED_BELOW:
+        reading = "clustered"
+    else:
+        reading = "regularly spaced" if plain.mean() > REGULAR_ABOVE else "no sign of clusters"
     low, high = beta.ppf([0.025, 0.975], settings.n_sampled, settings.n_sampled)
     return Hopkins(
         settings=settings,
@@ -198,7 +198,7 @@ def _record(
         draws_power=power.copy(),
         uniform_low=float(low),
         uniform_high=float(high),
-        reading=_reading(float(plain.mean())),
+        reading=reading,
         n_rows=n_rows,
         n_sampled=settings.n_sampled,
         n_dims=prepared.points.shape[1],
@@ -209,12 +209,6 @@ def _record(
         notes=prepared.notes + _notes(prepared, settings, n_duplicates),
         seconds=watch.seconds,
     )
-
-
-def _reading(value: float) -> str:
-    if value < CLUSTERED_BELOW:
-        return "clustered"
-    return "regularly spaced" if value > REGULAR_ABOVE else "no sign of clusters"
 
 
 def _notes(prepared: Prepared, settings: HopkinsSettings, n_duplicates: int) -> tuple[str, ...]:

@@ -47,7 +47,11 @@ def yeo_johnson(values: Floats, exponent: Floats, log_centre: Floats) -> Floats:
     Source:
         Yeo and Johnson 2000; factor and shift differ (module docstring).
     """
-    columns = [_one_column(values[:, j], float(exponent[j]), float(log_centre[j])) for j in range(values.shape[1])]
+    logs, negative = np.log1p(np.abs(values)), values < 0
+    columns = [
+        _transformed(logs[:, j], negative[:, j], float(exponent[j]), float(log_centre[j]))
+        for j in range(values.shape[1])
+    ]
     return np.column_stack(columns)
 
 
@@ -76,12 +80,8 @@ def best_exponent(column: Floats, log_centre: float) -> float:
         log_variance = np.log(spread) + 2.0 * exponent * log_centre
         return float(0.5 * len(column) * log_variance - (exponent - 1.0) * signed_logs)
 
-    found = minimize_scalar(cost, bounds=EXPONENT_BOUNDS, method="bounded", options={"xatol": 1e-7})
-    return float(found.x)
-
-
-def _one_column(column: Floats, exponent: float, log_centre: float) -> Floats:
-    return _transformed(np.log1p(np.abs(column)), column < 0, exponent, log_centre)
+    optimum = minimize_scalar(cost, bounds=EXPONENT_BOUNDS, method="bounded", options={"xatol": 1e-7})
+    return float(optimum.x)
 
 
 def _transformed(logs: Floats, negative: Bools, exponent: float, log_centre: float) -> Floats:
@@ -121,7 +121,7 @@ def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransf
 
     Source:
         The grid of the paper (scikit-learn's StandardScaler, MinMaxScaler, RobustScaler, PowerTransformer with
-        standardisation). Ours differs: it is kept with the model, missing values are imputed by the median and marked
+        standardisation). Ours differs: it is stored with the model, missing values are imputed by the median and marked
         where they are not rare, a feature whose quartiles coincide is divided by its standard deviation instead of 1,
         and the power is taken around the centre of the logarithms, so that columns of 1e12 bytes keep their digits.
     """

@@ -139,7 +139,7 @@ def adjusted_rand(labels: Ints, truth: Ints) -> float:
     """Return the adjusted Rand index over the rows that are in a profile (label >= 0); NaN without such rows.
 
     Args:
-        labels: (n_rows,) found.
+        labels: (n_rows,) of the clustering.
         truth: (n_rows,) planted; its own outliers (-1) count as one group.
     """
     from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy

@@ -1,4 +1,4 @@
-"""What a clustering is asked to do: the record that is the cache key, the form, the command's options and the link."""
+"""Settings of a clustering: the record that is the cache key, the form, the command's options and the link."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def resolve(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
     """Return the settings with nothing left open: feature set named, sizes in rows, kind of silhouette chosen.
 
     Args:
-        settings: as asked.
+        settings: as given.
         n_rows: rows that are clustered (after any sampling).
 
     Raises:

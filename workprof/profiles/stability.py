@@ -47,16 +47,16 @@ class ProfileStability:
     reading: str  # 'highly stable', 'stable', 'doubtful' or 'not to be trusted'; '' without a value
 
 
-def best_jaccards(reference: Ints, found: Ints, n_profiles: int) -> Floats:
-    """Return (n_profiles,) similarity of each reference profile to its most similar found cluster, 0-1.
+def best_jaccards(reference: Ints, clusters: Ints, n_profiles: int) -> Floats:
+    """Return (n_profiles,) similarity of each reference profile to its most similar cluster, 0-1.
 
     Args:
         reference: (n_rows,) profile 0 .. n_profiles - 1, -1 = outlier.
-        found: (n_rows,) cluster of the same rows, -1 = outlier.
-        n_profiles: of the reference; NaN for those without a row here, 0 where nothing was found.
+        clusters: (n_rows,) cluster of the same rows, -1 = outlier.
+        n_profiles: of the reference; NaN for those without a row here, 0 where there is no cluster.
     """
-    n_found = int(found.max(initial=-1)) + 1
-    cells = (reference + 1) * (n_found + 1) + found + 1
+    n_found = int(clusters.max(initial=-1)) + 1
+    cells = (reference + 1) * (n_found + 1) + clusters + 1
     table = np.bincount(cells, minlength=(n_profiles + 1) * (n_found + 1)).reshape(n_profiles + 1, n_found + 1)
     both, ours, theirs = table[1:, 1:], table[1:].sum(axis=1), table[:, 1:].sum(axis=0)
     either = ours[:, None] + theirs[None, :] - both
@@ -130,7 +130,7 @@ class StabilitySettings:
 class Stability:
     """How far the profiles depend on which jobs were seen."""
 
-    settings: StabilitySettings  # as asked, the clustering's sizes resolved to rows
+    settings: StabilitySettings  # as given, the clustering's sizes resolved to rows
     adjusted_rand: float
     """Mean over the resamples, of the rows that are in a profile both times; NaN where a side has fewer than two
     profiles."""
@@ -261,15 +261,15 @@ def _cluster(points: Floats, settings: ProfileSettings) -> Ints:
 
 def _resample(points: Floats, reference: Ints, n_profiles: int, settings: ProfileSettings) -> _Run:
     """Return how one resample compares; everything that it needs is in its arguments, so that another machine can."""
-    found = _cluster(points, settings)
-    shared = (reference >= 0) & (found >= 0)
-    here, there = reference[shared], found[shared]
-    comparable = len(here) > 0 and np.ptp(here) > 0 and found.max() > 0
+    clusters = _cluster(points, settings)
+    shared = (reference >= 0) & (clusters >= 0)
+    here, there = reference[shared], clusters[shared]
+    comparable = len(here) > 0 and np.ptp(here) > 0 and clusters.max() > 0
     return _Run(
-        jaccards=best_jaccards(reference, found, n_profiles),
+        jaccards=best_jaccards(reference, clusters, n_profiles),
         adjusted_rand=adjusted_rand(there, here) if comparable else float("nan"),
         shared_share=float(shared.mean()),
-        n_found=int(found.max(initial=-1)) + 1,
+        n_found=int(clusters.max(initial=-1)) + 1,
     )
 
 

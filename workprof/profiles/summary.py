@@ -158,8 +158,8 @@ def _duration_words(shape: DurationShape) -> str:
     if np.isnan(median):
         return ""
     if shape.has_spike:
-        words = f"{format_share(shape.spike_share)} run {format_duration(shape.spike_s)}"
-        return f"{words}, the longest {format_duration(longest)}"
+        spike = f"{format_share(shape.spike_share)} run {format_duration(shape.spike_s)}"
+        return f"{spike}, the longest {format_duration(longest)}"
     return f"median run {format_duration(median)}, 95 % within {format_duration(p95)}"
 
 
@@ -320,13 +320,13 @@ def _card(evidence: _Evidence, i: int) -> ProfileCard:
 
 
 def _labels(purity: float, job_purity: float, shape: DurationShape) -> tuple[str, ...]:
-    found = {
+    holds = {
         "one job": job_purity >= ONE_SHARE,
         "one metadata cell": purity >= ONE_SHARE,
         "spike": shape.has_spike,
         "heavy tail": shape.has_heavy_tail,
     }
-    return tuple(label for label, holds in found.items() if holds)
+    return tuple(label for label, true in holds.items() if true)
 
 
 def _distinct(evidence: _Evidence, field: str, i: int) -> int:

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,7 +242,7 @@ def _share(scaled: Prepared, runs: list[ProfileSettings], report: Callable[[floa
 def _run(scaled: Prepared, shared: _Shared, grid_size: int, settings: ProfileSettings) -> SweepRun:
     """Return one run; everything that it needs is in its arguments, so that another machine can do it."""
     started = time.perf_counter()
-    mine = replace(scaled, settings=replace(scaled.settings, **_sizes(settings)))
+    resolved = replace(scaled.settings, min_cluster_size=settings.min_cluster_size, min_samples=settings.min_samples)
     tree = shared.tree
     if shared.neighbours is not None:
         tree = build_spanning_tree(shared.neighbours, settings.min_samples)
@@ -250,12 +250,8 @@ def _run(scaled: Prepared, shared: _Shared, grid_size: int, settings: ProfileSet
         clusters = run_optics(scaled.points, settings.metric, settings.min_samples)
     else:
         clusters = cut(tree, settings.min_cluster_size, settings.method, settings.epsilon)
-    scores = score(mine, clusters.labels, tree).scores
-    return SweepRun(mine.settings, grid_size, scores, clusters.labels.astype(np.int16), time.perf_counter() - started)
-
-
-def _sizes(settings: ProfileSettings) -> dict[str, Any]:
-    return {"min_cluster_size": settings.min_cluster_size, "min_samples": settings.min_samples}
+    scores = score(replace(scaled, settings=resolved), clusters.labels, tree).scores
+    return SweepRun(resolved, grid_size, scores, clusters.labels.astype(np.int16), time.perf_counter() - started)
 
 
 SUMMARISED = ("n_outliers", "n_clusters", "mean_cluster_size", "avg_silhouette", "davies_bouldin", "acquires")
@@ -327,12 +323,12 @@ def summarise_runs(runs: Sequence[SweepRun]) -> tuple[ScoreSummary, ...]:
 
 def winners_by_target(runs: Sequence[SweepRun], targets: Sequence[int] = TARGETS) -> tuple[TargetWinner, ...]:
     """Return the winner for every target number of clusters: the published 26 is its own winner's count."""
-    found = []
+    winners = []
     for target in targets:
         scores = np.array([at_target(run, target).scores.acquires for run in runs])
         run = int(np.nanargmax(scores)) if np.isfinite(scores).any() else -1
-        found.append(TargetWinner(target, run, float(scores[run]) if run >= 0 else math.nan))
-    return tuple(found)
+        winners.append(TargetWinner(target, run, float(scores[run]) if run >= 0 else math.nan))
+    return tuple(winners)
 
 
 def compare_runs(

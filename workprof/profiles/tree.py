@@ -341,9 +341,9 @@ def run_optics(points: Floats, metric: str, min_samples: int) -> Clusters:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # Duplicates have reachability 0 and scikit-learn divides by it; the ratio is compared as infinite, as meant.
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = OPTICS(min_samples=min_samples, metric=metric).fit(points).labels_.astype(np.int64)
-    sizes = np.bincount(found[found >= 0]) if (found >= 0).any() else np.zeros(0, dtype=np.int64)
+        raw = OPTICS(min_samples=min_samples, metric=metric).fit(points).labels_.astype(np.int64)
+    sizes = np.bincount(raw[raw >= 0]) if (raw >= 0).any() else np.zeros(0, dtype=np.int64)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    labels = np.where(found >= 0, rank[found], -1) if len(sizes) else found
+    labels = np.where(raw >= 0, rank[raw], -1) if len(sizes) else raw
     return Clusters(labels, (labels >= 0).astype(np.float64), None)

@@ -13,7 +13,7 @@ from workprof.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, W
 from workprof.forecasts.feedback.assignment import new_rows
 from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed, nothing_observed, observe
-from workprof.forecasts.feedback.model import FeedbackModel, Refit, keep_jobs
+from workprof.forecasts.feedback.model import FeedbackModel, Refit, finished_jobs
 from workprof.forecasts.feedback.windows import FeedbackState, start_again
 from workprof.forecasts.forecaster import LoadedForecaster
 from workprof.jobs import JobView
@@ -177,7 +177,7 @@ class FeedbackQuestions(FeedbackLoops):
             return nothing_observed(rows, used.state, assess(used.state, used.model, loop.settings))
         forecasts = used.forecaster.forecast(rows.jobs, progress)
         state, found = observe(used.state, used.model, rows, forecasts, loop.settings, now())
-        kept = keep_jobs(rows.jobs.iloc[-loop.settings.kept_jobs :], self._followed_columns(loop))
+        kept = finished_jobs(rows.jobs.iloc[-loop.settings.kept_jobs :], self._followed_columns(loop))
         finished = FinishedTable(kept, kept.rows, loop.settings.kept_jobs)
         self._store.save_observation(loop.entry.hash, loop.digest, state, finished)
         again = "the refit in use is no longer kept: the loop began anew from the dataset's own profiles"

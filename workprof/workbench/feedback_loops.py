@@ -13,7 +13,7 @@ from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.feedback.assignment import TIMES
 from workprof.forecasts.feedback.loop import FeedbackSettings
-from workprof.forecasts.feedback.model import FeedbackModel, KeptJobs, Refit, RefitSettings, with_kept
+from workprof.forecasts.feedback.model import FeedbackModel, FinishedJobs, Refit, RefitSettings, with_finished
 from workprof.forecasts.feedback.windows import FeedbackState, start, start_again
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
@@ -112,8 +112,8 @@ class FeedbackLoops(ForecastQuestions):
         """Return a function that reads the dataset's jobs and the finished ones that are kept."""
 
         def read() -> Mapping[str, pd.DataFrame]:
-            kept = self._store.finished_jobs(loop.entry.hash, loop.digest, KeptJobs)
-            return {"jobs": with_kept(self._store.frame(loop.entry.hash, self._followed_columns(loop)), kept)}
+            kept = self._store.finished_jobs(loop.entry.hash, loop.digest, FinishedJobs)
+            return {"jobs": with_finished(self._store.frame(loop.entry.hash, self._followed_columns(loop)), kept)}
 
         return read
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from workprof.forecasts.feedback.model import KeptJobs
+from workprof.forecasts.feedback.model import FinishedJobs
 from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.scenarios import Scenario
@@ -64,6 +64,6 @@ class UnreadableQuestions(DatasetQuestions):
         scenarios = self._store.unreadable_scenarios(entry.hash, cls)
         found = [UnreadableKept(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
         if entry.kind == JOBS:
-            loops = self._store.unreadable_feedback(entry.hash, FeedbackState, KeptJobs)
+            loops = self._store.unreadable_feedback(entry.hash, FeedbackState, FinishedJobs)
             found += [UnreadableKept("What finished jobs told", one.reason, loop=loop) for loop, one in loops.items()]
         return tuple(found)

@@ -1,6 +1,6 @@
 """Finished jobs as they come in: which rows are new, and which profile each belongs to by what it measured.
 
-A job belongs to the profile of the nearest clustered job, or to none. It is never filed under the profile that was
+A job belongs to the profile of the nearest clustered job, or to none. It is never assigned to the profile that was
 predicted for it: that would confirm every prediction by itself.
 """
 
@@ -58,8 +58,8 @@ def new_rows(jobs: pd.DataFrame, files: Sequence[str], seen: Units) -> NewRows:
     already = digest in files
     timed = np.isfinite(ended_at(jobs))
     repeated = (np.isin(hashes, seen) & timed) | already
-    kept = np.where(timed, hashes, np.uint64(0))[~repeated]
-    return NewRows(jobs.loc[~repeated], digest, kept, len(jobs), int(repeated.sum()), already)
+    new_hashes = np.where(timed, hashes, np.uint64(0))[~repeated]
+    return NewRows(jobs.loc[~repeated], digest, new_hashes, len(jobs), int(repeated.sum()), already)
 
 
 def row_hashes(jobs: pd.DataFrame) -> Units:
@@ -106,13 +106,13 @@ OUTLIER = -1
 BASE_ROWS = 20_000
 """Clustered rows that new jobs are compared with; more are drawn from."""
 
-TURNS = 4
+CROSS_PARTS = 4
 REACH = 0.99
 """Share of a profile's own jobs, each compared with other jobs only, that lie within the reach of the profile."""
 
 FEWEST_FOR_REACH = 20
 LEAST_MEASURED_SHARE = 0.5
-"""Of the features: a row with fewer measured ones is not filed."""
+"""Of the features: a row with fewer measured ones is not assigned."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Assignment:
 
 
 def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[ProfileAssigner, Ints]:
-    """Return the filing of a clustering, and (n_rows,) where it files its own rows, no row beside its own job.
+    """Return the assigner of a clustering, and (n_rows,) what it assigns to its own rows, no row beside its own job.
 
     The second is what new jobs are compared with: the clustering's own labels would call more rows outliers.
 
@@ -158,11 +158,11 @@ def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[Profil
     typical = float(np.quantile(distance[own], REACH)) if own.any() else 0.0
     reach = np.full(n_profiles, typical)
     for profile in range(n_profiles):
-        mine = own & (labels == profile)
-        if int(mine.sum()) >= FEWEST_FOR_REACH:
-            reach[profile] = max(float(np.quantile(distance[mine], REACH)), 1e-3 * typical)
+        rows = own & (labels == profile)
+        if int(rows.sum()) >= FEWEST_FOR_REACH:
+            reach[profile] = max(float(np.quantile(distance[rows], REACH)), 1e-3 * typical)
     base = _base(np.flatnonzero(labels >= 0), prepared.settings.seed)
-    filing = ProfileAssigner(
+    assigner = ProfileAssigner(
         prepared.transform,
         prepared.settings.metric,
         prepared.settings.mode,
@@ -170,16 +170,16 @@ def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[Profil
         labels[base],
         reach,
     )
-    return filing, np.where(distance <= reach[nearest], nearest, OUTLIER)
+    return assigner, np.where(distance <= reach[nearest], nearest, OUTLIER)
 
 
-def assign_jobs(filing: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
+def assign_jobs(assigner: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
     """Return the profiles of finished jobs.
 
     Raises:
         ColumnMissing: when the table has none of the features.
     """
-    columns = {name: numbers_if_present(jobs, name) for name in filing.transform.features}
+    columns = {name: numbers_if_present(jobs, name) for name in assigner.transform.features}
     absent = tuple(name for name, column in columns.items() if column is None)
     if len(absent) == len(columns):
         raise ColumnMissing(
@@ -188,11 +188,11 @@ def assign_jobs(filing: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
         )
     values = np.column_stack([np.full(len(jobs), np.nan) if one is None else one for one in columns.values()])
     measured = np.isfinite(values).mean(axis=1) >= LEAST_MEASURED_SHARE
-    if filing.mode == "faithful":
+    if assigner.mode == "faithful":
         values, measured = np.nan_to_num(values, nan=0.0), np.ones(len(jobs), dtype=np.bool_)
-    points = apply_transform(filing.transform, values)
-    nearest, distance = _nearest(filing.points, filing.labels, points, filing.metric)
-    near = measured & (distance <= filing.reach[nearest])
+    points = apply_transform(assigner.transform, values)
+    nearest, distance = _nearest(assigner.points, assigner.labels, points, assigner.metric)
+    near = measured & (distance <= assigner.reach[nearest])
     return Assignment(np.where(near, nearest, OUTLIER), points, measured, absent)
 
 
@@ -200,14 +200,15 @@ def _across_jobs(prepared: Prepared, labels: Ints, units: Units) -> tuple[Ints, 
     """Return profile of, and distance to, the nearest clustered row of another job, for every row."""
     codes = np.unique(units, return_inverse=True)[1]
     rng = np.random.default_rng(prepared.settings.seed)
-    turn = (rng.permutation(int(codes.max(initial=0)) + 1) % TURNS)[codes]
+    part = (rng.permutation(int(codes.max(initial=0)) + 1) % CROSS_PARTS)[codes]
     nearest, distance = np.zeros(len(labels), dtype=np.int64), np.full(len(labels), np.inf)
-    for number in range(TURNS):
-        asked = turn == number
-        base = _base(np.flatnonzero(~asked & (labels >= 0)), prepared.settings.seed)
-        if len(base) and asked.any():
-            found = _nearest(prepared.points[base], labels[base], prepared.points[asked], prepared.settings.metric)
-            nearest[asked], distance[asked] = found
+    for number in range(CROSS_PARTS):
+        queries = part == number
+        base = _base(np.flatnonzero(~queries & (labels >= 0)), prepared.settings.seed)
+        if len(base) and queries.any():
+            nearest[queries], distance[queries] = _nearest(
+                prepared.points[base], labels[base], prepared.points[queries], prepared.settings.metric
+            )
     return nearest, distance
 
 

@@ -68,7 +68,7 @@ class Change:
 class Drift:
     """Drift of one target in one profile."""
 
-    profile: int  # as filed
+    profile: int  # that jobs are assigned to
     target: str  # what is estimated
     jobs: int  # rows in the window with a value
     effective: float  # independent, undecayed jobs that they are worth
@@ -172,10 +172,10 @@ class Assessment:
     drift: tuple[Drift, ...]  # per profile and target
     recent: int  # newest jobs that the rest is measured on
     outlier_share: float  # of them far from every profile, 0-1; NaN without any
-    outlier_share_at_fit: float  # filed in the same way
+    outlier_share_at_fit: float  # assigned in the same way
     outlier_probability: float  # of so many by chance
     acquires: float  # of the clustering on them; NaN where undefined
-    acquires_at_fit: float  # on a sample of the fit's rows, filed in the same way
+    acquires_at_fit: float  # on a sample of the fit's rows, assigned in the same way
     recluster_advised: bool  # whether another clustering is advised
     reasons: tuple[str, ...]  # why, in words; empty where it is not
 
@@ -226,10 +226,10 @@ def _more_outliers(share: float, before: float, probability: float, settings: Fe
 def _drifted(drift: tuple[Drift, ...], recent: RecentJobs, settings: FeedbackSettings) -> tuple[str, ...]:
     reasons = []
     for what in ("error", "distribution"):
-        found = sorted({one.profile for one in drift if getattr(one, what).word == DRIFT})
-        share = float(np.isin(recent.labels, found).mean()) if len(recent) else 0.0
-        if found and share >= settings.drifted_share:
-            named = ", ".join(f"P{profile}" for profile in found[:8]) + (" and more" if len(found) > 8 else "")
+        profiles = sorted({one.profile for one in drift if getattr(one, what).word == DRIFT})
+        share = float(np.isin(recent.labels, profiles).mean()) if len(recent) else 0.0
+        if profiles and share >= settings.drifted_share:
+            named = ", ".join(f"P{profile}" for profile in profiles[:8]) + (" and more" if len(profiles) > 8 else "")
             moved = "estimates have moved away from the jobs" if what == "error" else "needs are not those of the fit"
             reasons.append(f"{moved} in {named}, which hold {share:.0%} of the recent jobs")
     return tuple(reasons)
@@ -326,8 +326,7 @@ def log_move(
     before = model.overall[target]
     if not windows or not len(before):
         return 0.0
-    mine = [window.predicted == predicted for window in windows]
-    pairs = list(zip(windows, mine, strict=True))
+    pairs = [(window, window.predicted == predicted) for window in windows]
     times = np.concatenate([window.times_s[rows] for window, rows in pairs])
     errors = np.concatenate([window.errors[rows, place] for window, rows in pairs])
     units = np.concatenate([window.units[rows] for window, rows in pairs])

@@ -48,7 +48,7 @@ class FeedbackSettings:
         recent_jobs: newest rows over all profiles on which outliers, agreement and ACQUIRES are measured.
         kept_jobs: newest finished rows that are kept whole for the next refit.
         least_jobs: independent jobs (rows of one job count together) below which nothing is called drift, and up to
-            which the jobs of the fit stand in when quantiles are asked for.
+            which the jobs of the fit stand in where quantiles are taken.
         alarm_share: how often, where nothing drifts, one check may find drift anywhere (Holm over all its tests);
             small, since each new file is another look.
         least_factor: smallest change of the median error that matters, as a factor.
@@ -111,12 +111,12 @@ def measured_batch(
             f"the finished jobs have no usable {', '.join(state.targets)}: without one of them nothing can be compared "
             f"with its estimate; add such a column"
         )
-    filed = assign_jobs(model.filing, jobs)
+    assigned = assign_jobs(model.filing, jobs)
     columns = [_compared(true[name], name, model, forecasts) for name in state.targets]
     values, errors, sides = (np.column_stack([column[part] for column in columns]) for part in range(3))
     batch = Batch(
-        labels=np.where(filed.measured, filed.labels, UNASSIGNED),
-        points=filed.points,
+        labels=np.where(assigned.measured, assigned.labels, UNASSIGNED),
+        points=assigned.points,
         predicted=forecasts.profiles.profile,
         times_s=ended_at(jobs),
         units=job_units(jobs, state.n_observed),
@@ -124,22 +124,22 @@ def measured_batch(
         errors=errors,
         sides=sides,
     )
-    return batch, _notes(batch, filed.absent, [name for name in state.targets if name not in usable])
+    return batch, _notes(batch, assigned.absent, [name for name in state.targets if name not in usable])
 
 
 def _compared(
     true: Floats | None, target: str, model: FeedbackModel, forecasts: Forecasts
 ) -> tuple[Floats, Floats, Floats]:
     """Return log needs, log errors and sides of one target; NaN where the need is not known or below zero."""
-    said = forecasts.estimates.get(target)
-    if true is None or said is None:
+    estimates = forecasts.estimates.get(target)
+    if true is None or estimates is None:
         nothing = np.full(len(forecasts.profiles), np.nan)
         return nothing, nothing, nothing
     known = np.where(true >= 0, true, np.nan)
     scale = scale_of(model, target)
     logs = scale.to_log(known)
-    sides = np.where(known > said.high, 1.0, np.where(known < said.low, -1.0, 0.0))
-    return logs, logs - scale.to_log(said.point), np.where(np.isnan(known), np.nan, sides)
+    sides = np.where(known > estimates.high, 1.0, np.where(known < estimates.low, -1.0, 0.0))
+    return logs, logs - scale.to_log(estimates.point), np.where(np.isnan(known), np.nan, sides)
 
 
 def _notes(batch: Batch, absent: tuple[str, ...], without: list[str]) -> tuple[str, ...]:
@@ -148,9 +148,9 @@ def _notes(batch: Batch, absent: tuple[str, ...], without: list[str]) -> tuple[s
         notes.append(f"not measured in this table, so filled in as at the fit: {', '.join(absent)}")
     if without:
         notes.append(f"not in this table, so not followed: {', '.join(without)}")
-    unfiled = int((batch.labels == UNASSIGNED).sum())
-    if unfiled:
-        notes.append(f"{unfiled:,} rows measured too little to belong to any profile; they are counted, not filed")
+    unassigned = int((batch.labels == UNASSIGNED).sum())
+    if unassigned:
+        notes.append(f"{unassigned:,} rows measured too little to belong to any profile; they are counted, not filed")
     if not np.isfinite(batch.times_s).any():
         notes.append("no row has a time: jobs do not decay, and rows observed twice are only known by the whole table")
     return tuple(notes)
@@ -195,14 +195,14 @@ def observe(
 ) -> tuple[FeedbackState, Observed]:
     """Return the state with finished jobs folded in, and what that showed.
 
-    Every job is filed under the profile that is nearest to what it measured. Work and memory are bounded by the windows
+    Every job is assigned to the profile that is nearest to what it measured. Work and memory are bounded by the windows
     and the table, whatever was observed before.
 
     Args:
         state: so far.
         model: what jobs are compared with.
         rows: the new rows of a table.
-        forecasts: what was (or would have been) said of these rows before they ran.
+        forecasts: of these rows, as they were (or would have been) before they ran.
         settings: windows and thresholds.
         when: now, ISO 8601.
 
@@ -212,7 +212,7 @@ def observe(
     """
     batch, notes = measured_batch(state, model, rows.jobs, forecasts)
     grown = _folded(state, batch, rows, settings)
-    found = assess(grown, model, settings)
+    assessment = assess(grown, model, settings)
     violations = {name: _violations(batch, place) for place, name in enumerate(state.targets)}
     entry = HistoryEntry(
         when=when,
@@ -220,10 +220,10 @@ def observe(
         until_s=grown.until_s,
         jobs=grown.n_observed,
         recent=len(grown.recent),
-        acquires=found.acquires,
+        acquires=assessment.acquires,
         n_clusters=model.n_clusters,
-        outlier_share=found.outlier_share,
-        drifting=len({one.profile for one in found.drift if one.found}),
+        outlier_share=assessment.outlier_share,
+        drifting=len({one.profile for one in assessment.drift if one.found}),
         errors={name: one.median_log_error for name, one in violations.items()},
     )
     grown = replace(grown, history=remembered(grown.history, entry))
@@ -237,7 +237,7 @@ def observe(
         filed={str(label): int(count) for label, count in zip(labels, counts, strict=True)},
         agreed_share=_agreed_share(batch),
         violations=violations,
-        assessment=found,
+        assessment=assessment,
         history=grown.history,
         notes=notes,
     )
@@ -246,19 +246,19 @@ def observe(
 def _folded(state: FeedbackState, batch: Batch, rows: NewRows, settings: FeedbackSettings) -> FeedbackState:
     profiles: dict[str, ProfileState] = dict(state.profiles)
     for label in np.unique(batch.labels[batch.labels != UNASSIGNED]):
-        mine = batch.take(batch.labels == label)
-        profiles[str(label)] = profiles[str(label)].add(mine, settings.window_jobs)
-    filed = batch.take(batch.labels != UNASSIGNED)
-    predicted = filed.predicted != NO_PROFILE
+        rows_of_profile = batch.take(batch.labels == label)
+        profiles[str(label)] = profiles[str(label)].add(rows_of_profile, settings.window_jobs)
+    assigned = batch.take(batch.labels != UNASSIGNED)
+    predicted = assigned.predicted != NO_PROFILE
     until = np.nanmax([state.until_s, *batch.times_s]) if np.isfinite(batch.times_s).any() else state.until_s
     return replace(
         state,
         profiles=profiles,
-        recent=state.recent.add(filed, settings.recent_jobs),
+        recent=state.recent.add(assigned, settings.recent_jobs),
         n_observed=state.n_observed + len(batch),
-        n_unfiled=state.n_unfiled + len(batch) - len(filed),
+        n_unfiled=state.n_unfiled + len(batch) - len(assigned),
         n_predicted=state.n_predicted + int(predicted.sum()),
-        n_agreed=state.n_agreed + int((filed.predicted == filed.labels)[predicted].sum()),
+        n_agreed=state.n_agreed + int((assigned.predicted == assigned.labels)[predicted].sum()),
         until_s=float(until),
         files=(*state.files, rows.digest)[-MOST_FILES:],
         seen=newest(state.seen, rows.hashes[rows.hashes != 0], MOST_SEEN),
@@ -277,7 +277,7 @@ def _agreed_share(batch: Batch) -> float:
     return float((batch.predicted == batch.labels)[rows].mean()) if rows.any() else math.nan
 
 
-def nothing_observed(rows: NewRows, state: FeedbackState, found: Assessment) -> Observed:
+def nothing_observed(rows: NewRows, state: FeedbackState, assessment: Assessment) -> Observed:
     """Return the answer for a table without a new row."""
     return Observed(
         observed=0,
@@ -288,7 +288,7 @@ def nothing_observed(rows: NewRows, state: FeedbackState, found: Assessment) -> 
         filed={},
         agreed_share=math.nan,
         violations={},
-        assessment=found,
+        assessment=assessment,
         history=state.history,
         notes=("these finished jobs were observed before; they are not counted twice",),
     )

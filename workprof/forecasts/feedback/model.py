@@ -1,6 +1,6 @@
 """What finished jobs are compared with: the profiles in scaled space, and needs and errors per profile at the fit.
 
-A refit makes profiles, forecaster and references anew from the dataset and the finished jobs that were kept.
+A refit makes profiles, forecaster and references anew from the dataset and the finished jobs that are stored.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.estimates import (
     TARGETS,
     ErrorsAtFit,
-    EstimateSettings,
-    KnownJobs,
     LogScale,
     errors_at_fit,
     known_jobs,
 )
 from workprof.forecasts.feedback.assignment import OUTLIER, ProfileAssigner, fit_assigner, job_units
 from workprof.forecasts.feedback.windows import ProfileReference, sketch
-from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, train_forecaster
+from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, part_of, train_forecaster
 from workprof.forecasts.weighted_samples import Units, effective_size
 from workprof.profiles.features import draw_rows, prepare
 from workprof.profiles.fit import ProfileFit, fit_profiles
@@ -54,9 +52,9 @@ class FeedbackModel:
     profiles: dict[str, ProfileReference]  # profile as text -> how it was; '-1' = rows far from every profile
     n_rows: int  # of the fit
     effective_rows: float  # independent jobs among them
-    outlier_share: float  # of them, filed as new jobs are, 0-1
+    outlier_share: float  # of them, assigned as new jobs are, 0-1
     n_clusters: int  # of the clustering
-    acquires: float  # of the clustering on a sample of its rows, filed as new jobs are
+    acquires: float  # of the clustering on a sample of its rows, assigned as new jobs are
     overall: dict[str, Floats]  # target -> (n_points,) log errors at the fit over all profiles
     seconds: float  # of making it
 
@@ -81,24 +79,26 @@ def build_feedback_model(
         rows = np.flatnonzero(np.isin(ids, prepared.row_ids))
         labels = numbers_of(jobs.iloc[rows], "profile")
         units = job_units(jobs)
-        filing, filed = fit_assigner(prepared, np.nan_to_num(labels, nan=OUTLIER).astype(np.int64), units[rows])
-        drawn = draw_rows(len(filed), SCORED_ROWS, profiles.seed)
-        n_clusters = len(filing.reach)
-        score = acquires_of(prepared.points[drawn], filed[drawn], filing.metric, n_clusters, profiles.target_clusters)
+        assigner, assigned = fit_assigner(prepared, np.nan_to_num(labels, nan=OUTLIER).astype(np.int64), units[rows])
+        drawn = draw_rows(len(assigned), SCORED_ROWS, profiles.seed)
+        n_clusters = len(assigner.reach)
+        score = acquires_of(
+            prepared.points[drawn], assigned[drawn], assigner.metric, n_clusters, profiles.target_clusters
+        )
     with watch.step("errors", "Measuring the errors at the fit") as report:
         measured = _measured(jobs, settings, report)
     whole = np.full(len(jobs), OUTLIER - 1, dtype=np.int64)
-    whole[rows] = filed
-    found = {str(one): _reference(whole == one, measured, units) for one in range(OUTLIER, n_clusters)}
+    whole[rows] = assigned
+    references = {str(one): _reference(whole == one, measured, units) for one in range(OUTLIER, n_clusters)}
     return FeedbackModel(
         settings=settings,
-        filing=filing,
+        filing=assigner,
         targets=tuple(measured),
         floors={name: one.floor for name, one in measured.items()},
-        profiles=found,
-        n_rows=len(filed),
+        profiles=references,
+        n_rows=len(assigned),
         effective_rows=effective_size(np.ones(len(rows)), units[rows]),
-        outlier_share=float((filed == OUTLIER).mean()),
+        outlier_share=float((assigned == OUTLIER).mean()),
         n_clusters=n_clusters,
         acquires=score,
         overall={name: sketch(one.errors, units).points for name, one in measured.items()},
@@ -123,37 +123,27 @@ def _measured(
     jobs: pd.DataFrame, settings: ForecasterSettings, report: Callable[[float], None]
 ) -> dict[str, ErrorsAtFit]:
     """Return target -> values and errors of every row of the table."""
-    found: dict[str, ErrorsAtFit] = {}
-    for turn, target in enumerate(TARGETS):
-        report(turn / len(TARGETS))
-        asked = EstimateSettings(
-            target=target,
-            fields=settings.classifier.fields,
-            split=settings.split,
-            nominal=settings.nominal,
-            seed=settings.classifier.seed,
-        )
+    measured: dict[str, ErrorsAtFit] = {}
+    for i, target in enumerate(TARGETS):
+        report(i / len(TARGETS))
         try:
             known = known_jobs(jobs.assign(place=np.arange(len(jobs))), target)
-            found[target] = _on_all_rows(known, errors_at_fit(known, asked), len(jobs))
+            at_fit = errors_at_fit(known, settings.of_target(target))
         except (ColumnMissing, NotEnoughData):
             continue  # the forecaster left it out for the same reason, and says so
-    return found
+        logs, errors = np.full(len(jobs), np.nan), np.full(len(jobs), np.nan)
+        places = known.jobs["place"].to_numpy(dtype=np.int64)
+        logs[places], errors[places] = at_fit.logs, at_fit.errors
+        measured[target] = ErrorsAtFit(at_fit.floor, logs, errors)
+    return measured
 
 
-def _on_all_rows(known: KnownJobs, found: ErrorsAtFit, n_rows: int) -> ErrorsAtFit:
-    logs, errors = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
-    places = known.jobs["place"].to_numpy(dtype=np.int64)
-    logs[places], errors[places] = found.logs, found.errors
-    return ErrorsAtFit(found.floor, logs, errors)
-
-
-def _reference(mine: Bools, measured: Mapping[str, ErrorsAtFit], units: Units) -> ProfileReference:
+def _reference(rows: Bools, measured: Mapping[str, ErrorsAtFit], units: Units) -> ProfileReference:
     targets = list(measured.values())
     return ProfileReference(
-        int(mine.sum()),
-        tuple(sketch(one.logs[mine], units[mine]) for one in targets),
-        tuple(sketch(one.errors[mine], units[mine]) for one in targets),
+        int(rows.sum()),
+        tuple(sketch(target.logs[rows], units[rows]) for target in targets),
+        tuple(sketch(target.errors[rows], units[rows]) for target in targets),
     )
 
 
@@ -171,7 +161,7 @@ class RefitSettings:
     """Settings of a refit.
 
     Attributes:
-        forecaster: as asked; its clustering keeps its settings, too.
+        forecaster: as given; its clustering keeps its settings, too.
         observed: digest of the finished jobs that are learned besides the dataset.
     """
 
@@ -192,8 +182,8 @@ class Refit:
 
 
 @dataclass(frozen=True)
-class KeptJobs:
-    """Finished jobs as arrays, to be kept until the next refit."""
+class FinishedJobs:
+    """Finished jobs as arrays, stored until the next refit."""
 
     rows: int  # how many
     numbers: dict[str, Floats]  # column -> (n_rows,)
@@ -207,21 +197,17 @@ def refit(frames: Mapping[str, pd.DataFrame], settings: RefitSettings, progress:
     Raises:
         As `fit_profiles` and `train_forecaster`.
     """
-    jobs, asked = frames["jobs"], settings.forecaster
-
-    def told(first: float, last: float) -> Progress:
-        return lambda share, words: progress(None if share is None else first + (last - first) * share, words)
-
-    profiles = fit_profiles(frames, asked.classifier.profiles, told(0.0, FIT_SHARE))
+    jobs, learned = frames["jobs"], settings.forecaster
+    profiles = fit_profiles(frames, learned.classifier.profiles, part_of(progress, 0.0, FIT_SHARE))
     labels = dict(zip(profiles.row_ids.tolist(), profiles.labels.tolist(), strict=True))
     labelled = {"jobs": jobs.assign(profile=jobs["row_id"].map(labels))}
-    forecaster = train_forecaster(labelled, asked, told(FIT_SHARE, FORECASTER_SHARE))
-    model = build_feedback_model(labelled, asked, told(FORECASTER_SHARE, 1.0))
+    forecaster = train_forecaster(labelled, learned, part_of(progress, FIT_SHARE, FORECASTER_SHARE))
+    model = build_feedback_model(labelled, learned, part_of(progress, FORECASTER_SHARE, 1.0))
     added = int((jobs["row_id"].to_numpy() < 0).sum())
     return Refit(profiles, forecaster, model, added, profiles.seconds + forecaster.seconds + model.seconds)
 
 
-def keep_jobs(jobs: pd.DataFrame, columns: tuple[str, ...]) -> KeptJobs:
+def finished_jobs(jobs: pd.DataFrame, columns: tuple[str, ...]) -> FinishedJobs:
     """Return the named columns of finished jobs, as far as the table has them."""
     numbers, codes, texts = {}, {}, {}
     for name in columns:
@@ -233,20 +219,20 @@ def keep_jobs(jobs: pd.DataFrame, columns: tuple[str, ...]) -> KeptJobs:
         code, values = jobs[name].astype("object").factorize(use_na_sentinel=True)
         codes[name] = code.astype(np.int64)
         texts[name] = np.array([str(value) for value in values], dtype=np.str_)
-    return KeptJobs(len(jobs), numbers, codes, texts)
+    return FinishedJobs(len(jobs), numbers, codes, texts)
 
 
-def with_kept(jobs: pd.DataFrame, kept: tuple[KeptJobs, ...]) -> pd.DataFrame:
+def with_finished(jobs: pd.DataFrame, finished: tuple[FinishedJobs, ...]) -> pd.DataFrame:
     """Return a dataset's rows and the finished jobs below them, under the dataset's columns; ids of these are below 0.
 
     Args:
         jobs: rows of the dataset, with `row_id`.
-        kept: finished jobs, oldest first.
+        finished: oldest first.
     """
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     first, tables = 0, [jobs]
-    for one in kept:
+    for one in finished:
         columns: dict[str, object] = {name: one.numbers.get(name) for name in jobs.columns if name in one.numbers}
         columns |= {
             name: pd.Categorical.from_codes(one.codes[name], categories=pd.Index(one.texts[name], dtype="str"))

@@ -27,7 +27,7 @@ SKETCH_POINTS = 512
 class Batch:
     """Finished jobs, measured. NaN = not known."""
 
-    labels: Ints  # (n,) profile that they were filed under
+    labels: Ints  # (n,) profile that they were assigned to
     points: Floats  # (n, n_dims) scaled features
     predicted: Ints  # (n,) profile that was predicted before they ran; -1 = none
     times_s: Floats  # (n,) end, on the trace's clock
@@ -59,7 +59,7 @@ class ProfileWindow:
 
     def add(self, batch: Batch, limit: int) -> ProfileWindow:
         """Return the window with the batch's rows, the oldest let go beyond `limit`."""
-        return ProfileWindow(**{name: newest(kept, getattr(batch, name), limit) for name, kept in vars(self).items()})
+        return ProfileWindow(**{name: newest(held, getattr(batch, name), limit) for name, held in vars(self).items()})
 
     def sample(self, column: Floats, now_s: float, half_life_days: float) -> WeightedSample:
         """Return one column of `values` or `errors` as a sample with decay."""
@@ -80,14 +80,14 @@ class RecentJobs:
 
     def add(self, batch: Batch, limit: int) -> RecentJobs:
         """Return them with the batch's rows, the oldest let go beyond `limit`."""
-        return RecentJobs(**{name: newest(kept, getattr(batch, name), limit) for name, kept in vars(self).items()})
+        return RecentJobs(**{name: newest(held, getattr(batch, name), limit) for name, held in vars(self).items()})
 
 
 @dataclass(frozen=True)
 class Tally:
     """Counts since the fit, never forgotten."""
 
-    jobs: int  # rows filed here
+    jobs: int  # rows assigned here
     known: Ints  # (n_targets,) rows with an estimate and a true value
     under: Ints  # (n_targets,) needed more than the promised interval's upper end: under-provisioned
     over: Ints  # (n_targets,) needed less than its lower end: over-provisioned
@@ -156,9 +156,9 @@ def nothing_yet(profile: int, reference: ProfileReference) -> ProfileState:
     return ProfileState(profile, reference, window, Tally(0, zeros, zeros.copy(), zeros.copy()))
 
 
-def newest(kept: NDArray[Any], more: NDArray[Any], limit: int) -> NDArray[Any]:
+def newest(held: NDArray[Any], more: NDArray[Any], limit: int) -> NDArray[Any]:
     """Return the last `limit` rows of both: what is copied is bounded by the window, not by what came before."""
-    joined = np.concatenate([kept[max(0, len(more) + len(kept) - limit) :], more[-limit:]])
+    joined = np.concatenate([held[max(0, len(more) + len(held) - limit) :], more[-limit:]])
     return joined[-limit:]
 
 
@@ -195,7 +195,7 @@ class FeedbackState:
     n_observed: int  # finished jobs so far
     n_unfiled: int  # of them, with too few measured features to belong anywhere
     n_predicted: int  # of them, with a profile predicted
-    n_agreed: int  # of these, filed under that profile
+    n_agreed: int  # of these, assigned to that profile
     until_s: float  # latest end so far, on the trace's clock; NaN before the first
     files: tuple[str, ...]  # digests of the tables observed, newest last
     seen: Units  # hashes of rows observed, newest last
@@ -241,8 +241,8 @@ def start_again(state: FeedbackState, model: FeedbackModel, model_key: str, when
 
 def remembered(history: tuple[HistoryEntry, ...], entry: HistoryEntry) -> tuple[HistoryEntry, ...]:
     """Return the history with one more entry: the first and the newest are kept."""
-    kept = (*history, entry)
-    return kept if len(kept) <= MOST_HISTORY else (kept[0], *kept[-(MOST_HISTORY - 1) :])
+    entries = (*history, entry)
+    return entries if len(entries) <= MOST_HISTORY else (entries[0], *entries[-(MOST_HISTORY - 1) :])
 
 
 def _fitted(model: FeedbackModel, event: str, when: str, jobs: int, until_s: float) -> HistoryEntry:
