@@ -37,7 +37,7 @@ def found(frame):
     return detect_degradation({"runs": frame}, QUICK)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @needs_shared_data
 def test_the_bars_on_real_runs():
     found = detect_degradation({"runs": real_runs()}, DetectSettings())
@@ -146,7 +146,7 @@ def test_without_labels_there_are_p_values(frame):
         detect_degradation({"runs": unlabelled}, DetectSettings(detector="logistic", epochs=1))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_search_stays_inside_the_space_and_the_training_part(frame):
     settings = DetectSettings(trials=1, epochs=1)
     table = run_table(parse_runs(frame))

@@ -136,7 +136,7 @@ def test_phases_of_one_run_are_in_its_own_unit(samples):
     assert first.mean[0] == pytest.approx(run[first.counter].to_numpy()[:change].mean())
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @needs_shared_data
 def test_real_workloads_are_recognised_better_than_by_any_baseline():
     samples = pd.read_csv(FOLDER / "telemetry" / "runs.csv")
