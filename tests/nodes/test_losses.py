@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from tests.nodes.network_cases import N_COLUMNS, N_EDGE, N_EVIDENCE, N_TYPES, windows
-from workprof.nodes.model import losses
 from workprof.nodes.model.backend import jax_on_cpu
 from workprof.nodes.model.layers import first_weights
+from workprof.nodes.model.losses import (
+    class_balance,
+    cross_entropy,
+    focal,
+    rank_anomalous,
+    rank_normal,
+    squared_error,
+    triplets,
+)
 from workprof.nodes.model.network import TERMS, UNLABELLED, loss_terms
 from workprof.nodes.model.shape import PUBLISHED, Recipe, Sizes
 
@@ -16,32 +24,32 @@ QUICK = {"xla_backend_optimization_level": 0}
 
 def test_class_balance_weighs_the_rare_class_more():
     positive, negative = (1 - 0.9) / (1 - 0.9**2), (1 - 0.9) / (1 - 0.9**8)
-    assert losses.class_balance(2, 8, 0.9) == pytest.approx(positive / (positive + negative))
-    assert losses.class_balance(0, 8, 0.9) == 0.5
+    assert class_balance(2, 8, 0.9) == pytest.approx(positive / (positive + negative))
+    assert class_balance(0, 8, 0.9) == 0.5
 
 
 def test_focal_of_two_runs():
     # p = 0.8 for both; alpha 0.75, gamma 2; one positive: divided by 1
     logit = np.log(4.0)
     by_hand = 0.75 * 0.2**2 * -np.log(0.8) + 0.25 * 0.8**2 * -np.log(0.2)
-    found = losses.focal(np.array([logit, logit]), np.array([1.0, 0.0]), np.ones(2), 0.75, 2.0)
+    found = focal(np.array([logit, logit]), np.array([1.0, 0.0]), np.ones(2), 0.75, 2.0)
     assert float(found) == pytest.approx(by_hand)
 
 
 def test_focal_without_positives_divides_by_runs_and_leaves_out_the_padding():
     logits, labels = np.array([0.0, 0.0, 5.0]), np.array([0.0, 0.0, 1.0])
-    found = losses.focal(logits, labels, np.array([1.0, 1.0, 0.0]), 0.5, 1.0)
+    found = focal(logits, labels, np.array([1.0, 1.0, 0.0]), 0.5, 1.0)
     assert float(found) == pytest.approx(0.5 * 0.5 * np.log(2))
 
 
 def test_squared_error_counts_owned_entries_only():
     restored, runs = np.array([[0.5, 9.0]]), np.array([[0.0, 0.0]])
-    assert float(losses.squared_error(restored, runs, np.array([[1.0, 0.0]]))) == 0.25
-    assert float(losses.squared_error(restored, runs, np.zeros((1, 2)))) == 0
+    assert float(squared_error(restored, runs, np.array([[1.0, 0.0]]))) == 0.25
+    assert float(squared_error(restored, runs, np.zeros((1, 2)))) == 0
 
 
 def test_cross_entropy_of_even_logits():
-    found = losses.cross_entropy(np.zeros((3, 4)), np.array([0, 1, 2]), np.array([1.0, 1.0, 0.0]))
+    found = cross_entropy(np.zeros((3, 4)), np.array([0, 1, 2]), np.array([1.0, 1.0, 0.0]))
     assert float(found) == pytest.approx(np.log(4))
 
 
@@ -49,25 +57,25 @@ def test_triplets_of_three_codes():
     # anchors 0 and 1 share a type; cosines: 0-1 is 0, 0-2 is 1, 1-2 is 0
     codes, types = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]]), np.array([0, 0, 1])
     # (0, 1, 2): 0.05 - (0 - 1) = 1.05; (1, 0, 2): 0.05 - (0 - 0) = 0.05
-    assert float(losses.triplets(codes, types, np.ones(3))) == pytest.approx((1.05 + 0.05) / 2, abs=1e-6)
-    assert float(losses.triplets(codes, types, np.array([1.0, 1.0, 0.0]))) == 0
+    assert float(triplets(codes, types, np.ones(3))) == pytest.approx((1.05 + 0.05) / 2, abs=1e-6)
+    assert float(triplets(codes, types, np.array([1.0, 1.0, 0.0]))) == 0
 
 
 def test_rank_normal_wants_the_ratio_of_the_norms():
     ones = np.ones((1, 2))
-    assert float(losses.rank_normal(np.array([[2.0, 1.0]]), np.array([[1.0, 0.5]]), ones)) == 0
+    assert float(rank_normal(np.array([[2.0, 1.0]]), np.array([[1.0, 0.5]]), ones)) == 0
     # ordered pairs (0, 1): t = 1, phi = 2: max(0, -(1 - 2 * 1)) = 1; (1, 0): t = -1, phi = 0.5: 1 - 0.5 * 1 = 0.5
-    assert float(losses.rank_normal(np.ones((1, 2)), np.array([[1.0, 0.5]]), ones)) == pytest.approx(0.75)
-    assert float(losses.rank_normal(np.array([[3.0, 1.0]]), ones, ones)) == 0, "equal norms are no pair"
+    assert float(rank_normal(np.ones((1, 2)), np.array([[1.0, 0.5]]), ones)) == pytest.approx(0.75)
+    assert float(rank_normal(np.array([[3.0, 1.0]]), ones, ones)) == 0, "equal norms are no pair"
 
 
 def test_rank_anomalous_shortens_the_anomalous_code():
     # n = 0.8, rho = 0.4: f = 0.5; |bad| = |good| = 1: (1 - 0.5) + (2 - 1), per predecessor
     codes, runs = np.ones((1, 4)), np.array([[0.8, 0.8, 0.8, 0.2]])
-    assert float(losses.rank_anomalous(codes, runs, np.ones(1), np.array([0.4]))) == pytest.approx(3 * 1.5)
-    assert float(losses.rank_anomalous(codes, runs, np.zeros(1), np.array([0.4]))) == 0
+    assert float(rank_anomalous(codes, runs, np.ones(1), np.array([0.4]))) == pytest.approx(3 * 1.5)
+    assert float(rank_anomalous(codes, runs, np.zeros(1), np.array([0.4]))) == 0
     short = np.array([[1.0, 1.0, 1.0, 0.5]])
-    assert float(losses.rank_anomalous(short, runs, np.ones(1), np.array([0.4]))) == 0
+    assert float(rank_anomalous(short, runs, np.ones(1), np.array([0.4]))) == 0
 
 
 @pytest.mark.slow

@@ -5,9 +5,9 @@ import pytest
 
 from tests.nodes.network_cases import N_COLUMNS, N_EDGE, N_EVIDENCE, N_TYPES, windows
 from workprof.errors import SettingsError
-from workprof.nodes.model import layers
 from workprof.nodes.model.backend import jax_on_cpu
 from workprof.nodes.model.inputs import padded
+from workprof.nodes.model.layers import alpha_dropout, attend, first_weights, hop, norm
 from workprof.nodes.model.network import forward, tell
 from workprof.nodes.model.saved import SavedNetwork
 from workprof.nodes.model.shape import CODE, PUBLISHED, Recipe, Sizes
@@ -21,7 +21,7 @@ TINY = Recipe(heads=2, epochs=30, learning_rate=1e-2, batch=8)
 
 def weights_of(recipe, seed=0):
     rng = np.random.default_rng(seed)
-    weights = layers.first_weights(recipe, SIZES, seed)
+    weights = first_weights(recipe, SIZES, seed)
     return {name: value + 0.1 * rng.normal(size=value.shape) for name, value in weights.items()}
 
 
@@ -56,7 +56,7 @@ def test_attention_equals_a_loop():
     weights, codes = weights_of(recipe), rng.normal(size=(6, 4, CODE))
     mask = case.mask & (rng.random((6, 4, 4)) < 0.7)
     mask[0, 2] = False  # a run without any edge gathers nothing
-    gathered, alpha = layers.attend(weights, codes, case.edges, mask, recipe)
+    gathered, alpha = attend(weights, codes, case.edges, mask, recipe)
     for window in range(6):
         expected = attention_by_loop(weights, codes[window], case.edges[window], mask[window], 3)
         np.testing.assert_allclose(gathered[window], expected[0], atol=1e-12)
@@ -66,7 +66,7 @@ def test_attention_equals_a_loop():
 def test_hops_equal_powers_of_the_attention():
     rng, recipe = np.random.default_rng(0), Recipe(strict=False)
     weights, codes, alpha = weights_of(recipe), rng.normal(size=(2, 4, CODE)), rng.random((2, 4, 4))
-    found = layers.hop(weights, codes, alpha, recipe)
+    found = hop(weights, codes, alpha, recipe)
     for window in range(2):
         powers = [np.linalg.matrix_power(alpha[window], k) for k in range(4)]
         expected = sum(power @ codes[window] @ weights["hops"][k] for k, power in enumerate(powers))
@@ -76,8 +76,8 @@ def test_hops_equal_powers_of_the_attention():
 def test_norm_is_the_published_ten_norm():
     for value, expected in ((0.5, 1.0008), (0.8, 1.064), (1.0, 1.246)):
         run = np.append(np.full(8, value), 1.0)  # eight metrics and the one-hot, perona.md 6
-        assert float(layers.norm(run)) == pytest.approx(expected, abs=1e-3)
-    assert float(layers.norm(np.zeros(3))) == 0
+        assert float(norm(run)) == pytest.approx(expected, abs=1e-3)
+    assert float(norm(np.zeros(3))) == 0
 
 
 @pytest.mark.parametrize("beta", [False, True])
@@ -111,7 +111,7 @@ def test_earlier_runs_do_not_see_later_ones():
 def test_alpha_dropout_keeps_mean_and_variance():
     rng = np.random.default_rng(0)
     values = np.asarray(jax_on_cpu().nn.selu(rng.normal(size=400_000)))
-    kept = np.asarray(layers.alpha_dropout(values, (rng.random(values.shape) < 0.8, 0.8)))
+    kept = np.asarray(alpha_dropout(values, (rng.random(values.shape) < 0.8, 0.8)))
     assert kept.mean() == pytest.approx(values.mean(), abs=0.01)
     assert kept.std() == pytest.approx(values.std(), abs=0.01)
 

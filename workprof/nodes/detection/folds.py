@@ -6,8 +6,6 @@ import numpy as np
 
 from workprof.arrays import Ints
 
-NEVER = -1
-
 
 def dealt_folds(strata: Ints, n_folds: int, seed: int) -> Ints:
     """Return (n,) fold numbers: each stratum is shuffled and dealt out, one stratum going on where the last ended."""

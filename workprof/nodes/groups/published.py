@@ -35,8 +35,8 @@ def published_groups(runs: OrientedRuns, nodes: tuple[str, ...], settings: Group
         raise NotEnoughData(
             f"the published grouping fails at exactly {FEWEST} nodes; use mode corrected, or measure a fourth node"
         )
-    labels, silhouettes = _search(raw, settings.ranking.seed) if len(nodes) > FEWEST else (None, {})
-    groups = () if labels is None else _groups(raw, nodes, labels)
+    labels, silhouettes = _published_search(raw, settings.ranking.seed) if len(nodes) > FEWEST else (None, {})
+    groups = () if labels is None else _published_groups(raw, nodes, labels)
     short = () if groups else (f"published definitions: fewer than {FEWEST} nodes give no groups at all",)
     return Groups(
         settings=settings,
@@ -66,7 +66,7 @@ def _raw(runs: OrientedRuns, nodes: tuple[str, ...]) -> Floats:
     return raw
 
 
-def _search(raw: Floats, seed: int) -> tuple[Ints, dict[str, float]]:
+def _published_search(raw: Floats, seed: int) -> tuple[Ints, dict[str, float]]:
     from sklearn.metrics import silhouette_score  # noqa: PLC0415  heavy
 
     most = min(MOST_GROUPS, len(raw), len(np.unique(raw, axis=0)) + 1)
@@ -76,7 +76,7 @@ def _search(raw: Floats, seed: int) -> tuple[Ints, dict[str, float]]:
     return by_size(found[FEWEST]), {str(k): float(silhouette_score(raw, labels)) for k, labels in found.items()}
 
 
-def _groups(raw: Floats, nodes: tuple[str, ...], labels: Ints) -> tuple[NodeGroup, ...]:
+def _published_groups(raw: Floats, nodes: tuple[str, ...], labels: Ints) -> tuple[NodeGroup, ...]:
     names = [name for name, _ in RAW.values()]
     centroids = np.array([raw[labels == group].mean(axis=0) for group in range(labels.max() + 1)])
     lower, upper = np.quantile(centroids, [0.25, 0.75], axis=0)

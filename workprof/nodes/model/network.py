@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.nodes.model import losses
 from workprof.nodes.model.backend import jax_on_cpu
 from workprof.nodes.model.inputs import Inputs, filled_up
 from workprof.nodes.model.layers import Weights, classify, decode, detect, encode, norm, predict_codes
+from workprof.nodes.model.losses import cross_entropy, focal, rank_anomalous, rank_normal, squared_error, triplets
 from workprof.nodes.model.shape import CODE, HIDDEN, PREDECESSORS, WINDOW, Recipe
 
 Batch = Mapping[str, Any]
@@ -97,12 +97,12 @@ def loss_terms(
     labelled = batch["alpha"] >= 0
     sizes = [norm(codes), norm(found["predicted"])]
     return {
-        "outlier": losses.focal(found["logit"], last, judged, batch["alpha"], recipe.focal_gamma) * labelled,
-        "reconstruction": sum(losses.squared_error(one, batch["targets"], counted) for one in told),
-        "classification": sum(losses.cross_entropy(classify(weights, one), kinds, each) for one in flat),
+        "outlier": focal(found["logit"], last, judged, batch["alpha"], recipe.focal_gamma) * labelled,
+        "reconstruction": sum(squared_error(one, batch["targets"], counted) for one in told),
+        "classification": sum(cross_entropy(classify(weights, one), kinds, each) for one in flat),
         "clustering": _clustering(codes, decodable, batch["kind"], share, recipe),
-        "rank_normal": sum(losses.rank_normal(one, batch["size"], normal) for one in sizes),
-        "rank_anomalous": losses.rank_anomalous(sizes[1], batch["size"], judged * last, batch["least"]),
+        "rank_normal": sum(rank_normal(one, batch["size"], normal) for one in sizes),
+        "rank_anomalous": rank_anomalous(sizes[1], batch["size"], judged * last, batch["least"]),
     }
 
 
@@ -182,6 +182,6 @@ def _clustering(codes: Any, decodable: Any, kind: Any, share: Any, recipe: Recip
     jnp = jax_on_cpu().numpy
     if not recipe.cluster_all:
         both = jnp.concatenate([codes[:, -1], decodable[:, -1]])
-        return losses.triplets(both, jnp.tile(kind, 2), jnp.tile(share, 2))
+        return triplets(both, jnp.tile(kind, 2), jnp.tile(share, 2))
     both = jnp.concatenate([codes.reshape(-1, CODE), decodable.reshape(-1, CODE)])
-    return losses.triplets(both, jnp.tile(jnp.repeat(kind, WINDOW), 2), jnp.tile(jnp.repeat(share, WINDOW), 2))
+    return triplets(both, jnp.tile(jnp.repeat(kind, WINDOW), 2), jnp.tile(jnp.repeat(share, WINDOW), 2))

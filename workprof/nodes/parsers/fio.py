@@ -9,7 +9,6 @@ from workprof.errors import TraceError
 from workprof.nodes.metrics.units import converted
 from workprof.nodes.parsers.reading import NAN, Reading, json_document, number_at, present, required
 
-BENCHMARK = "disk-fio"
 SIDES = ("read", "write")
 MOST_DIGITS = 6
 """Of a number of processes."""

@@ -6,7 +6,6 @@ from workprof.errors import TraceError
 from workprof.nodes.metrics.units import converted
 from workprof.nodes.parsers.reading import Reading, json_document, number_at, present, required
 
-BENCHMARK = "disk-ioping"
 _KEYS = {
     "number_of_requests": ("count", "", "1"),
     "total_duration": ("time", "ns", "s"),

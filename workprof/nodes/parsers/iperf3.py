@@ -9,7 +9,6 @@ from workprof.errors import TraceError
 from workprof.nodes.metrics.units import converted
 from workprof.nodes.parsers.reading import Reading, json_document, number_at, present, required
 
-BENCHMARK = "network-iperf3"
 FORTH, BACK = "tx_c", "rx_c"
 
 

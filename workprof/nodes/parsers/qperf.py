@@ -8,7 +8,7 @@ from workprof.errors import TraceError
 from workprof.nodes.metrics.metrics import METRICS
 from workprof.nodes.parsers.reading import Reading, in_unit, required
 
-BENCHMARK = "network-qperf"
+QPERF = "network-qperf"
 PRIMARY = {"tcp_bw": "bandwidth", "tcp_lat": "latency"}
 _HEAD = re.compile(r"^(\w+):\s*$")
 _LINE = re.compile(r"^\s+(\w+)\s*=\s*([-0-9.,]+)\s*(.*)$")
@@ -47,8 +47,8 @@ def _metric(test: str, line: str) -> dict[str, float]:
         raise TraceError(f"line {line.strip()[:60]!r} is not of the form name = number unit")
     name, number, unit = found.groups()
     short = f"{test}_{_NAMES.get(name, name)}"
-    if f"{BENCHMARK}.{short}" not in METRICS:
+    if f"{QPERF}.{short}" not in METRICS:
         return {}
     if exact := _EXACT.match(unit):  # 64 KiB (65,536): the bytes themselves follow
         number, unit = exact.group(2), "bytes"
-    return {short: in_unit(BENCHMARK, short, number, unit)}
+    return {short: in_unit(QPERF, short, number, unit)}

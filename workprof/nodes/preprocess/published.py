@@ -11,6 +11,7 @@ from workprof.errors import NotEnoughData
 from workprof.nodes.detection.run_table import RunTable
 from workprof.nodes.metrics.metrics import METRICS
 from workprof.nodes.preprocess.preprocess import (
+    LEAST_DISTINCT,
     DroppedMetric,
     Orientation,
     Preparation,
@@ -22,7 +23,6 @@ EXCLUDED = (
     *("duration", "disk_util", "_min", "_max", "real_time", "cpu_time", "_cpus_", "_cpu_util_"),
     *("disk-fio.cpu_usr", "disk-fio.cpu_sys"),
 )
-LEAST_DISTINCT = 4
 LEAST_DEVIATION = 0.01
 
 MB = 2.0**20
