@@ -11,7 +11,6 @@ from tests.shared_data import needs_shared_data
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.nodes.transfer.factors import FACTORS, compute_ratio, task_mix
 from workprof.nodes.transfer.machine_scores import PUBLISHED_SCORES, MachineScores, scores_from_frame
-from workprof.nodes.transfer.published import LOCAL, N_ERRORS, TABLE_III, TARGETS
 from workprof.nodes.transfer.runtime_models import busy_share, correlation, line_or_median, naive, online_m
 from workprof.nodes.transfer.settings import TransferSettings
 from workprof.nodes.transfer.task_runs import TaskRuns
@@ -35,6 +34,17 @@ def runs(size, time, cpu=None):
     return TaskRuns(size, time, np.full(len(size), 100.0) if cpu is None else np.array(cpu, float))
 
 
+# Perona (Scheinert et al. 2022), Table III: median, 90th and 95th percentile of |predicted - measured| / measured. The
+# set-up is not stated there and was found from the public reports: learned on n2, predicted for n1 and c2, by Lotaru's
+# code of June 2022. Perona's own row cannot be computed again, its scores were not published; Online-P draws.
+LOCAL, TARGETS, N_ERRORS = "n2", ("n1", "c2"), 424
+TABLE_III = {
+    "naive": (0.6692, 13.9303, 47.2588),
+    "online_m": (0.1955, 0.5967, 0.8010),
+    "lotaru": (0.1237, 0.4741, 0.7935),
+}
+
+
 def figures(one):
     return round(one.median, 4), round(one.p90, 4), round(one.p95, 4)
 
@@ -47,8 +57,7 @@ def table_iii():
 @needs_shared_data
 @pytest.mark.parametrize("method", ["naive", "online_m", "lotaru"])
 def test_table_iii(table_iii, method):
-    published = TABLE_III[method]
-    assert figures(table_iii.methods[method]) == (published.median, published.p90, published.p95)
+    assert figures(table_iii.methods[method]) == TABLE_III[method]
     assert table_iii.methods[method].n == N_ERRORS
     assert table_iii.n_untrained == table_iii.n_absent == 0
     assert (~table_iii.predicted.from_line).sum() == 64

@@ -99,10 +99,6 @@ class RunFeatures:
     host: Floats
     type_id: Ints
 
-    def at(self, places: Ints) -> RunFeatures:
-        """Return the features of some of the runs."""
-        return RunFeatures(self.general[places], self.own[places], self.host[places], self.type_id[places])
-
 
 def run_features(
     table: RunTable, yardstick: Yardstick, space: MetricSpace, rows: Ints, apart: Distances

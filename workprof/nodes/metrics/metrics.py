@@ -75,13 +75,3 @@ whole run, because the published averages over samples do not exist in a run of 
 
 NUMERIC: tuple[str, ...] = tuple(name for name, metric in METRICS.items() if metric.unit != TEXT)
 """The columns of every table of values; what is text (versions, operation, scope) belongs to a run's parameters."""
-
-
-def metrics_of(benchmark: str) -> tuple[Metric, ...]:
-    """Return the metrics of a benchmark; empty for one that is not known."""
-    return tuple(metric for metric in METRICS.values() if metric.benchmark == benchmark)
-
-
-def scored_of(aspect: str) -> tuple[Metric, ...]:
-    """Return the metrics that make the score of an aspect; empty for one that is not known."""
-    return tuple(metric for metric in METRICS.values() if metric.scored and metric.aspect == aspect)
