@@ -9,7 +9,7 @@ from pages._runs.parameters import Parameters, number
 from workprof.nodes.advice.advice import AdviceSettings
 from workprof.nodes.detection.asked import DetectionAsked
 from workprof.nodes.groups.records import GroupSettings
-from workprof.nodes.metrics.metrics import ASPECTS
+from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
 from workprof.phases.timeline.records import TimelineSettings

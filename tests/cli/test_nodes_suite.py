@@ -10,7 +10,7 @@ import time
 import pytest
 
 from workprof.cli.main import main
-from workprof.nodes.metrics.metrics import BENCHMARKS
+from workprof.nodes.metrics import BENCHMARKS
 
 QUICK = ("--seconds-per-benchmark", 1, "--benchmarks", "disk-ioping")
 

@@ -10,7 +10,7 @@ from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import TraceError
 from workprof.formats.benchmark_checks import KNOWN
 from workprof.formats.benchmarks import read_benchmarks
-from workprof.nodes.metrics.metrics import BENCHMARKS
+from workprof.nodes.metrics import BENCHMARKS
 from workprof.nodes.parsed_runs import parse_runs
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "benchmarks.jsonl"

@@ -9,7 +9,7 @@ from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.advice.acquisition import acquisition_with_scores, scaled_scores, utilisation
 from workprof.nodes.advice.advice import Advice, AdviceSettings, advise
 from workprof.nodes.advice.use import proposed_weights, use_of
-from workprof.nodes.metrics.metrics import ASPECT_OF
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.ranking.ranking import rank_nodes
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.progress import silent

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from workprof.errors import UnitUnknown
-from workprof.nodes.metrics.metrics import ASPECT_OF, ASPECTS, BENCHMARKS, METRICS, NUMERIC
-from workprof.nodes.metrics.units import UNITS, converted
+from workprof.nodes.metrics import ASPECT_OF, ASPECTS, BENCHMARKS, METRICS, NUMERIC, UNITS, converted
 
 # perona.md 1.2: how many metrics the paper parses of each benchmark.
 PUBLISHED = {

@@ -19,7 +19,7 @@ from tests.nodes.benchmark_outputs import (
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import ColumnMissing, TraceError
 from workprof.formats.benchmarks import read_benchmarks
-from workprof.nodes.metrics.metrics import METRICS
+from workprof.nodes.metrics import METRICS
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
 from workprof.nodes.parsers import parse_output
 from workprof.records import pack, unpack

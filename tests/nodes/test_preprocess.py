@@ -9,7 +9,7 @@ from tests.nodes.run_frames import real_runs, simulated
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData
 from workprof.nodes.detection.run_table import first_share, run_table
-from workprof.nodes.metrics.metrics import METRICS
+from workprof.nodes.metrics import METRICS
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.preprocess.preprocess import (
     direction_by_data,

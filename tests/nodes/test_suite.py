@@ -10,22 +10,31 @@ import pytest
 
 from workprof.errors import SettingsError, WorkprofError
 from workprof.formats.benchmarks import read_benchmarks
-from workprof.nodes.metrics.metrics import ASPECT_OF, BENCHMARKS, METRICS
-from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.parsers.parameters import parameters_of
-from workprof.nodes.parsers.reading import Reading
-from workprof.nodes.suite.host import HostWatch, Snapshot, snapshot, summarised
-from workprof.nodes.suite.plan import PlannedRun, plan_suite
-from workprof.nodes.suite.process import (
+from workprof.nodes.metrics import ASPECT_OF, BENCHMARKS, METRICS
+from workprof.nodes.parsed_runs import parameters_of, parse_runs
+from workprof.nodes.parsers import Reading
+from workprof.nodes.processes import (
+    HostWatch,
+    Snapshot,
     await_children,
     await_listening,
     background,
     free_port,
     run_tool,
+    snapshot,
+    summarised,
 )
-from workprof.nodes.suite.settings import SuiteSettings
-from workprof.nodes.suite.suite import run_suite
-from workprof.nodes.suite.tools import PACKAGES, missing_tools, require_tools, tools_of, version_of
+from workprof.nodes.suite import (
+    PACKAGES,
+    PlannedRun,
+    SuiteSettings,
+    missing_tools,
+    plan_suite,
+    require_tools,
+    run_suite,
+    tools_of,
+    version_of,
+)
 
 HOST_MEASURES = {
     "cpu_busy_pct",

@@ -17,11 +17,18 @@ import typer
 
 from workprof.cli.console import Json, emit, names, table, warn
 from workprof.errors import SettingsError
-from workprof.nodes.metrics.metrics import BENCHMARKS
-from workprof.nodes.suite.plan import PlannedRun, SuitePlan, plan_suite
-from workprof.nodes.suite.settings import SuiteSettings
-from workprof.nodes.suite.suite import RunLine, run_suite
-from workprof.nodes.suite.tools import PACKAGES, missing_tools, tools_of
+from workprof.nodes.metrics import BENCHMARKS
+from workprof.nodes.suite import (
+    PACKAGES,
+    PlannedRun,
+    RunLine,
+    SuitePlan,
+    SuiteSettings,
+    missing_tools,
+    plan_suite,
+    run_suite,
+    tools_of,
+)
 from workprof.units import format_duration
 
 INTERRUPTED = 130

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workprof.arrays import Bools, Floats
 from workprof.errors import NotEnoughData
-from workprof.nodes.metrics.metrics import ASPECTS
+from workprof.nodes.metrics import ASPECTS
 
 BUSY = 95
 """Percentile over all jobs that counts as full use where nothing tells how much was requested."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.nodes.metrics.metrics import CONTEXT, HIGHER, METRICS
+from workprof.nodes.metrics import CONTEXT, HIGHER, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 
 UNKNOWN = -1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.nodes.metrics.metrics import ASPECT_OF
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.ranking.aspect_scores import aspect_weights, scored
 from workprof.nodes.ranking.medians import Levels
 

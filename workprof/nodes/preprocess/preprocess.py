@@ -9,7 +9,7 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData
 from workprof.nodes.detection.run_table import RunTable
-from workprof.nodes.metrics.metrics import CONTEXT, HIGHER, LOWER, METRICS
+from workprof.nodes.metrics import CONTEXT, HIGHER, LOWER, METRICS
 
 LEAST_DISTINCT = 4
 LEAST_SPREAD = 0.01
@@ -32,7 +32,7 @@ class Orientation:
 
     Attributes:
         name: of the metric.
-        declared: 'higher', 'lower' or 'context', see `workprof.nodes.metrics.metrics`.
+        declared: 'higher', 'lower' or 'context', see `workprof.nodes.metrics`.
         by_data: 'higher' or 'lower', from the skew of the training runs.
         used: the one that this mode goes by.
     """

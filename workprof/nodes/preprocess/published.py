@@ -9,7 +9,7 @@ import numpy as np
 from workprof.arrays import Floats, Ints
 from workprof.errors import NotEnoughData
 from workprof.nodes.detection.run_table import RunTable
-from workprof.nodes.metrics.metrics import METRICS
+from workprof.nodes.metrics import METRICS
 from workprof.nodes.preprocess.preprocess import (
     LEAST_DISTINCT,
     DroppedMetric,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.nodes.metrics.metrics import ASPECTS
+from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.ranking.medians import Levels
 
 OVERALL = "overall"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workprof.arrays import Bools, Floats
-from workprof.nodes.metrics.metrics import ASPECT_OF
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.ranking.aspect_scores import aspect_weights, mixed
 from workprof.nodes.ranking.medians import Levels, OrientedRuns, levels_of
 from workprof.nodes.ranking.places import interval

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.nodes.metrics.metrics import ASPECT_OF, ASPECTS
+from workprof.nodes.metrics import ASPECT_OF, ASPECTS
 from workprof.nodes.ranking.aspect_scores import OVERALL, Scored
 from workprof.nodes.ranking.medians import LEAST_RUNS, multiplicities
 from workprof.nodes.ranking.settings import RankSettings

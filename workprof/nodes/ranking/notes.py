@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workprof.nodes.metrics.metrics import ASPECT_OF
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import ParsedRuns
 from workprof.nodes.ranking.medians import Levels
 from workprof.nodes.ranking.records import RankedNode

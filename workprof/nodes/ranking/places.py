@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workprof.arrays import Bools, Floats
-from workprof.nodes.metrics.metrics import ASPECT_OF
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.ranking.aspect_scores import OVERALL, Scored, aspect_weights, mixed, scored
 from workprof.nodes.ranking.medians import LEAST_RUNS, Levels
 from workprof.nodes.ranking.records import AspectScore, LeaveOut, PairRatio

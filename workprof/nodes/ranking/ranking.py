@@ -10,7 +10,7 @@ import pandas as pd
 
 from workprof.arrays import Ints
 from workprof.errors import NotEnoughData
-from workprof.nodes.metrics.metrics import ASPECT_OF
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
 from workprof.nodes.price import price_performance
 from workprof.nodes.ranking.aspect_scores import Scored, all_scores

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.metrics.metrics import ASPECT_OF, METRICS
+from workprof.nodes.metrics import ASPECT_OF, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 from workprof.nodes.ranking.medians import OrientedRuns
 from workprof.nodes.ranking.records import DroppedMetric, NotPooled

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from workprof.errors import SettingsError
-from workprof.nodes.metrics.metrics import ASPECTS
+from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.price import checked_prices
 
 RATIO, PERONA = "ratio", "perona"

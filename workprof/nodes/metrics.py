@@ -1,8 +1,12 @@
-"""The table behind `metrics`: per benchmark the names, their unit and their direction."""
+"""What the six benchmarks measure: every metric with its unit and which way it points; the units that tools write."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from workprof.errors import UnitUnknown
+from workprof.units import GB, MEMORY_FACTORS
 
 HIGHER, LOWER, CONTEXT = "higher", "lower", "context"
 TEXT = "text"
@@ -145,3 +149,129 @@ DECLARED: dict[str, tuple[Row, ...]] = {
     "network-iperf3": (*_iperf_direction("tx_c"), *_iperf_direction("rx_c")),
     "network-qperf": _QPERF,
 }
+
+
+ASPECT_OF = {
+    "cpu-sysbench": "cpu",
+    "disk-fio": "disk",
+    "disk-ioping": "disk",
+    "memory-sysbench": "memory",
+    "network-iperf3": "network",
+    "network-qperf": "network",
+}
+"""Which resource a benchmark measures."""
+
+BENCHMARKS: tuple[str, ...] = tuple(sorted(ASPECT_OF))
+ASPECTS = ("cpu", "memory", "disk", "network")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number (or word) that a benchmark reports.
+
+    Attributes:
+        name: "<benchmark>.<metric>", the metric under the name that Perona gave it.
+        benchmark: one of `BENCHMARKS`.
+        unit: 's', 'B', 'B/s', '1/s', '1' (a share or a count), 's/B' (cost), '1/B', or 'text'.
+        direction: 'higher' or 'lower' is better, or 'context': never oriented.
+        scored: it makes the benchmark's part of the aspect score.
+        published: one of the 153 of Perona; False = derived here from the same output.
+    """
+
+    name: str
+    benchmark: str
+    unit: str
+    direction: str
+    scored: bool
+    published: bool
+
+    @property
+    def short(self) -> str:
+        """The name without the benchmark."""
+        return self.name.removeprefix(self.benchmark + ".")
+
+    @property
+    def aspect(self) -> str:
+        """The resource that its benchmark measures."""
+        return ASPECT_OF[self.benchmark]
+
+
+def _metrics() -> Iterator[Metric]:
+    for benchmark in BENCHMARKS:
+        for row in DECLARED[benchmark]:
+            yield from _of_row(benchmark, row)
+
+
+def _of_row(benchmark: str, row: Row) -> Iterator[Metric]:
+    for short in row.names.split():
+        yield Metric(f"{benchmark}.{short}", benchmark, row.unit, row.direction, row.scored, row.published)
+
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _metrics()}
+"""By full name; benchmarks in the order of `BENCHMARKS`.
+
+Source: names from perona.md 1.2 (153); directions and scored metrics from perona.md 2.2. Where the table is silent
+(minimum and 5th percentile of fio's latencies) latencies are lower-is-better; fio's scored bandwidths are those of the
+whole run, because the published averages over samples do not exist in a run of a second.
+"""
+
+NUMERIC: tuple[str, ...] = tuple(name for name, metric in METRICS.items() if metric.unit != TEXT)
+"""The columns of every table of values; what is text (versions, operation, scope) belongs to a run's parameters."""
+
+
+_TIMES = {
+    "s": 1.0,
+    "sec": 1.0,
+    "ms": 1e-3,
+    "msec": 1e-3,
+    "us": 1e-6,
+    "usec": 1e-6,
+    "ns": 1e-9,
+    "nsec": 1e-9,
+    "min": 60.0,
+    "h": 3600.0,
+    "hours": 3600.0,
+}
+_SIZES = MEMORY_FACTORS | {"bytes": 1.0, "byte": 1.0, "TB": 1e12, "TiB": 1024.0**4}
+_RATES = {"/s": 1.0, "/sec": 1.0, "K/sec": 1e3, "M/sec": 1e6, "G/sec": 1e9}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit as a tool writes it.
+
+    Attributes:
+        of: what it is converted to: 's', 'B', 'B/s', '1/s', 's/B' or '1'.
+        factor: a value times this is in that.
+    """
+
+    of: str
+    factor: float
+
+
+UNITS: dict[str, Unit] = {
+    "": Unit("1", 1.0),
+    "%": Unit("1", 0.01),
+    "% cpus": Unit("1", 0.01),
+    **{name: Unit("s", factor) for name, factor in _TIMES.items()},
+    **{name: Unit("B", factor) for name, factor in _SIZES.items()},
+    **{f"{name}/{per}": Unit("B/s", factor) for name, factor in _SIZES.items() for per in ("s", "sec")},
+    "bits/s": Unit("B/s", 1 / 8),
+    **{name: Unit("1/s", factor) for name, factor in _RATES.items()},
+    **{f"{name}/GB": Unit("s/B", factor / GB) for name, factor in _TIMES.items()},
+}
+"""By the tool's own writing, upper and lower case kept."""
+
+
+def converted(value: float, unit: str, wanted: str, metric: str) -> float:
+    """Return a value in the unit that a metric is kept in.
+
+    Raises:
+        UnitUnknown: when the unit is not in `UNITS` or is of another quantity.
+    """
+    known = UNITS.get(unit)
+    if known is None:
+        raise UnitUnknown(f"{metric} is in {unit!r}, a unit that is not known")
+    if known.of != wanted:
+        raise UnitUnknown(f"{metric} is in {unit!r}, which is no {wanted}")
+    return value * known.factor

@@ -1,1 +1,0 @@
-"""The metrics by name: unit, direction, aspect."""

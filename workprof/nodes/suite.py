@@ -1,0 +1,420 @@
+"""Runs the six benchmark tools on this machine, one after the other, and yields a line per run.
+
+The plan says which benchmarks run in which order, by which commands: fixed ones, scaled only in time. Running it starts
+tools, in a temporary folder that is removed, and reads counters. No file of results is written here; whoever asks for
+the lines writes each as it comes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workprof.errors import SettingsError, WorkprofError
+from workprof.nodes.metrics import ASPECT_OF, BENCHMARKS
+from workprof.nodes.processes import (
+    Finished,
+    HostWatch,
+    await_children,
+    await_listening,
+    background,
+    free_port,
+    run_tool,
+)
+from workprof.units import MIB, format_bytes
+
+LONGEST_S, MOST_RUNS, MOST_THREADS = 600, 1000, 256
+
+
+@dataclass(frozen=True)
+class SuiteSettings:
+    """Bounds are checked when it is made.
+
+    Attributes:
+        node: name under which the runs are kept.
+        seconds_per_benchmark: whole seconds that a tool measures, 1 to 600 (the published runs: 30).
+        repeat: runs of each benchmark.
+        stress_share: share of the runs of each benchmark that compete with stress-ng for the same resource, 0 to 0.9.
+        budget_s: no run is begun that is not expected to end by then; infinite = as long as the plan takes.
+        seed: of the order and of the choice of the stressed runs.
+        threads: of sysbench, the same on every node that is to be compared.
+        benchmarks: which of the six.
+        note: kept with every run, for what the suite cannot see.
+
+    Raises:
+        SettingsError: for a value outside its bounds.
+    """
+
+    node: str
+    seconds_per_benchmark: int = 5
+    repeat: int = 1
+    stress_share: float = 0.0
+    budget_s: float = math.inf
+    seed: int = 0
+    threads: int = 4
+    benchmarks: tuple[str, ...] = BENCHMARKS
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.node.strip():
+            raise SettingsError("the node has no name; give --node NAME")
+        if not 1 <= self.seconds_per_benchmark <= LONGEST_S:
+            raise SettingsError(f"seconds per benchmark is {self.seconds_per_benchmark}; give 1 to {LONGEST_S}")
+        if not 1 <= self.repeat <= MOST_RUNS:
+            raise SettingsError(f"repeat is {self.repeat}; give 1 to {MOST_RUNS}")
+        if not 0 <= self.stress_share <= 0.9:
+            raise SettingsError(f"stress is {self.stress_share}; give a share from 0 to 0.9")
+        if not self.budget_s > 0:
+            raise SettingsError(f"budget is {self.budget_s} s; give more than 0")
+        if not 1 <= self.threads <= MOST_THREADS:
+            raise SettingsError(f"threads is {self.threads}; give 1 to {MOST_THREADS}")
+        unknown = [name for name in self.benchmarks if name not in BENCHMARKS]
+        if unknown or not self.benchmarks:
+            raise SettingsError(f"benchmarks are {', '.join(unknown) or 'none'}; choose from {', '.join(BENCHMARKS)}")
+
+
+HERE = "."
+"""Tools run in a folder of their own, so that no path of this machine is in what is kept."""
+
+SERVER_HOST = "127.0.0.1"
+IOPING_REQUESTS = 100
+FIO_SIZE_MIB = 128
+STRESS_VM_MIB = 256
+STRESS_FOREVER_S = 3600
+"""A stress is ended when its run ends; this is what ends it should nobody be left to do so."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run to come; `PORT` in a command stands for a free port that is chosen when it begins.
+
+    Attributes:
+        benchmark: one of the six.
+        argv: the command.
+        server: command of the server that it needs; empty = none.
+        stress: command that competes with it; empty = none.
+        expected_s: how long it is expected to take, beginning to end.
+    """
+
+    benchmark: str
+    argv: tuple[str, ...]
+    server: tuple[str, ...]
+    stress: tuple[str, ...]
+    expected_s: float
+
+
+@dataclass(frozen=True)
+class SuitePlan:
+    """The runs in order.
+
+    Attributes:
+        runs: all that were asked for.
+        within_budget: how many of them are expected to fit.
+        expected_s: of those.
+    """
+
+    runs: tuple[PlannedRun, ...]
+    within_budget: int
+    expected_s: float
+
+
+def plan_suite(settings: SuiteSettings) -> SuitePlan:
+    """Return the runs of a suite in random order, stressed ones among them; the same seed gives the same plan.
+
+    Source: perona.md 1.1 (tools), 1.4 (stress on the benchmark's own resource) and 1.5 (commands with JSON output).
+    Ours runs benchmarks one at a time, and with a file and blocks of fio that fit a small machine.
+    """
+    rng = np.random.default_rng(settings.seed)
+    runs = []
+    for benchmark in settings.benchmarks:
+        for stressed in _flags(rng, settings):
+            runs.append(_planned(benchmark, settings, stressed))
+    ordered = tuple(runs[position] for position in rng.permutation(len(runs)))
+    ends = np.cumsum([run.expected_s for run in ordered])
+    within = int(np.searchsorted(ends, settings.budget_s, side="right"))
+    return SuitePlan(ordered, within, float(ends[within - 1]) if within else 0.0)
+
+
+def _flags(rng: np.random.Generator, settings: SuiteSettings) -> list[bool]:
+    n_stressed = round(settings.stress_share * settings.repeat)
+    return [bool(flag) for flag in rng.permutation(np.arange(settings.repeat) < n_stressed)]
+
+
+def _planned(benchmark: str, settings: SuiteSettings, stressed: bool) -> PlannedRun:
+    command, server, extra_s = _COMMANDS[benchmark]
+    return PlannedRun(
+        benchmark,
+        command(settings),
+        server,
+        STRESSES[ASPECT_OF[benchmark]] if stressed else (),
+        settings.seconds_per_benchmark + extra_s + (1.0 if stressed else 0.0),
+    )
+
+
+def _cpu(settings: SuiteSettings) -> tuple[str, ...]:
+    timed = (f"--threads={settings.threads}", f"--time={settings.seconds_per_benchmark}")
+    return ("sysbench", "cpu", *timed, "--cpu-max-prime=10000", "run")
+
+
+def _memory(settings: SuiteSettings) -> tuple[str, ...]:
+    timed = (f"--threads={settings.threads}", f"--time={settings.seconds_per_benchmark}")
+    sized = ("--memory-block-size=1K", "--memory-total-size=1000G", "--memory-oper=write", "--memory-scope=global")
+    return ("sysbench", "memory", *timed, *sized, "run")
+
+
+def _fio(settings: SuiteSettings) -> tuple[str, ...]:
+    what = ("--name=workprof", f"--directory={HERE}", "--rw=randrw", "--iodepth=1", "--bs=256k")
+    how_long = (f"--size={FIO_SIZE_MIB}M", f"--runtime={settings.seconds_per_benchmark}", "--time_based=1")
+    return ("fio", *what, *how_long, "--unlink=1", "--output-format=json")
+
+
+def _ioping(settings: SuiteSettings) -> tuple[str, ...]:
+    seconds = settings.seconds_per_benchmark
+    interval = f"{seconds / IOPING_REQUESTS:g}"
+    return ("ioping", "-w", str(seconds), "-i", interval, "-G", "-L", "-q", "-J", HERE)
+
+
+def _iperf3(settings: SuiteSettings) -> tuple[str, ...]:
+    return ("iperf3", "-c", SERVER_HOST, "-p", "PORT", "-t", str(settings.seconds_per_benchmark), "--bidir", "-J")
+
+
+def _qperf(settings: SuiteSettings) -> tuple[str, ...]:
+    each_s = str(max(1, settings.seconds_per_benchmark // 2))
+    return ("qperf", SERVER_HOST, "-lp", "PORT", "-uu", "-vv", "-t", each_s, "-ar", "1", "tcp_bw", "tcp_lat")
+
+
+_COMMANDS: dict[str, tuple[Callable[[SuiteSettings], tuple[str, ...]], tuple[str, ...], float]] = {
+    "cpu-sysbench": (_cpu, (), 0.3),
+    "memory-sysbench": (_memory, (), 0.3),
+    "disk-fio": (_fio, (), 2.0),  # it lays out its file first
+    "disk-ioping": (_ioping, (), 0.3),
+    "network-iperf3": (_iperf3, ("iperf3", "-s", "-1", "-B", SERVER_HOST, "-p", "PORT"), 0.5),
+    "network-qperf": (_qperf, ("qperf", "-lp", "PORT"), 1.5),  # two tests of at least a second each
+}
+
+_ENDLESS = ("-t", str(STRESS_FOREVER_S))
+STRESSES: dict[str, tuple[str, ...]] = {
+    "cpu": ("stress-ng", "--cpu", "2", "--cpu-load", "60", *_ENDLESS),
+    "memory": ("stress-ng", "--vm", "2", "--vm-bytes", f"{STRESS_VM_MIB}M", "--vm-keep", *_ENDLESS),
+    "disk": ("stress-ng", "--hdd", "2", "--hdd-bytes", "64M", "--temp-path", HERE, *_ENDLESS),
+    "network": ("stress-ng", "--sock", "2", "--sock-port", "PORT", *_ENDLESS),
+}
+"""What competes with a benchmark, by its resource (perona.md 1.6; the memory of a worker is halved)."""
+
+
+PACKAGES = {name: name for name in ("fio", "ioping", "iperf3", "qperf", "stress-ng", "sysbench")}
+"""Tool -> Debian package."""
+
+_VERSION_FLAG = {"ioping": "-v"}
+_PATIENCE_S = 30
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What does not change while the suite runs."""
+
+    kernel: str
+    cpu_model: str
+    cores: int
+
+
+def tools_of(runs: Iterable[PlannedRun]) -> tuple[str, ...]:
+    """Return the tools that runs need, sorted."""
+    commands = [command for run in runs for command in (run.argv, run.server, run.stress) if command]
+    return tuple(sorted({command[0] for command in commands}))
+
+
+def missing_tools(tools: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the tools that are not installed."""
+    return tuple(tool for tool in tools if shutil.which(tool) is None)
+
+
+def require_tools(tools: Iterable[str]) -> None:
+    """Do nothing when all tools are there.
+
+    Raises:
+        SettingsError: names what is missing and the Debian packages that have it.
+    """
+    missing = missing_tools(tools)
+    if missing:
+        packages = " ".join(PACKAGES[tool] for tool in missing)
+        raise SettingsError(f"not installed: {', '.join(missing)}; on Debian: apt-get install {packages}")
+
+
+def version_of(tool: str) -> str:
+    """Return the first line in which a tool tells its version, its name before it; '' when it tells none."""
+    try:
+        told = subprocess.run(
+            [tool, _VERSION_FLAG.get(tool, "--version")],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    lines = (told.stdout.strip() or told.stderr.strip()).splitlines()
+    found = re.search(r"[0-9]+(\.[0-9]+)+", lines[0]) if lines else None
+    return f"{tool} {found.group()}" if found else ""
+
+
+def this_machine() -> Machine:
+    """Return the kernel, processor and usable cores of this machine; '' or 0 where it does not tell."""
+    import psutil  # noqa: PLC0415  only the suite needs it
+
+    return Machine(f"{platform.system()} {platform.release()}", _cpu_model(), psutil.cpu_count() or 0)
+
+
+def _cpu_model() -> str:
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor()
+    found = re.search(r"^model name\s*:\s*(.+)$", told, re.MULTILINE)
+    return found.group(1).strip() if found else platform.processor()
+
+
+SPARE_BYTES = 4 * FIO_SIZE_MIB * MIB
+"""Free disk that a suite wants: fio's file, those of the stress beside it, and as much again."""
+
+STRESS_TOOL = "stress-ng"
+NOT_STARTED = 126
+PATIENCE_S, PATIENCE_FACTOR = 30.0, 4.0
+"""A tool is ended after four times its expected time and half a minute: a slow machine is slow, not broken."""
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """One run as it is kept, one JSON object per line.
+
+    Attributes:
+        stressed: None = the stress ended before the run did, so it is not known.
+        provenance: tool_version, kernel, cpu_model, cores, threads, seconds asked for, the stress and its trouble.
+    """
+
+    node: str
+    benchmark: str
+    argv: tuple[str, ...]
+    started: float
+    finished: float
+    stressed: bool | None
+    rc: int
+    stdout: str
+    stderr: str
+    host: dict[str, float] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that a line of the file holds."""
+        return asdict(self) | {"argv": list(self.argv)}
+
+
+def run_suite(plan: SuitePlan, settings: SuiteSettings, disk: Path) -> Iterator[RunLine]:
+    """Yield a line per run as it ends; stops before a run that is not expected to fit the budget.
+
+    Args:
+        plan: of `plan_suite`.
+        settings: the plan was made from.
+        disk: folder on the disk that is measured; a folder inside it is used and removed.
+
+    Raises:
+        SettingsError: when a tool is missing, or the disk has no room.
+    """
+    tools = tools_of(plan.runs)
+    require_tools(tools)
+    _require_room(disk)
+    versions, machine = {tool: version_of(tool) for tool in tools}, this_machine()
+    ends_at = time.monotonic() + settings.budget_s
+    for run in plan.runs:
+        if time.monotonic() + run.expected_s > ends_at:
+            return
+        with tempfile.TemporaryDirectory(prefix="workprof-suite-", dir=disk, ignore_cleanup_errors=True) as folder:
+            yield _line(run, settings, Path(folder), _provenance(run, settings, versions, machine))
+
+
+def _require_room(disk: Path) -> None:
+    import psutil  # noqa: PLC0415  only the suite needs it
+
+    if not disk.is_dir():
+        raise SettingsError(f"{disk} is no folder; give one on the disk that is to be measured")
+    free = psutil.disk_usage(str(disk)).free
+    if free < SPARE_BYTES:
+        raise SettingsError(
+            f"{disk} has {format_bytes(free)} free; the disk benchmarks want {format_bytes(SPARE_BYTES)}"
+        )
+
+
+def _provenance(run: PlannedRun, settings: SuiteSettings, versions: dict[str, str], machine: Machine) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "tool_version": versions[run.argv[0]],
+        "threads": settings.threads,
+        "seconds_per_benchmark": settings.seconds_per_benchmark,
+        **asdict(machine),
+    }
+    if run.stress:
+        told["stress"] = list(run.stress)
+    if settings.note:
+        told["note"] = settings.note
+    return told
+
+
+def _line(run: PlannedRun, settings: SuiteSettings, folder: Path, provenance: dict[str, Any]) -> RunLine:
+    """Return one run, its server and its stress up before it and ended after it."""
+    port = str(free_port())
+    argv = tuple(port if word == "PORT" else word for word in run.argv)
+    begun = time.time()
+    stressed: bool | None = bool(run.stress)
+    with contextlib.ExitStack() as beside:
+        try:
+            stress = _up(beside, run.stress, str(free_port()), folder)
+            if run.server:
+                _up(beside, run.server, port, folder)
+        except (WorkprofError, OSError) as error:
+            finished, host = Finished(begun, time.time(), NOT_STARTED, "", str(error)), {}
+        else:
+            with HostWatch() as watch:
+                finished = run_tool(argv, folder, PATIENCE_FACTOR * run.expected_s + PATIENCE_S)
+            host = watch.summary()
+            if stress is not None and stress.poll() is not None:
+                stressed, provenance = None, provenance | {"stress_ended_with": stress.returncode}
+    return RunLine(
+        settings.node,
+        run.benchmark,
+        argv,
+        finished.started,
+        finished.finished,
+        stressed,
+        finished.rc,
+        finished.stdout,
+        finished.stderr,
+        host,
+        provenance,
+    )
+
+
+def _up(
+    beside: contextlib.ExitStack, command: tuple[str, ...], port: str, folder: Path
+) -> subprocess.Popen[bytes] | None:
+    """Start what a run needs beside it and return it when it is ready; None for an empty command."""
+    if not command:
+        return None
+    process = beside.enter_context(background(tuple(port if word == "PORT" else word for word in command), folder))
+    if command[0] == STRESS_TOOL:
+        await_children(process)
+    else:
+        await_listening(process, int(port))
+    return process

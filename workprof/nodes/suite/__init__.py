@@ -1,1 +1,0 @@
-"""The benchmark suite: what is run on a machine, how, and what is written down."""
