@@ -7,10 +7,8 @@ N_MEMBERS, N_WINDOWS, EPOCHS = 4, 176, 20
 DATA = f"""
 import time
 import numpy as np
-from workprof.nodes.model.inputs import Inputs
-from workprof.nodes.model.network import TERMS
-from workprof.nodes.model.shape import Recipe
-from workprof.nodes.model.training import train
+from workprof.nodes.network import Inputs, Recipe
+from workprof.nodes.training import TERMS, train
 rng = np.random.default_rng(0)
 n = {N_WINDOWS}
 runs = rng.uniform(0, 1, (n, 4, 120))

@@ -16,8 +16,7 @@ from workprof.nodes.detection.records import (
 )
 from workprof.nodes.detection.scores import DetectorFigures
 from workprof.nodes.detection.settings import DetectSettings
-from workprof.nodes.model.saved import SavedNetwork
-from workprof.nodes.model.shape import Recipe
+from workprof.nodes.network import Recipe, SavedNetwork
 from workprof.nodes.preprocess.preprocess import DroppedMetric, Orientation
 
 NODES = ("calm", HOSTILE)

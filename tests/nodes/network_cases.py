@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workprof.nodes.model.inputs import Inputs
+from workprof.nodes.network import Inputs
 
 N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE = 5, 3, 2, 2
 

@@ -19,7 +19,7 @@ from workprof.nodes.detection.run_table import first_share, run_table
 from workprof.nodes.detection.scene import scene_of
 from workprof.nodes.detection.scores import f1
 from workprof.nodes.detection.settings import BASELINES, COMBINED, PERONA, DetectSettings
-from workprof.nodes.model.shape import Recipe
+from workprof.nodes.network import Recipe
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.records import pack, to_json, unpack
 from workprof.synthetic.benchmarks import BenchmarkTraceSettings, benchmark_trace, write_benchmark_trace

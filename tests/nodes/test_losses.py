@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from tests.nodes.network_cases import N_COLUMNS, N_EDGE, N_EVIDENCE, N_TYPES, windows
-from workprof.nodes.model.backend import jax_on_cpu
-from workprof.nodes.model.layers import first_weights
-from workprof.nodes.model.losses import (
+from workprof.nodes.network import PUBLISHED, Recipe, Sizes, first_weights, jax_on_cpu
+from workprof.nodes.training import (
+    TERMS,
+    UNLABELLED,
     class_balance,
     cross_entropy,
     focal,
+    loss_terms,
     rank_anomalous,
     rank_normal,
     squared_error,
     triplets,
 )
-from workprof.nodes.model.network import TERMS, UNLABELLED, loss_terms
-from workprof.nodes.model.shape import PUBLISHED, Recipe, Sizes
 
 jax_on_cpu()
 QUICK = {"xla_backend_optimization_level": 0}

@@ -5,13 +5,23 @@ import pytest
 
 from tests.nodes.network_cases import N_COLUMNS, N_EDGE, N_EVIDENCE, N_TYPES, windows
 from workprof.errors import SettingsError
-from workprof.nodes.model.backend import jax_on_cpu
-from workprof.nodes.model.inputs import padded
-from workprof.nodes.model.layers import alpha_dropout, attend, first_weights, hop, norm
-from workprof.nodes.model.network import forward, tell
-from workprof.nodes.model.saved import SavedNetwork
-from workprof.nodes.model.shape import CODE, PUBLISHED, Recipe, Sizes
-from workprof.nodes.model.training import train
+from workprof.nodes.network import (
+    CODE,
+    PUBLISHED,
+    Recipe,
+    SavedNetwork,
+    Sizes,
+    alpha_dropout,
+    attend,
+    first_weights,
+    forward,
+    hop,
+    jax_on_cpu,
+    norm,
+    padded,
+    tell,
+)
+from workprof.nodes.training import train
 from workprof.records import pack, unpack
 
 jax_on_cpu()

@@ -11,11 +11,8 @@ from workprof.nodes.detection.baselines import Blend, Fitted, Score, logistic_we
 from workprof.nodes.detection.perona_inputs import Reading, learn_reading, read_windows
 from workprof.nodes.detection.scene import Scene, fold_shares, unseen_scores
 from workprof.nodes.detection.settings import DetectSettings
-from workprof.nodes.model.inputs import Inputs
-from workprof.nodes.model.network import Told, member_distances, member_logits, tell
-from workprof.nodes.model.saved import SavedNetwork
-from workprof.nodes.model.shape import PUBLISHED, Recipe
-from workprof.nodes.model.training import Trained, train
+from workprof.nodes.network import PUBLISHED, Inputs, Recipe, SavedNetwork, Told, member_distances, member_logits, tell
+from workprof.nodes.training import Trained, train
 from workprof.progress import Progress, silent
 
 N_MEMBERS = 3

@@ -10,7 +10,7 @@ from workprof.arrays import Bools, Floats, Ints
 from workprof.nodes.detection.baselines import Blend
 from workprof.nodes.detection.scene import Scene
 from workprof.nodes.detection.windows import HostScaling, edge_mask, edges_of, learn_host_scaling, windows_of
-from workprof.nodes.model.inputs import Inputs
+from workprof.nodes.network import Inputs
 from workprof.nodes.preprocess.preprocess import Preparation, inputs_of, learn_preparation, owned
 from workprof.nodes.preprocess.published import learn_published, published_table
 
@@ -35,7 +35,7 @@ class Reading:
         owned: (n_runs, n_columns) where it was measured.
         n_outside: (n_runs,) measured values that were moved to the edge of the inputs; published: none is moved.
         size: (n_runs,) 10-norm over a run's own directed metrics.
-        least: (n_types,) rho, see `losses.rank_anomalous`.
+        least: (n_types,) rho, see `training.rank_anomalous`.
         blend: of the evidence beside the codes; None for the published network, which has none.
     """
 

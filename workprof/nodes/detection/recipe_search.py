@@ -11,7 +11,7 @@ from workprof.nodes.detection.judging import calibrated
 from workprof.nodes.detection.perona_detector import fit_perona
 from workprof.nodes.detection.scene import Scene
 from workprof.nodes.detection.settings import DetectSettings
-from workprof.nodes.model.shape import SPACE, Recipe
+from workprof.nodes.network import SPACE, Recipe
 from workprof.progress import Progress, silent
 
 GAINED = 1e-4

@@ -11,7 +11,7 @@ from workprof.arrays import Bools, Floats
 from workprof.nodes.detection.probabilities import Calibration
 from workprof.nodes.detection.scores import DetectorFigures
 from workprof.nodes.detection.settings import DetectSettings
-from workprof.nodes.model.saved import SavedNetwork
+from workprof.nodes.network import SavedNetwork
 from workprof.nodes.preprocess.preprocess import DroppedMetric, Orientation
 
 

@@ -17,8 +17,7 @@ from workprof.nodes.detection.run_table import RunTable
 from workprof.nodes.detection.scene import Scene
 from workprof.nodes.detection.scores import DetectorFigures
 from workprof.nodes.detection.settings import DetectSettings
-from workprof.nodes.model.inputs import Inputs
-from workprof.nodes.model.network import Told
+from workprof.nodes.network import Inputs, Told
 from workprof.units import format_share
 
 FEW_ANOMALOUS = 10
