@@ -24,7 +24,7 @@ from workprof.charts.nodes import (
     unseen_metrics_table,
 )
 from workprof.charts.text import counted, markdown_text
-from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection import Detection
 from workprof.units import format_duration
 
 SHOWN = "nodes_detect_last"

@@ -9,8 +9,8 @@ from pages._parts import earlier_result, running_work
 from pages._parts.controls import MODES_MEANING, choice
 from workprof.charts.text import counted
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.detection.records import Detection
-from workprof.nodes.detection.settings import CHOSEN, DETECTORS, MODES, DetectSettings
+from workprof.nodes.detection import Detection
+from workprof.nodes.detection_data import CHOSEN, DETECTORS, MODES, DetectSettings
 from workprof.units import format_duration
 from workprof.workbench.nodes import DETECT
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pages._runs.parameters import Parameters, number
 from workprof.nodes.advice.advice import AdviceSettings
-from workprof.nodes.detection.asked import DetectionAsked
+from workprof.nodes.detection import DetectionAsked
 from workprof.nodes.groups.records import GroupSettings
 from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.ranking.settings import RankSettings

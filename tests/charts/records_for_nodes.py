@@ -5,19 +5,11 @@ import dataclasses
 import numpy as np
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.nodes.detection.probabilities import Calibration, Reliability
-from workprof.nodes.detection.records import (
-    Detection,
-    Driver,
-    ModelFigures,
-    Parts,
-    ScoredRuns,
-    Unscored,
-)
-from workprof.nodes.detection.scores import DetectorFigures
-from workprof.nodes.detection.settings import DetectSettings
+from workprof.nodes.calibration import Calibration, DetectorFigures, Reliability
+from workprof.nodes.detection import Detection, Driver, ModelFigures, Parts, ScoredRuns, Unscored
+from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.network import Recipe, SavedNetwork
-from workprof.nodes.preprocess.preprocess import DroppedMetric, Orientation
+from workprof.nodes.preprocess import DroppedMetric, Orientation
 
 NODES = ("calm", HOSTILE)
 BENCHMARKS = ("cpu-sysbench", "disk-fio")

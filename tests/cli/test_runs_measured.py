@@ -13,8 +13,8 @@ from tests.cli.test_runs import asked_again, keys, made, run_of, shell
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
-from workprof.nodes.detection.asked import DetectionAsked
-from workprof.nodes.detection.settings import DetectSettings as DegradationSettings
+from workprof.nodes.detection import DetectionAsked
+from workprof.nodes.detection_data import DetectSettings as DegradationSettings
 from workprof.nodes.groups.records import GroupSettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.changepoints.settings import ChangePointSettings

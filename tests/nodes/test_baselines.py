@@ -6,22 +6,24 @@ from sklearn.metrics import average_precision_score, brier_score_loss, f1_score,
 
 from tests.nodes.run_frames import frame_of, simulated
 from workprof.errors import NotEnoughData
-from workprof.nodes.detection.baselines import best_blend, fit_forest, fit_logistic, fit_rule
-from workprof.nodes.detection.degradation import p_values, rarity
-from workprof.nodes.detection.evidence import log_values
-from workprof.nodes.detection.judging import calibrated, judge
-from workprof.nodes.detection.probabilities import (
+from workprof.nodes.baselines import best_blend, fit_forest, fit_logistic, fit_rule
+from workprof.nodes.calibration import (
     AS_TOLD,
+    Judged,
     alarm_threshold,
+    average_precision,
+    calibrated,
+    figures_of,
+    judge,
     learn_calibration,
     logistic,
+    p_values,
     probability_of,
+    rarity,
     reliability,
 )
-from workprof.nodes.detection.run_table import first_share, run_table
-from workprof.nodes.detection.scene import fold_shares, scene_of, unseen_scores
-from workprof.nodes.detection.scores import Judged, average_precision, figures_of
-from workprof.nodes.detection.settings import RULES
+from workprof.nodes.detection_data import RULES, fold_shares, scene_of, unseen_scores
+from workprof.nodes.histories import first_share, log_values, run_table
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.synthetic.benchmarks import BenchmarkTraceSettings, benchmark_trace
 

@@ -10,17 +10,14 @@ from tests.nodes.run_frames import frame_of, real_runs, simulated
 from tests.shared_data import needs_shared_data
 from workprof.cli.nodes_detect import detection_answer
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.detection.baselines import best_blend
-from workprof.nodes.detection.detection import detect_degradation
-from workprof.nodes.detection.recipe_search import search
-from workprof.nodes.detection.records import Detection
-from workprof.nodes.detection.report import principal_axes
-from workprof.nodes.detection.run_table import first_share, run_table
-from workprof.nodes.detection.scene import scene_of
-from workprof.nodes.detection.scores import f1
-from workprof.nodes.detection.settings import BASELINES, COMBINED, PERONA, DetectSettings
+from workprof.nodes.baselines import best_blend
+from workprof.nodes.calibration import f1
+from workprof.nodes.detection import Detection, detect_degradation, principal_axes
+from workprof.nodes.detection_data import BASELINES, COMBINED, PERONA, DetectSettings, scene_of
+from workprof.nodes.histories import first_share, run_table
 from workprof.nodes.network import Recipe
 from workprof.nodes.parsed_runs import parse_runs
+from workprof.nodes.perona import search
 from workprof.records import pack, to_json, unpack
 from workprof.synthetic.benchmarks import BenchmarkTraceSettings, benchmark_trace, write_benchmark_trace
 

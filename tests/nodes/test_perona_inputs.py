@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.nodes.run_frames import simulated
-from workprof.nodes.detection.baselines import best_blend
-from workprof.nodes.detection.perona_inputs import EDGE, learn_reading
-from workprof.nodes.detection.run_table import first_share, run_table
-from workprof.nodes.detection.scene import scene_of
+from workprof.nodes.baselines import best_blend
+from workprof.nodes.detection_data import scene_of
+from workprof.nodes.histories import first_share, run_table
 from workprof.nodes.parsed_runs import parse_runs
+from workprof.nodes.perona import EDGE, learn_reading
 
 
 @pytest.fixture(scope="module")

@@ -8,18 +8,20 @@ import pytest
 from tests.nodes.run_frames import real_runs, simulated
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData
-from workprof.nodes.detection.run_table import first_share, run_table
+from workprof.nodes.histories import first_share, run_table
 from workprof.nodes.metrics import METRICS
 from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.preprocess.preprocess import (
+from workprof.nodes.preprocess import (
     direction_by_data,
     inputs_of,
     learn_preparation,
+    learn_published,
     orientation_of,
     owned,
+    published_table,
+    reason_published,
     reason_to_drop,
 )
-from workprof.nodes.preprocess.published import learn_published, published_table, reason_published
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from tests.nodes.run_frames import simulated
-from workprof.nodes.detection.evidence import with_history
-from workprof.nodes.detection.folds import dealt_folds, later_folds
-from workprof.nodes.detection.run_table import Histories, first_share, rounds, run_table
-from workprof.nodes.detection.windows import BETWEEN, edge_mask, edges_of, learn_host_scaling, windows_of
+from workprof.nodes.detection_data import dealt_folds, later_folds
+from workprof.nodes.histories import Histories, first_share, rounds, run_table, with_history
 from workprof.nodes.parsed_runs import parse_runs
+from workprof.nodes.perona import BETWEEN, edge_mask, edges_of, learn_host_scaling, windows_of
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from tests.charts import records_for_nodes as given
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import problems
 from workprof.cache import About
-from workprof.nodes.detection.asked import DetectionAsked
-from workprof.nodes.detection.settings import DetectSettings
+from workprof.nodes.detection import DetectionAsked
+from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups.records import GroupSettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.settings import from_environment

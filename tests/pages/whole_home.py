@@ -16,8 +16,8 @@ from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
-from workprof.nodes.detection.asked import DetectionAsked
-from workprof.nodes.detection.settings import DetectSettings
+from workprof.nodes.detection import DetectionAsked
+from workprof.nodes.detection_data import DetectSettings
 from workprof.phases.settings import EvaluationSettings, MatchRunSettings, faithful_library
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment

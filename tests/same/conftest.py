@@ -21,7 +21,7 @@ from tests.pages.test_nodes_page import SPEEDS, write
 from tests.same.reading import Printed, seen, unexplained
 from workprof.cache import About
 from workprof.cli.main import app
-from workprof.nodes.detection.settings import DetectSettings
+from workprof.nodes.detection_data import DetectSettings
 from workprof.phases.settings import EvaluationSettings
 from workprof.progress import silent
 from workprof.report.built import build_report

@@ -9,9 +9,8 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.cli.further_settings import With, further
-from workprof.nodes.detection.asked import DetectionAsked
-from workprof.nodes.detection.records import Detection, ScoredRuns
-from workprof.nodes.detection.settings import CHOSEN, CORRECTED, DETECTORS, MODES, DetectSettings
+from workprof.nodes.detection import Detection, DetectionAsked, ScoredRuns
+from workprof.nodes.detection_data import CHOSEN, CORRECTED, DETECTORS, MODES, DetectSettings
 from workprof.units import format_share
 
 SHOWN_RUNS = 40

@@ -9,9 +9,8 @@ import pandas as pd
 from workprof.formats.measured import BENCHMARKS
 from workprof.jobs import JobView
 from workprof.nodes.advice.advice import MEMBER, Advice, AdviceSettings
-from workprof.nodes.detection.asked import DetectionAsked
-from workprof.nodes.detection.records import Detection
-from workprof.nodes.detection.settings import FAITHFUL, DetectSettings
+from workprof.nodes.detection import Detection, DetectionAsked
+from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups.records import Groups, GroupSettings
 from workprof.nodes.ranking.norm import code_norms
 from workprof.nodes.ranking.records import Ranking
@@ -28,7 +27,7 @@ from workprof.workbench.profiles import FIT, ProfileQuestions
 # A ranking may stand on a detection: raise the versions of RANK, GROUPS and ADVICE with that of DETECT.
 RANK = Step("nodes.rank", 1, "workprof.nodes.ranking.ranking:rank_nodes")
 GROUPS = Step("nodes.groups", 1, "workprof.nodes.groups.groups:group_nodes")
-DETECT = Step("nodes.detect", 1, "workprof.nodes.detection.asked:detect")
+DETECT = Step("nodes.detect", 1, "workprof.nodes.detection:detect")
 ADVICE = Step("nodes.advice", 1, "workprof.nodes.advice.advice:advise")
 USE = (
     *("cpu_usage_percent", "requested_cpu_percent", "mean_memory_bytes", "peak_memory_bytes"),

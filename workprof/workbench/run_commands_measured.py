@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workprof.nodes.advice.advice import AdviceSettings
-from workprof.nodes.detection.asked import DetectionAsked
+from workprof.nodes.detection import DetectionAsked
 from workprof.nodes.groups.records import GroupSettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.phases.settings import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workprof.nodes.advice.advice import Advice, AdviceSettings
-from workprof.nodes.detection.asked import DetectionAsked
-from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection import Detection, DetectionAsked
 from workprof.nodes.groups.records import Groups, GroupSettings
 from workprof.nodes.ranking.records import Ranking
 from workprof.nodes.ranking.settings import RankSettings

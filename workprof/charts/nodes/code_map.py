@@ -13,7 +13,7 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.nodes.words import node_name
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection import Detection
 from workprof.units import format_share
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")

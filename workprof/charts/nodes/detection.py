@@ -14,7 +14,7 @@ from workprof.charts.nodes.code_map import looks
 from workprof.charts.nodes.words import NO_DATA, node_name
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection import Detection
 
 MOST_DRAWN = 2000
 """Points of a benchmark in the figure of errors; a box alone is drawn above."""

@@ -15,7 +15,7 @@ from workprof.charts.nodes.code_map import looks
 from workprof.charts.nodes.words import moment_words, node_name
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.nodes.detection.records import Detection
+from workprof.nodes.detection import Detection
 
 MOST_DRIVERS = 3
 PROBABILITY = "Probability of being degraded"

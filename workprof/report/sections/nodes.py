@@ -27,8 +27,8 @@ from workprof.charts.nodes import (
     unseen_metrics_table,
 )
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.detection.records import Detection
-from workprof.nodes.detection.settings import DetectSettings
+from workprof.nodes.detection import Detection
+from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups.records import GroupSettings
 from workprof.nodes.ranking.settings import RankSettings
 from workprof.progress import Progress

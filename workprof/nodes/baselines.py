@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.nodes.detection.evidence import Distances
-from workprof.nodes.detection.folds import dealt_folds
-from workprof.nodes.detection.probabilities import logistic, run_losses
-from workprof.nodes.detection.run_features import RunFeatures, learn_space, lengths, worst_scored
-from workprof.nodes.detection.scene import Scene, fold_shares, unseen_scores
-
-Score = Callable[[Ints, Bools], Floats]
-"""From rows and the (n_runs,) runs that count as normal to scores, higher = more anomalous."""
+from workprof.nodes.calibration import logistic, run_losses
+from workprof.nodes.detection_data import (
+    Fitted,
+    RunFeatures,
+    Scene,
+    dealt_folds,
+    fold_shares,
+    learn_space,
+    lengths,
+    unseen_scores,
+    worst_scored,
+)
+from workprof.nodes.histories import Distances
 
 N_TREES = 200
 OWN_WEIGHTS = (0.3, 0.6, 1.0)
 HOST_WEIGHTS = (0.15, 0.3, 0.6)
 STRENGTHS = (1.0, 10.0)
 """Inverse of the penalty; the grid is searched inside the training part."""
-
 N_REPEATS = 3
 N_FOLDS = 4
 ITERATIONS = 5000
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A detector after training.
-
-    Attributes:
-        score: for any runs.
-        dealt, later: (n_scored,) scores of training runs that its fold had not seen, see `unseen_scores`.
-    """
-
-    score: Score
-    dealt: Floats
-    later: Floats
 
 
 @dataclass(frozen=True)

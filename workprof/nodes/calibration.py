@@ -1,0 +1,394 @@
+"""From scores to probabilities or p-values, to verdicts run by run, and how good those are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.nodes.detection_data import COMBINED, PERONA, Fitted, Scene, Score
+from workprof.nodes.histories import UNKNOWN, rounds, with_history
+
+MANY_RUNS = 200
+"""From here on an isotonic curve, below it two numbers. Source: perona.md 4.3."""
+
+N_BINS = 10
+STEPS = 100
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How a score becomes a probability.
+
+    Attributes:
+        method: 'platt', 'isotonic', or 'as told': the logistic function of the score.
+        slope, intercept: of Platt's curve.
+        scores, probabilities: (n,) corners of the isotonic curve; empty for the others.
+        n: runs that it was learned from.
+    """
+
+    method: str
+    slope: float
+    intercept: float
+    scores: Floats
+    probabilities: Floats
+    n: int
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Stated probability against what came true, in ten equal bins.
+
+    Attributes:
+        rows: (10,) runs in each bin.
+        stated: (10,) mean probability; NaN in an empty bin.
+        observed: (10,) share that was anomalous; NaN in an empty bin.
+        error: expected calibration error 0-1; NaN without runs.
+    """
+
+    rows: Ints
+    stated: Floats
+    observed: Floats
+    error: float
+
+
+AS_TOLD = Calibration("as told", 1.0, 0.0, np.zeros(0), np.zeros(0), 0)
+
+
+def logistic(values: Floats) -> Floats:
+    """Return 1 / (1 + exp(-values))."""
+    return np.asarray(0.5 * (1 + np.tanh(values / 2)))
+
+
+def learn_calibration(scores: Floats, anomalous: Bools) -> Calibration:
+    """Return how scores become probabilities, learned from runs that the detector had not seen.
+
+    Args:
+        scores: (n,) higher = more anomalous.
+        anomalous: (n,).
+
+    Source:
+        Platt, Probabilistic outputs for support vector machines (1999), with its smoothed targets; Zadrozny and Elkan
+        (2002) for the isotonic curve, which ours keeps away from 0 and 1 by one run.
+    """
+    if not anomalous.any() or anomalous.all():
+        return AS_TOLD
+    if len(scores) >= MANY_RUNS:
+        return _isotonic(scores, anomalous)
+    slope, intercept = _platt(scores, anomalous)
+    return Calibration("platt", slope, intercept, np.zeros(0), np.zeros(0), len(scores))
+
+
+def probability_of(calibration: Calibration, scores: Floats) -> Floats:
+    """Return (n,) probabilities of being anomalous."""
+    if calibration.method == "isotonic":
+        return np.interp(scores, calibration.scores, calibration.probabilities)
+    return logistic(calibration.slope * scores + calibration.intercept)
+
+
+def reliability(probability: Floats, anomalous: Bools) -> Reliability:
+    """Return how far stated probabilities hold."""
+    bins = np.clip((probability * N_BINS).astype(np.int64), 0, N_BINS - 1)
+    rows = np.bincount(bins, minlength=N_BINS).astype(np.int64)
+    filled = np.where(rows > 0, rows, np.nan)
+    stated = np.bincount(bins, weights=probability, minlength=N_BINS) / filled
+    observed = np.bincount(bins, weights=anomalous, minlength=N_BINS) / filled
+    error = float(np.nansum(np.abs(stated - observed) * rows) / rows.sum()) if rows.sum() else float("nan")
+    return Reliability(rows, stated, observed, error)
+
+
+def run_losses(probability: Floats, anomalous: Bools) -> Floats:
+    """Return (n,) -log(probability of what came true)."""
+    return np.asarray(-np.log(np.clip(np.where(anomalous, probability, 1 - probability), 1e-6, 1)))
+
+
+def alarm_threshold(probability: Floats, anomalous: Bools, false_alarm_share: float) -> float:
+    """Return the probability from which on a run is flagged: 0.5, raised until few enough normal runs are flagged.
+
+    Args:
+        probability: (n,) of runs that the detector had not seen.
+        anomalous: (n,).
+        false_alarm_share: of the normal runs that may be flagged, 0-1.
+    """
+    normal = np.sort(probability[~anomalous])
+    allowed = int(false_alarm_share * len(normal))
+    if allowed >= len(normal):
+        return 0.5
+    return float(max(0.5, np.nextafter(normal[-1 - allowed], 2.0)))
+
+
+def _platt(scores: Floats, anomalous: Bools) -> tuple[float, float]:
+    """Return slope (never negative) and intercept of the smoothed targets' least log loss, by Newton's steps."""
+    n_bad, n_good = int(anomalous.sum()), int((~anomalous).sum())
+    target = np.where(anomalous, (n_bad + 1) / (n_bad + 2), 1 / (n_good + 2))
+    middle, spread = float(scores.mean()), float(scores.std()) or 1.0
+    design = np.column_stack([(scores - middle) / spread, np.ones(len(scores))])
+    found = np.array([0.0, np.log((n_bad + 1) / (n_good + 1))])
+    for _ in range(STEPS):
+        told = logistic(design @ found)
+        curvature = (design * (told * (1 - told))[:, None]).T @ design + 1e-6 * np.eye(2)
+        change = np.linalg.solve(curvature, design.T @ (told - target))
+        found = found - np.clip(change, -1, 1)
+        if np.abs(change).max() < 1e-9:
+            break
+    slope = max(float(found[0]), 0.0) / spread
+    return slope, float(found[1]) - slope * middle
+
+
+def _isotonic(scores: Floats, anomalous: Bools) -> Calibration:
+    from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  heavy
+
+    edge = 1 / (len(scores) + 2)
+    curve = IsotonicRegression(y_min=edge, y_max=1 - edge, out_of_bounds="clip").fit(scores, anomalous.astype(float))
+    corners = np.asarray(curve.X_thresholds_, dtype=np.float64), np.asarray(curve.y_thresholds_, dtype=np.float64)
+    return Calibration("isotonic", 0.0, 0.0, *corners, len(scores))
+
+
+N_DRAWS = 500
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class DetectorFigures:
+    """Figures of one detector on runs that it was not trained on.
+
+    Attributes:
+        f1_normal, f1_anomalous: NaN where nothing is of the class and nothing is taken for it.
+        weighted_accuracy: recall weighted by class support.
+        pr_auc: average precision over all thresholds; NaN without anomalous runs.
+        brier: mean squared error of the probability.
+        f1_anomalous_interval: 95 %, runs drawn again 500 times.
+        threshold: probability from which on runs were flagged.
+        validation_loss: log loss inside the training part, by which the detector is chosen; NaN where not validated.
+        reliability: of the probabilities.
+        n, n_anomalous: labelled runs, and those under stress.
+    """
+
+    f1_normal: float
+    f1_anomalous: float
+    weighted_accuracy: float
+    pr_auc: float
+    brier: float
+    f1_anomalous_interval: tuple[float, float]
+    threshold: float
+    validation_loss: float
+    reliability: Reliability
+    n: int
+    n_anomalous: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Labelled runs with a detector's verdicts; all (n,)."""
+
+    probability: Floats
+    flag: Bools
+    anomalous: Bools
+
+
+def figures_of(judged: Judged, threshold: float, validation_loss: float, seed: int) -> DetectorFigures:
+    """Return the figures of verdicts."""
+    flag, truth = judged.flag, judged.anomalous
+    return DetectorFigures(
+        f1_normal=f1(~flag, ~truth),
+        f1_anomalous=f1(flag, truth),
+        weighted_accuracy=float((flag == truth).mean()) if len(truth) else float("nan"),
+        pr_auc=average_precision(judged.probability, truth),
+        brier=float(((judged.probability - truth) ** 2).mean()) if len(truth) else float("nan"),
+        f1_anomalous_interval=_interval(flag, truth, seed),
+        threshold=threshold,
+        validation_loss=validation_loss,
+        reliability=reliability(judged.probability, truth),
+        n=len(truth),
+        n_anomalous=int(truth.sum()),
+    )
+
+
+def f1(told: Bools, truth: Bools) -> float:
+    """Return the harmonic mean of precision and recall; NaN where nothing is told or true."""
+    either = told.sum() + truth.sum()
+    return float(2 * (told & truth).sum() / either) if either else float("nan")
+
+
+def average_precision(scores: Floats, anomalous: Bools) -> float:
+    """Return the area under precision over recall, step by step; equal scores enter together. NaN without truth."""
+    if not anomalous.any():
+        return float("nan")
+    order = np.argsort(-scores, kind="stable")
+    hits = np.cumsum(anomalous[order])
+    last = np.append(np.diff(scores[order]) != 0, True)
+    precision, recall = (hits / np.arange(1, len(hits) + 1))[last], hits[last] / hits[-1]
+    return float((np.diff(np.append(0.0, recall)) * precision).sum())
+
+
+def _interval(flag: Bools, truth: Bools, seed: int) -> tuple[float, float]:
+    if not len(truth):
+        return float("nan"), float("nan")
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(truth), (N_DRAWS, len(truth)))
+    told = np.array([f1(flag[rows], truth[rows]) for rows in drawn])
+    told = told[np.isfinite(told)]
+    if not len(told):
+        return float("nan"), float("nan")
+    low, high = np.quantile(told, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
+
+
+PUBLISHED_THRESHOLD = 0.5
+Verdict = Callable[[Floats, Ints], tuple[Floats, Bools]]
+"""From scores of rows to probabilities (or p-values) and flags."""
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A trained detector with its probabilities.
+
+    Attributes:
+        name: of the detector.
+        fitted: its scores.
+        calibration: from scores to probabilities.
+        threshold: probability from which on a run is flagged.
+        validation_loss: log loss on training runs that its fold had not seen.
+        unseen: (n_scored,) probabilities of those.
+    """
+
+    name: str
+    fitted: Fitted
+    calibration: Calibration
+    threshold: float
+    validation_loss: float
+    unseen: Floats
+
+    def verdict(self, scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
+        """Return probabilities and flags of scored rows."""
+        told = probability_of(self.calibration, scores)
+        return told, told >= self.threshold
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Verdicts on the runs of the test part; all (n_runs,).
+
+    Attributes:
+        told: probability or p-value; NaN where there is no verdict.
+        flag: degraded.
+        normal: what counted as normal for later runs.
+    """
+
+    told: Floats
+    flag: Bools
+    normal: Bools
+
+
+def calibrated(scene: Scene, name: str, fitted: Fitted, false_alarm_share: float) -> Detector:
+    """Return a detector whose probabilities were learned on runs later than those it was trained on.
+
+    Its loss and its threshold come from folds that are dealt out, which judge every training run once.
+    """
+    later = np.isfinite(fitted.later)
+    calibration = learn_calibration(fitted.later[later], scene.anomalous[later])
+    if calibration is AS_TOLD:
+        calibration = learn_calibration(fitted.dealt, scene.anomalous)
+    unseen = probability_of(calibration, fitted.dealt)
+    threshold = alarm_threshold(unseen, scene.anomalous, false_alarm_share)
+    return Detector(name, fitted, calibration, threshold, float(run_losses(unseen, scene.anomalous).mean()), unseen)
+
+
+def as_published(scene: Scene, name: str, fitted: Fitted) -> Detector:
+    """Return a detector that takes its score for a logit and flags from 0.5 on; nothing of it is validated."""
+    unseen = probability_of(AS_TOLD, fitted.dealt)
+    return Detector(name, fitted, AS_TOLD, PUBLISHED_THRESHOLD, float("nan"), unseen)
+
+
+def best_validated(anomalous: Bools, detectors: Mapping[str, Detector]) -> str:
+    """Return the detector to go by: of those within a standard error of the least loss, the average before the network.
+
+    An average of two near-equals varies least on runs to come, and the network sees more than the single baselines.
+
+    Args:
+        anomalous: (n_scored,) labels.
+        detectors: by name.
+    """
+    losses = {name: run_losses(one.unseen, anomalous) for name, one in detectors.items()}
+    best = min(losses, key=lambda name: float(losses[name].mean()))
+    for name in (COMBINED, PERONA):
+        if name in losses:
+            more = losses[name] - losses[best]
+            if more.mean() <= more.std() / np.sqrt(len(more)):
+                return name
+    return best
+
+
+def averaged(scene: Scene, parts: tuple[Detector, ...]) -> Fitted:
+    """Return the mean of the calibrated logits of detectors."""
+
+    def score(rows: Ints, normal: Bools) -> Floats:
+        told = [logit(probability_of(one.calibration, one.fitted.score(rows, normal))) for one in parts]
+        return np.asarray(np.mean(told, axis=0))
+
+    dealt = [logit(one.unseen) for one in parts]
+    later = [logit(probability_of(one.calibration, one.fitted.later)) for one in parts]
+    return Fitted(score, np.mean(dealt, axis=0), np.mean(later, axis=0))
+
+
+def logit(probability: Floats) -> Floats:
+    """Return ln(p / (1 - p)), p kept away from 0 and 1."""
+    held = np.clip(probability, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(held / (1 - held)))
+
+
+def judge(scene: Scene, score: Score, verdict: Verdict, rows: Ints, *, true_labels: bool = False) -> Judgement:
+    """Return the verdicts on rows.
+
+    A run that cannot be judged for want of history counts as normal for later ones unless it is known not to be.
+
+    Args:
+        scene: the runs.
+        score: of a detector.
+        verdict: from its scores.
+        rows: positions outside the training part.
+        true_labels: feed labels forward instead of verdicts, where known (published).
+    """
+    told, flag = np.full(len(scene.table), np.nan), np.zeros(len(scene.table), dtype=bool)
+    normal, label = scene.known_normal.copy(), scene.table.label
+    for turn in rounds(scene.table, rows):
+        judged = with_history(scene.histories, turn, normal)
+        normal[turn] = label[turn] != 1
+        if len(judged):
+            told[judged], flag[judged] = verdict(score(judged, normal), judged)
+            known = (label[judged] != UNKNOWN) & true_labels
+            normal[judged] = np.where(known, label[judged] == 0, ~flag[judged])
+    return Judgement(told, flag, normal)
+
+
+def p_values(past: Floats, scores: Floats) -> Floats:
+    """Return (1 + past scores at least as large) / (past scores + 1) of each score.
+
+    Source: perona.md 4.3. Equal to the rank test of exchangeable runs, so at most alpha of normal runs lie at or below
+    alpha.
+    """
+    ordered = np.sort(past)
+    at_least = len(ordered) - np.searchsorted(ordered, scores, side="left")
+    return np.asarray((1 + at_least) / (len(ordered) + 1))
+
+
+def rarity(scene: Scene, past: Floats, false_alarm_share: float) -> Callable[[Floats, Ints], tuple[Floats, Bools]]:
+    """Return the verdict by p-value among the training runs of the same benchmark.
+
+    Args:
+        scene: the runs.
+        past: (n_scored,) scores of training runs.
+        false_alarm_share: a run with a p-value up to this is flagged.
+    """
+    kinds = scene.table.type_id[scene.rows]
+
+    def verdict(scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
+        told = np.ones(len(rows))
+        for kind in np.unique(scene.table.type_id[rows]).tolist():
+            here = scene.table.type_id[rows] == kind
+            told[here] = p_values(past[(kinds == kind) & ~scene.anomalous], scores[here])
+        return told, told <= false_alarm_share
+
+    return verdict

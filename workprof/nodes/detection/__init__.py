@@ -1,1 +1,0 @@
-"""Which runs are degraded: detectors side by side, probabilities, reasons."""

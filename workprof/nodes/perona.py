@@ -1,0 +1,369 @@
+"""Perona's network as a detector: windows of runs, trained in folds and as a whole, and the search for its recipe."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.nodes.baselines import Blend, logistic_weights
+from workprof.nodes.calibration import calibrated
+from workprof.nodes.detection_data import DetectSettings, Fitted, Scene, Score, fold_shares, unseen_scores
+from workprof.nodes.histories import Histories, RunTable
+from workprof.nodes.network import (
+    PUBLISHED,
+    SPACE,
+    Inputs,
+    Recipe,
+    SavedNetwork,
+    Told,
+    member_distances,
+    member_logits,
+    tell,
+)
+from workprof.nodes.preprocess import Preparation, inputs_of, learn_preparation, learn_published, owned, published_table
+from workprof.nodes.training import Trained, train
+from workprof.progress import Progress, silent
+
+SIZE = 4
+BETWEEN = 7
+"""Numbers of an edge beside the host values of its two runs."""
+
+HORIZONS_S = (60.0, 3600.0, 86400.0, 604800.0)
+NOTHING = -1.0
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of four runs; the first three are normal, the last one is judged.
+
+    Attributes:
+        rows: (n, 4) positions in the table, by time.
+        before: (n, 4) whether the run right before each was anomalous; -1 for the first of the window.
+        between: (n, 4, 4) anomalous runs of the cell between run a and run b, [window, b, a]; -1 for a = b.
+    """
+
+    rows: Ints
+    before: Floats
+    between: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class HostScaling:
+    """How host values become numbers from 0 to 1, learned from training runs; all (n_host,).
+
+    Attributes:
+        low, high: range of the training runs.
+        inverted: 1 / (value + .001), as published, else the logarithm of 1 + value.
+    """
+
+    low: Floats
+    high: Floats
+    inverted: bool
+
+
+def windows_of(histories: Histories, rows: Ints, normal: Bools) -> Windows:
+    """Return the windows of rows that have three earlier normal runs; `normal` is (n_runs,).
+
+    Source:
+        perona.md 3.1. A run is judged by what `normal` says of those before it: labels in training, verdicts later.
+    """
+    places = np.array([[*histories.normal_before(row, normal)[-(SIZE - 1) :], row] for row in rows.tolist()])
+    places = places.reshape(-1, SIZE).astype(np.int64)
+    before, between = np.full(places.shape, NOTHING), np.full((len(places), SIZE, SIZE), NOTHING)
+    for window, members in enumerate(places.tolist()):
+        earlier = histories.before(members[-1])
+        place_of = {row: place for place, row in enumerate(earlier.tolist())}
+        seen = np.append(0, np.cumsum(~normal[earlier]))
+        at = np.array([*(place_of[row] for row in members[:-1]), len(earlier)])
+        before[window, 1:] = [float(not normal[earlier[place - 1]]) for place in at[1:]]
+        for later in range(SIZE):
+            between[window, later, :later] = seen[at[later]] - seen[at[:later]]
+    return Windows(places, before, between)
+
+
+def edge_mask(normal: Bools) -> Bools:
+    """Return (n, 4, 4) which edges a -> b exist, [window, b, a]: earlier normal runs, and each run itself.
+
+    Args:
+        normal: (n, 4).
+    """
+    earlier = np.tril(np.ones((SIZE, SIZE), dtype=bool))
+    return np.asarray(earlier & (normal[:, None, :] | np.eye(SIZE, dtype=bool)))
+
+
+def learn_host_scaling(table: RunTable, train: Ints, *, inverted: bool) -> HostScaling:
+    """Return the range of host values over training runs; a value that no run has keeps the range 0 to 1."""
+    values = _host_numbers(table.host[train], inverted=inverted)
+    known = np.isfinite(values).any(axis=0)
+    low, high = np.zeros(values.shape[1]), np.ones(values.shape[1])
+    low[known], high[known] = np.nanmin(values[:, known], axis=0), np.nanmax(values[:, known], axis=0)
+    return HostScaling(low, high, inverted)
+
+
+def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
+    """Return (n, 4, 4, 2 n_host + 7) numbers of the edges a -> b, [window, b, a].
+
+    Host values of a, closeness 2^-(b-a), what `Windows` tells, four views of the time between, host values of b;
+    a missing host value is 0.5.
+
+    Source:
+        perona.md 3.1. Its host values are differences to the minute before the run; ours are the run's own where
+        nothing was recorded before it.
+    """
+    hosts = _host_numbers(table.host, inverted=scaling.inverted)
+    span = np.where(scaling.high > scaling.low, scaling.high - scaling.low, 1.0)
+    hosts = np.nan_to_num((hosts - scaling.low) / span, nan=0.5)[windows.rows]  # (n, 4, n_host)
+    started = table.parsed.started_s[windows.rows]
+    apart = np.maximum(started[:, :, None] - started[:, None, :], 0.0)
+    steps = np.maximum(np.arange(SIZE)[:, None] - np.arange(SIZE)[None, :], 0)
+    n, shape = len(windows), (len(windows), SIZE, SIZE)
+    parts = [
+        np.broadcast_to(hosts[:, None, :, :], (*shape, hosts.shape[-1])),
+        np.broadcast_to(0.5**steps, shape)[..., None],
+        np.broadcast_to(windows.before[:, :, None], shape)[..., None],
+        windows.between[..., None],
+        np.stack([0.5 ** np.log1p(apart / horizon) for horizon in HORIZONS_S], axis=-1),
+        np.broadcast_to(hosts[:, :, None, :], (*shape, hosts.shape[-1])),
+    ]
+    return np.concatenate(parts, axis=-1).reshape(n, SIZE, SIZE, 2 * hosts.shape[-1] + BETWEEN)
+
+
+def _host_numbers(host: Floats, *, inverted: bool) -> Floats:
+    return np.asarray(1 / (host + 0.001) if inverted else np.log1p(np.maximum(host, 0.0)))
+
+
+NORM_ORDER = 10
+SMALL = 1e-12
+EDGE = 0.1
+"""Inputs end this far outside the range of training: one run far off (a latency a hundred times as long) would outweigh
+all others in a squared error. What judges a run beside the network sees every value as it is."""
+
+LEAST_RHO_SHARE = 0.5
+"""Of the smallest norm: the published minimum less a standard deviation can be negative, which asks for codes of 0."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How windows become arrays, learned from the training part.
+
+    Attributes:
+        preparation: of the metrics.
+        hosts: of the host values.
+        targets: (n_runs, n_columns) every run as the decoder is to restore it.
+        owned: (n_runs, n_columns) where it was measured.
+        n_outside: (n_runs,) measured values that were moved to the edge of the inputs; published: none is moved.
+        size: (n_runs,) 10-norm over a run's own directed metrics.
+        least: (n_types,) rho, see `training.rank_anomalous`.
+        blend: of the evidence beside the codes; None for the published network, which has none.
+    """
+
+    preparation: Preparation
+    hosts: HostScaling
+    targets: Floats
+    owned: Bools
+    n_outside: Ints
+    size: Floats
+    least: Floats
+    blend: Blend | None
+
+
+def learn_reading(scene: Scene, blend: Blend | None) -> Reading:
+    """Return how the windows of a scene become arrays; without `blend` as published: one-hot types, mean filling."""
+    table, train = scene.table, np.flatnonzero(scene.train)
+    if blend is None:
+        table = published_table(table)
+    preparation = learn_published(table, train) if blend is None else learn_preparation(table, train)
+    targets, own = inputs_of(table, preparation.scaling), owned(table, preparation.scaling)
+    outside = own & (np.abs(targets - 0.5) > 0.5 + EDGE) & (blend is not None)
+    targets = np.where(outside, np.clip(targets, -EDGE, 1 + EDGE), targets)
+    judged = own & (preparation.scaling.directed | (blend is None))
+    if blend is None:
+        one_hot = np.eye(len(table.types))[table.type_id]
+        every = np.ones_like(one_hot, dtype=bool)
+        targets, own, judged = (np.hstack(pair) for pair in ((targets, one_hot), (own, every), (judged, every)))
+    size = norm(np.where(judged, targets, 0.0))
+    least = np.array([_least(size[scene.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
+    hosts = learn_host_scaling(table, train, inverted=blend is None)
+    return Reading(preparation, hosts, targets, own, outside.sum(axis=1).astype(np.int64), size, least, blend)
+
+
+def read_windows(scene: Scene, reading: Reading, rows: Ints, normal: Bools) -> Inputs:
+    """Return the windows of rows that have three normal ones before them.
+
+    What a run's benchmark does not measure reaches the encoder as 0 and what it measures as 0.5 to 1.5, the more the
+    fewer metrics it has, so that every run comes in at the same strength; the published network is given the training
+    mean instead, and the type as one-hot.
+    """
+    windows = windows_of(scene.histories, rows, normal)
+    label = np.zeros(windows.rows.shape)
+    label[:, -1] = scene.table.label[rows] == 1
+    runs = reading.targets if reading.blend is None else strengthened(reading.targets, reading.owned)
+    evidence = np.zeros((len(rows), 0))
+    if reading.blend is not None:
+        evidence = reading.blend.design(scene.features_of(rows, scene.apart_of(rows, normal)))
+    return Inputs(
+        runs=runs[windows.rows],
+        targets=reading.targets[windows.rows],
+        counted=reading.owned[windows.rows].astype(np.float64),
+        edges=edges_of(scene.table, windows, reading.hosts),
+        mask=edge_mask(np.ones(windows.rows.shape, dtype=bool)),
+        label=label,
+        kind=scene.table.type_id[rows],
+        size=reading.size[windows.rows],
+        least=reading.least[scene.table.type_id[rows]],
+        evidence=evidence,
+    )
+
+
+def strengthened(targets: Floats, own: Bools) -> Floats:
+    """Return (n_runs, n_columns) 0 where not measured, else 0.5 + target, times sqrt(columns / measured ones)."""
+    share = own.sum(axis=1, keepdims=True) / own.shape[1]
+    return np.where(own, (0.5 + targets) / np.sqrt(np.maximum(share, 1 / own.shape[1])), 0.0)
+
+
+def norm(values: Floats) -> Floats:
+    """Return the 10-norm over the last axis."""
+    largest = np.maximum(np.abs(values).max(axis=-1, keepdims=True), SMALL)
+    return np.asarray(largest[..., 0] * ((np.abs(values) / largest) ** NORM_ORDER).sum(axis=-1) ** (1 / NORM_ORDER))
+
+
+def _least(sizes: Floats) -> float:
+    if not len(sizes):
+        return 1.0
+    return float(max(sizes.min() - sizes.std(), LEAST_RHO_SHARE * sizes.min(), SMALL))
+
+
+N_MEMBERS = 3
+"""Networks whose logits are averaged, so that no seed decides."""
+
+
+@dataclass(frozen=True)
+class PeronaDetector:
+    """A trained network on a scene.
+
+    Attributes:
+        scene: the runs.
+        reading: how they become windows.
+        network: recipe, weights of the members, how training went.
+        fitted: as every detector.
+    """
+
+    scene: Scene
+    reading: Reading
+    network: SavedNetwork
+    fitted: Fitted
+
+    def look(self, rows: Ints, normal: Bools) -> tuple[Inputs, Told]:
+        """Return windows and what the network tells of them, judged by what `normal` (n_runs,) marks before them."""
+        inputs = read_windows(self.scene, self.reading, rows, normal)
+        return inputs, tell(self.network.weights, inputs, self.network.recipe)
+
+
+def recipe_of(settings: DetectSettings) -> Recipe:
+    """Return the recipe that settings ask for."""
+    chosen = PUBLISHED if settings.is_faithful else Recipe()
+    return replace(chosen, epochs=settings.epochs) if settings.epochs else chosen
+
+
+def fit_perona(
+    scene: Scene, blend: Blend, settings: DetectSettings, recipe: Recipe, progress: Progress = silent
+) -> PeronaDetector:
+    """Return the network, trained on the folds of the training part and on all of it.
+
+    In corrected mode the detector's logit gets a linear part on the same features as the logistic regression, which
+    it starts from: few labelled runs then suffice, and the code adds what those features miss. The published one has
+    the code only. Without labels the score is the length of code less predicted code. The published
+    one is trained once, on all of the training part: its scores of training runs are of runs that it has seen.
+
+    Args:
+        scene: the runs.
+        blend: of these features.
+        settings: mode and seed.
+        recipe: of the network.
+        progress: told every pass.
+    """
+    reading = learn_reading(scene, None if settings.is_faithful else blend)
+    inputs = read_windows(scene, reading, scene.rows, scene.known_normal)
+    n_members, folds = (1, np.zeros((0, len(scene.rows)))) if settings.is_faithful else (N_MEMBERS, fold_shares(scene))
+    shares = np.vstack([folds, np.ones((n_members, len(scene.rows)))])
+    seeds = settings.seed * 1000 + np.arange(len(shares))
+    start = {} if settings.is_faithful or not scene.supervised else warm_start(scene, blend, shares)
+    trained = train(inputs, shares, recipe, seeds, start, progress)
+    scored = member_logits if scene.supervised else member_distances
+    by_member = scored(trained.weights, inputs, recipe)
+    unseen = (
+        unseen_scores(scene, by_member[: len(folds)]) if len(folds) else (by_member[0], np.full(len(inputs), np.nan))
+    )
+    network = SavedNetwork(recipe, _last(trained, n_members), trained.losses[:, -n_members:].mean(axis=1))
+    return PeronaDetector(scene, reading, network, Fitted(_score(scene, reading, network), *unseen))
+
+
+def warm_start(scene: Scene, blend: Blend, shares: Floats) -> dict[str, Floats]:
+    """Return the logistic regression of each member's own windows as first weights of the linear part."""
+    weights = np.array([logistic_weights(scene, blend, share) for share in shares])
+    return {"evidence": weights[:, :-1, None], "detect_2_bias": weights[:, -1:]}
+
+
+def _last(trained: Trained, n_members: int) -> dict[str, Floats]:
+    return {name: value[-n_members:] for name, value in trained.weights.items()}
+
+
+def _score(scene: Scene, reading: Reading, network: SavedNetwork) -> Score:
+    def score(rows: Ints, normal: Bools) -> Floats:
+        inputs = read_windows(scene, reading, rows, normal)
+        if not scene.supervised:
+            return np.asarray(member_distances(network.weights, inputs, network.recipe).mean(axis=0))
+        return tell(network.weights, inputs, network.recipe).logit
+
+    return score
+
+
+GAINED = 1e-4
+"""Log loss by which another recipe must be better than ours."""
+
+
+def search(scene: Scene, blend: Blend, settings: DetectSettings, recipe: Recipe, progress: Progress = silent) -> Recipe:
+    """Return the recipe with the least validation loss: ours, or one that the search found.
+
+    Args:
+        scene: the runs; only their training part is looked at.
+        blend: of the features beside the code.
+        settings: trials, seed, mode.
+        recipe: to start from; what is not in the published space stays as it is.
+        progress: told each trial.
+
+    Source:
+        perona.md 3.4: tree-structured Parzen estimator. Ours judges by folds that have not seen the runs, where the
+        published search sees one validation part, and the seed of the network is not searched.
+    """
+    import optuna  # noqa: PLC0415  heavy
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    def loss_of(one: Recipe) -> float:
+        fitted = fit_perona(scene, blend, settings, one).fitted
+        return calibrated(scene, "perona", fitted, settings.false_alarm_share).validation_loss
+
+    def objective(trial: Any) -> float:
+        progress(trial.number / settings.trials, f"Trying recipe {trial.number + 1} of {settings.trials}")
+        return loss_of(_drawn(trial, recipe))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=settings.seed))
+    study.optimize(objective, n_trials=settings.trials)
+    best = _drawn(optuna.trial.FixedTrial(study.best_params), recipe)
+    return best if study.best_value < loss_of(recipe) - GAINED else recipe
+
+
+def _drawn(trial: Any, recipe: Recipe) -> Recipe:
+    drawn = {name: trial.suggest_categorical(name, list(values)) for name, values in SPACE.items()}
+    drawn |= {"heads": int(drawn["heads"]), "beta": bool(drawn["beta"]), "root_weight": bool(drawn["root_weight"])}
+    return replace(recipe, **drawn)

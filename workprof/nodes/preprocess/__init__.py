@@ -1,1 +1,0 @@
-"""Runs as the network reads them: which metrics stay, turned and scaled."""
