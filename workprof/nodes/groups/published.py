@@ -57,7 +57,7 @@ def _raw(runs: OrientedRuns, nodes: tuple[str, ...]) -> Floats:
     """Return (n_nodes, 2) medians in the published units."""
     raw = np.full((len(nodes), len(RAW)), np.nan)
     for column, (metric, (_, unit)) in enumerate(RAW.items()):
-        values = runs.values[:, runs.metrics.index(metric)]
+        values = runs.logs[:, runs.metrics.index(metric)]
         for row, node in enumerate(nodes):
             own = values[(runs.node == node) & np.isfinite(values)]
             if not len(own):

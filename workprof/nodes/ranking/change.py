@@ -74,5 +74,5 @@ def _only(runs: OrientedRuns, chosen: Bools) -> OrientedRuns:
         node=runs.node[chosen],
         benchmark=runs.benchmark[chosen],
         started_s=runs.started_s[chosen],
-        values=runs.values[chosen],
+        logs=runs.logs[chosen],
     )

@@ -28,7 +28,7 @@ class OrientedRuns:
     Attributes:
         node, benchmark: (n_runs,) texts.
         started_s: (n_runs,).
-        values: (n_runs, n_metrics) direction times ln of the value; NaN where there is none.
+        logs: (n_runs, n_metrics) direction times ln of the value; NaN where there is none.
         metrics: full names of the columns.
         benchmarks: benchmark of each column.
     """
@@ -36,7 +36,7 @@ class OrientedRuns:
     node: NDArray[Any]
     benchmark: NDArray[Any]
     started_s: Floats
-    values: Floats
+    logs: Floats
     metrics: tuple[str, ...]
     benchmarks: tuple[str, ...]
 
@@ -75,11 +75,11 @@ def levels_of(runs: OrientedRuns, nodes: tuple[str, ...], n_draws: int, seed: in
     for row, node in enumerate(nodes):
         for benchmark in dict.fromkeys(runs.benchmarks):
             here = np.flatnonzero((runs.node == node) & (runs.benchmark == benchmark))
-            here = here[np.lexsort((*runs.values[here].T, runs.started_s[here]))]
+            here = here[np.lexsort((*runs.logs[here].T, runs.started_s[here]))]
             weights = multiplicities(campaign[here], n_draws, (seed, node, benchmark))
             whole = len(np.unique(campaign[here])) >= LEAST_CAMPAIGNS
             for column in (i for i, name in enumerate(runs.benchmarks) if name == benchmark):
-                values = runs.values[here, column]
+                values = runs.logs[here, column]
                 n_values[row, column] = count = int(np.isfinite(values).sum())
                 level[row, column] = np.median(values[np.isfinite(values)]) if count else np.nan
                 by_campaign[row, column] = whole

@@ -82,5 +82,5 @@ def _history(runs: OrientedRuns, node: str, benchmark: str) -> Floats:
     here = np.flatnonzero((runs.node == node) & (runs.benchmark == benchmark))
     own = np.flatnonzero(np.array(runs.benchmarks) == benchmark)
     here = here[np.argsort(runs.started_s[here], kind="stable")]
-    means: Floats = runs.values[np.ix_(here, own)].mean(axis=1)
+    means: Floats = runs.logs[np.ix_(here, own)].mean(axis=1)
     return means[np.isfinite(means)]

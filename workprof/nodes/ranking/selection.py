@@ -120,7 +120,7 @@ def oriented(parsed: ParsedRuns, kept: Ints) -> OrientedRuns:
         node=parsed.node[kept],
         benchmark=parsed.benchmark[kept],
         started_s=parsed.started_s[kept],
-        values=sign * np.log(positive),
+        logs=sign * np.log(positive),
         metrics=tuple(names),
         benchmarks=tuple(METRICS[name].benchmark for name in names),
     )
