@@ -13,8 +13,8 @@ from pages._nodes import price_form, weight_form
 from pages._parts.controls import choice
 from workprof.charts.text import visible
 from workprof.errors import SettingsError
-from workprof.nodes.ranking.records import Ranking
-from workprof.nodes.ranking.settings import EXCLUSIONS, SCORES, RankSettings
+from workprof.nodes.ranking import Ranking
+from workprof.nodes.selection import EXCLUSIONS, SCORES, RankSettings
 from workprof.nodes.written import moment
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench

@@ -12,7 +12,7 @@ from workprof.charts.nodes import (
     dropped_table,
     pair_table,
 )
-from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking import Ranking
 
 
 def pairs(found: Ranking) -> None:

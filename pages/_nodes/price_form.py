@@ -13,8 +13,8 @@ from pages._frame import link
 from pages._frame.errors import refused
 from pages._parts import tables
 from workprof.errors import SettingsError
-from workprof.nodes.price import checked_prices
-from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking import Ranking
+from workprof.nodes.selection import checked_prices
 from workprof.nodes.written import numbers_by_name
 
 PRICES = "nodes_prices"

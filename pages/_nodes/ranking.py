@@ -22,7 +22,7 @@ from workprof.charts.nodes import (
 )
 from workprof.charts.text import counted, markdown_text
 from workprof.inputs import safe_name
-from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking import Ranking
 
 LONGEST_NOTE = 400
 

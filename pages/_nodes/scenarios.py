@@ -13,7 +13,7 @@ from workprof.charts.nodes import leaders_sentence, node_comparison_table, node_
 from workprof.charts.text import markdown_text
 from workprof.errors import WorkprofError
 from workprof.inputs import safe_name
-from workprof.nodes.scenarios import MOST_COMPARED, MOST_NAME, NodeScenario
+from workprof.nodes.ranking import MOST_COMPARED, MOST_NAME, NodeScenario
 
 CHOSEN = "nodes_compared_scenarios"
 

@@ -14,7 +14,7 @@ from pages._parts.controls import choice
 from workprof.charts.nodes import interval_sentence, transfer_bars
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import chosen_file
-from workprof.nodes.transfer.settings import TransferSettings
+from workprof.nodes.transfer import TransferSettings
 from workprof.workbench.nodes_transfer import RuntimeTransfer
 
 SHOWN = "nodes_transfer_last"

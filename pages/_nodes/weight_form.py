@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame.errors import refused
 from workprof.charts.text import markdown_text
 from workprof.nodes.metrics import ASPECTS
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.selection import RankSettings
 from workprof.units import format_share
 
 

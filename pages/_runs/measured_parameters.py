@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from pages._runs.parameters import Parameters, number
-from workprof.nodes.advice.advice import AdviceSettings
+from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DetectionAsked
-from workprof.nodes.groups.records import GroupSettings
+from workprof.nodes.groups import GroupSettings
 from workprof.nodes.metrics import ASPECTS
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.selection import RankSettings
 from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
 from workprof.phases.timeline.records import TimelineSettings
 

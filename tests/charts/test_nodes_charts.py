@@ -17,15 +17,13 @@ from workprof.charts import nodes as charts
 from workprof.charts.nodes.ranked import tie_spans
 from workprof.charts.nodes.words import change_words, moment_words, percent_more, row_names
 from workprof.charts.theme import readable
-from workprof.nodes.advice.advice import AdviceSettings, advise
-from workprof.nodes.groups.groups import group_nodes
-from workprof.nodes.groups.records import GroupSettings
-from workprof.nodes.ranking.ranking import rank_nodes
-from workprof.nodes.ranking.settings import RankSettings
-from workprof.nodes.transfer.intervals import Coverage
-from workprof.nodes.transfer.machine_scores import MachineScores
-from workprof.nodes.transfer.settings import TransferSettings
-from workprof.nodes.transfer.transfer import transfer
+from workprof.nodes.advice import AdviceSettings, advise
+from workprof.nodes.groups import GroupSettings, group_nodes
+from workprof.nodes.ranking import rank_nodes
+from workprof.nodes.runtime_factors import MachineScores
+from workprof.nodes.runtime_intervals import Coverage
+from workprof.nodes.selection import RankSettings
+from workprof.nodes.transfer import TransferSettings, transfer
 from workprof.progress import silent
 
 SPEEDS = {"big": 4.0, HOSTILE: 2.0, "small": 1.0}

@@ -9,7 +9,7 @@ from hypothesis import strategies as any_of
 from workprof.cli.further_settings import clustering, further
 from workprof.errors import SettingsError
 from workprof.memory.plan import PlanSettings, ViolationSettings
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.selection import RankSettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, RunLabel
 from workprof.phases.settings import LibrarySettings, MatchSettings
 from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings

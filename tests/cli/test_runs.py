@@ -27,7 +27,7 @@ from workprof.memory.replay import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.why import WhySettings
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.selection import RankSettings
 from workprof.phases.settings import EvaluationSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings

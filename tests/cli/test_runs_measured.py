@@ -15,8 +15,8 @@ from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.nodes.detection import DetectionAsked
 from workprof.nodes.detection_data import DetectSettings as DegradationSettings
-from workprof.nodes.groups.records import GroupSettings
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.groups import GroupSettings
+from workprof.nodes.selection import RankSettings
 from workprof.phases.changepoints.settings import ChangePointSettings
 from workprof.phases.live.library import LiveSettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings, RunLabel

@@ -6,12 +6,19 @@ import pytest
 
 from tests.nodes.planted_nodes import runs_of
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.advice.acquisition import acquisition_with_scores, scaled_scores, utilisation
-from workprof.nodes.advice.advice import Advice, AdviceSettings, advise
-from workprof.nodes.advice.use import proposed_weights, use_of
+from workprof.nodes.advice import (
+    Advice,
+    AdviceSettings,
+    acquisition_with_scores,
+    advise,
+    proposed_weights,
+    scaled_scores,
+    use_of,
+    utilisation,
+)
 from workprof.nodes.metrics import ASPECT_OF
-from workprof.nodes.ranking.ranking import rank_nodes
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.ranking import rank_nodes
+from workprof.nodes.selection import RankSettings
 from workprof.progress import silent
 from workprof.records import pack, to_json, unpack
 

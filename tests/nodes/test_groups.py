@@ -6,11 +6,18 @@ import pytest
 from tests.nodes.planted_nodes import development_runs, runs_of
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.groups.features import label, nodes_differ
-from workprof.nodes.groups.groups import WEAK_SILHOUETTE, group_nodes
-from workprof.nodes.groups.records import Groups, GroupSettings
-from workprof.nodes.groups.search import adjusted_rand, best_grouping, by_size
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.groups import (
+    WEAK_SILHOUETTE,
+    Groups,
+    GroupSettings,
+    adjusted_rand,
+    best_grouping,
+    by_size,
+    group_nodes,
+    label,
+    nodes_differ,
+)
+from workprof.nodes.selection import RankSettings
 from workprof.progress import silent
 from workprof.records import pack, to_json, unpack
 

@@ -10,12 +10,10 @@ import pytest
 from tests.nodes.planted_nodes import cpu_text, development_runs, numbered, run_of, runs_of
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.ranking.medians import campaigns, multiplicities, weighted_medians
-from workprof.nodes.ranking.newest import EXCLUDE, RERUN
-from workprof.nodes.ranking.norm import code_norms
-from workprof.nodes.ranking.ranking import rank_nodes
-from workprof.nodes.ranking.records import Ranking
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.comparisons import EXCLUDE, RERUN
+from workprof.nodes.ranking import Ranking, rank_nodes
+from workprof.nodes.scores import campaigns, code_norms, multiplicities, weighted_medians
+from workprof.nodes.selection import RankSettings
 from workprof.progress import silent
 from workprof.records import pack, to_json, unpack
 

@@ -9,13 +9,16 @@ import pytest
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
 from tests.shared_data import needs_shared_data
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
-from workprof.nodes.transfer.factors import FACTORS, compute_ratio, task_mix
-from workprof.nodes.transfer.machine_scores import PUBLISHED_SCORES, MachineScores, scores_from_frame
-from workprof.nodes.transfer.runtime_models import busy_share, correlation, line_or_median, naive, online_m
-from workprof.nodes.transfer.settings import TransferSettings
-from workprof.nodes.transfer.task_runs import TaskRuns
-from workprof.nodes.transfer.transfer import error_figures, transfer
-from workprof.nodes.transfer.workflow_holdout import held_out_errors, leave_one_workflow_out
+from workprof.nodes.runtime_factors import (
+    FACTORS,
+    PUBLISHED_SCORES,
+    MachineScores,
+    compute_ratio,
+    scores_from_frame,
+    task_mix,
+)
+from workprof.nodes.runtime_models import TaskRuns, busy_share, correlation, line_or_median, naive, online_m
+from workprof.nodes.transfer import TransferSettings, error_figures, held_out_errors, leave_one_workflow_out, transfer
 from workprof.records import pack, unpack
 
 SPEEDS = {"home": 1.0, "fast": 2.0, "slow": 0.5}

@@ -7,10 +7,9 @@ from tests.nodes.test_transfer import SPEEDS, runs, scores
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.transfer.intervals import PastErrors, RuntimeAsked, coverage, forecast, past_errors, spread
-from workprof.nodes.transfer.machine_scores import PUBLISHED_SCORES
-from workprof.nodes.transfer.settings import TransferSettings
-from workprof.nodes.transfer.transfer import transfer
+from workprof.nodes.runtime_factors import PUBLISHED_SCORES
+from workprof.nodes.runtime_intervals import PastErrors, RuntimeAsked, coverage, forecast, past_errors, spread
+from workprof.nodes.transfer import TransferSettings, transfer
 
 
 def past_of(errors, n_workflows=4, n_targets=2):

@@ -13,8 +13,8 @@ from tests.pages.conftest import problems
 from workprof.cache import About
 from workprof.nodes.detection import DetectionAsked
 from workprof.nodes.detection_data import DetectSettings
-from workprof.nodes.groups.records import GroupSettings
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.groups import GroupSettings
+from workprof.nodes.selection import RankSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.nodes import DETECT

@@ -6,7 +6,7 @@ from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.cli.nodes_detect import detection_answer
 from workprof.cli.nodes_rank import advice_answer, groups_answer, ranking_answer
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
 

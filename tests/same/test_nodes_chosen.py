@@ -7,7 +7,7 @@ from tests.same.reading import bar
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.nodes import node_comparison_table, transfer_table
 from workprof.cli.nodes import transfer_answer
-from workprof.nodes.transfer.settings import TransferSettings
+from workprof.nodes.transfer import TransferSettings
 from workprof.records import to_json
 from workprof.units import format_share
 

@@ -19,8 +19,8 @@ from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.scenarios import Scenario
-from workprof.nodes.ranking.settings import RankSettings
-from workprof.nodes.scenarios import NodeScenario
+from workprof.nodes.ranking import NodeScenario
+from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import Settings
 from workprof.store.feedback_state import FinishedTable

@@ -10,12 +10,10 @@ import typer
 
 from workprof.cli.console import Json, emit, names, table, warn
 from workprof.formats.lotaru import read_reports, read_scores
-from workprof.nodes.transfer.factors import FACTORS
-from workprof.nodes.transfer.intervals import Coverage, coverage, past_errors
-from workprof.nodes.transfer.machine_scores import PUBLISHED_SCORES, scores_from_frame
-from workprof.nodes.transfer.settings import TransferSettings
-from workprof.nodes.transfer.transfer import Transfer
-from workprof.nodes.transfer.transfer import transfer as compare_transfers
+from workprof.nodes.runtime_factors import FACTORS, PUBLISHED_SCORES, scores_from_frame
+from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
+from workprof.nodes.transfer import Transfer, TransferSettings
+from workprof.nodes.transfer import transfer as compare_transfers
 from workprof.units import format_share
 
 HELP = "Which machine for which work, and which one has gone bad."

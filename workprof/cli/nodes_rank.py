@@ -11,10 +11,11 @@ from workprof.cli.console import Home, Json, emit, names, opened, progress_line,
 from workprof.cli.further_settings import With, further
 from workprof.cli.nodes_rank_text import advice_text, groups_text, ranking_text
 from workprof.errors import SettingsError
-from workprof.nodes.advice.advice import Advice, AdviceSettings
-from workprof.nodes.groups.records import CORRECTED, FAITHFUL, Groups, GroupSettings
-from workprof.nodes.ranking.records import AspectScore, RankedNode, Ranking
-from workprof.nodes.ranking.settings import EXCLUSIONS, PERONA, SCORES, RankSettings
+from workprof.nodes.advice import Advice, AdviceSettings
+from workprof.nodes.comparisons import AspectScore
+from workprof.nodes.groups import CORRECTED, FAITHFUL, Groups, GroupSettings
+from workprof.nodes.ranking import RankedNode, Ranking
+from workprof.nodes.selection import EXCLUSIONS, PERONA, SCORES, RankSettings
 from workprof.nodes.written import moment, numbers_by_name, texts_by_name
 
 Dataset = Annotated[str, typer.Argument(help="Benchmark runs: name, or 8 characters of the hash.", show_default=False)]

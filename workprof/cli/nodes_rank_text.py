@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from workprof.cli.console import table
-from workprof.nodes.advice.advice import Advice
-from workprof.nodes.groups.records import Groups
-from workprof.nodes.ranking.aspect_scores import OVERALL
-from workprof.nodes.ranking.records import AspectScore, RankedNode, Ranking
+from workprof.nodes.advice import Advice
+from workprof.nodes.comparisons import AspectScore
+from workprof.nodes.groups import Groups
+from workprof.nodes.ranking import RankedNode, Ranking
+from workprof.nodes.scores import OVERALL
 from workprof.units import format_share
 
 SHOWN_PAIRS = 12

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from workprof.errors import SettingsError
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.scenarios import NodeScenario
+from workprof.nodes.ranking import NodeScenario
 from workprof.workbench.asking import refuse_other_kind
 from workprof.workbench.nodes import NodeQuestions
 

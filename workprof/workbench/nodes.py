@@ -8,13 +8,13 @@ import pandas as pd
 
 from workprof.formats.measured import BENCHMARKS
 from workprof.jobs import JobView
-from workprof.nodes.advice.advice import MEMBER, Advice, AdviceSettings
+from workprof.nodes.advice import MEMBER, Advice, AdviceSettings
 from workprof.nodes.detection import Detection, DetectionAsked
 from workprof.nodes.detection_data import FAITHFUL, DetectSettings
-from workprof.nodes.groups.records import Groups, GroupSettings
-from workprof.nodes.ranking.norm import code_norms
-from workprof.nodes.ranking.records import Ranking
-from workprof.nodes.ranking.settings import FLAGGED, PERONA, RankSettings
+from workprof.nodes.groups import Groups, GroupSettings
+from workprof.nodes.ranking import Ranking
+from workprof.nodes.scores import code_norms
+from workprof.nodes.selection import FLAGGED, PERONA, RankSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
@@ -25,10 +25,10 @@ from workprof.workbench.nodes_transfer import TransferQuestions
 from workprof.workbench.profiles import FIT, ProfileQuestions
 
 # A ranking may stand on a detection: raise the versions of RANK, GROUPS and ADVICE with that of DETECT.
-RANK = Step("nodes.rank", 1, "workprof.nodes.ranking.ranking:rank_nodes")
-GROUPS = Step("nodes.groups", 1, "workprof.nodes.groups.groups:group_nodes")
+RANK = Step("nodes.rank", 1, "workprof.nodes.ranking:rank_nodes")
+GROUPS = Step("nodes.groups", 1, "workprof.nodes.groups:group_nodes")
 DETECT = Step("nodes.detect", 1, "workprof.nodes.detection:detect")
-ADVICE = Step("nodes.advice", 1, "workprof.nodes.advice.advice:advise")
+ADVICE = Step("nodes.advice", 1, "workprof.nodes.advice:advise")
 USE = (
     *("cpu_usage_percent", "requested_cpu_percent", "mean_memory_bytes", "peak_memory_bytes"),
     *("requested_memory_bytes", "read_bytes", "write_bytes", "duration_s"),

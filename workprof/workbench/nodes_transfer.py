@@ -7,10 +7,9 @@ from pathlib import Path
 
 from workprof.errors import NoRows
 from workprof.formats.lotaru import read_reports, read_scores
-from workprof.nodes.transfer.intervals import Coverage, coverage, past_errors
-from workprof.nodes.transfer.machine_scores import PUBLISHED_SCORES, scores_from_frame
-from workprof.nodes.transfer.settings import TransferSettings
-from workprof.nodes.transfer.transfer import Transfer, transfer
+from workprof.nodes.runtime_factors import PUBLISHED_SCORES, scores_from_frame
+from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
+from workprof.nodes.transfer import Transfer, TransferSettings, transfer
 from workprof.workbench.datasets import DatasetQuestions
 
 

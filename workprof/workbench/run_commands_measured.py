@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workprof.nodes.advice.advice import AdviceSettings
+from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DetectionAsked
-from workprof.nodes.groups.records import GroupSettings
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.groups import GroupSettings
+from workprof.nodes.selection import RankSettings
 from workprof.phases.settings import (
     DetectSettings,
     EvaluationSettings,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workprof.nodes.advice.advice import Advice, AdviceSettings
+from workprof.nodes.advice import Advice, AdviceSettings
 from workprof.nodes.detection import Detection, DetectionAsked
-from workprof.nodes.groups.records import Groups, GroupSettings
-from workprof.nodes.ranking.records import Ranking
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.groups import Groups, GroupSettings
+from workprof.nodes.ranking import Ranking
+from workprof.nodes.selection import RankSettings
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
 from workprof.phases.live.library import LiveLibrary, LiveSettings

@@ -9,7 +9,7 @@ from workprof.forecasts.feedback.model import FinishedJobs
 from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.scenarios import Scenario
-from workprof.nodes.scenarios import NodeScenario
+from workprof.nodes.ranking import NodeScenario
 from workprof.phases.matching.known_records import LibraryEdits
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import JOBS

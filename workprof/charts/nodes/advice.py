@@ -12,7 +12,7 @@ from workprof.charts.memory.figures import figure_of, rows_axis
 from workprof.charts.nodes.ranked import ranking_sentence
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
-from workprof.nodes.advice.advice import Advice
+from workprof.nodes.advice import Advice
 from workprof.units import format_share
 
 

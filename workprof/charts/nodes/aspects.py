@@ -12,7 +12,7 @@ from workprof.charts.chart import Chart
 from workprof.charts.memory.figures import figure_of
 from workprof.charts.nodes.words import node_name, score_words
 from workprof.charts.theme import mark
-from workprof.nodes.ranking.records import RankedNode, Ranking
+from workprof.nodes.ranking import RankedNode, Ranking
 from workprof.units import format_share
 
 MOST_NODES = 24

@@ -12,7 +12,7 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.nodes.words import NO_DATA, nodes_words
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS
-from workprof.nodes.groups.records import Groups
+from workprof.nodes.groups import Groups
 
 STABLE_FROM = 0.75
 

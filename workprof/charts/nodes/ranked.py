@@ -12,7 +12,8 @@ from workprof.charts.chart import Chart
 from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.nodes.words import faster_words, row_names, score_words
 from workprof.charts.theme import rows_height
-from workprof.nodes.ranking.records import PairRatio, RankedNode, Ranking
+from workprof.nodes.comparisons import PairRatio
+from workprof.nodes.ranking import RankedNode, Ranking
 from workprof.units import format_share
 
 OVERALL = "overall"

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from workprof.charts.nodes.words import moment_words
-from workprof.nodes.ranking.records import Ranking
-from workprof.nodes.ranking.settings import RankSettings
-from workprof.nodes.scenarios import NodeScenario
+from workprof.nodes.ranking import NodeScenario, Ranking
+from workprof.nodes.selection import RankSettings
 from workprof.units import format_share
 
 

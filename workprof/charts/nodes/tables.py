@@ -10,7 +10,7 @@ from workprof.charts.chart import Headline
 from workprof.charts.nodes.ranked import OVERALL
 from workprof.charts.nodes.words import NO_DATA, change_words, faster_words, nodes_words, percent_more
 from workprof.charts.text import counted
-from workprof.nodes.ranking.records import RankedNode, Ranking
+from workprof.nodes.ranking import RankedNode, Ranking
 
 CLEAR = {"re-run": "Run the benchmark again to confirm.", "exclude": "Take the node out until it is repaired."}
 

@@ -10,8 +10,8 @@ import pandas as pd
 from workprof.charts.chart import Chart
 from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.nodes.transfer.intervals import Coverage
-from workprof.nodes.transfer.transfer import Transfer
+from workprof.nodes.runtime_intervals import Coverage
+from workprof.nodes.transfer import Transfer
 from workprof.units import format_share
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from workprof.charts.text import counted, plotly_text
-from workprof.nodes.ranking.records import AspectScore, PairRatio, RankedNode
+from workprof.nodes.comparisons import AspectScore, PairRatio
+from workprof.nodes.ranking import RankedNode
 
 NO_DATA = "no data"
 

@@ -6,7 +6,7 @@ from workprof.charts.nodes import aspect_lines, ranked_bars, ranking_headlines, 
 from workprof.charts.phases import most_moving, timeline_chart, timeline_sentence
 from workprof.charts.text import counted
 from workprof.charts.tour.stop import TourStop
-from workprof.nodes.ranking.records import Ranking
+from workprof.nodes.ranking import Ranking
 from workprof.phases.timeline.records import Timeline
 
 COUNTERS = 4

@@ -29,8 +29,8 @@ from workprof.charts.nodes import (
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import Detection
 from workprof.nodes.detection_data import DetectSettings
-from workprof.nodes.groups.records import GroupSettings
-from workprof.nodes.ranking.settings import RankSettings
+from workprof.nodes.groups import GroupSettings
+from workprof.nodes.selection import RankSettings
 from workprof.progress import Progress
 from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind, Table

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats
 from workprof.errors import NotEnoughData
-from workprof.nodes.transfer.factors import DEFAULT_FACTOR, factor_named
-from workprof.nodes.transfer.machine_scores import MachineScores
-from workprof.nodes.transfer.runtime_models import busy_share, line_or_median
-from workprof.nodes.transfer.task_runs import TaskRuns
-from workprof.nodes.transfer.transfer import Transfer, default_predictions, scaled
+from workprof.nodes.runtime_factors import DEFAULT_FACTOR, MachineScores, factor_named
+from workprof.nodes.runtime_models import TaskRuns, busy_share, line_or_median
+from workprof.nodes.transfer import Transfer, default_predictions, scaled
 
 
 @dataclass(frozen=True)

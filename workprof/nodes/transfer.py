@@ -12,11 +12,54 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats
 from workprof.errors import NoRows, NotEnoughData, SettingsError
-from workprof.nodes.transfer.factors import DEFAULT_FACTOR, Factor, factor_named
-from workprof.nodes.transfer.machine_scores import MachineScores, scores_of
-from workprof.nodes.transfer.runtime_models import busy_share, line_or_median, naive, online_m, online_p
-from workprof.nodes.transfer.settings import TransferSettings
-from workprof.nodes.transfer.task_runs import TransferCases, transfer_cases
+from workprof.nodes.runtime_factors import DEFAULT_FACTOR, FACTORS, Factor, MachineScores, factor_named, scores_of
+from workprof.nodes.runtime_models import (
+    TransferCases,
+    busy_share,
+    line_or_median,
+    naive,
+    online_m,
+    online_p,
+    transfer_cases,
+)
+
+
+@dataclass(frozen=True)
+class TransferSettings:
+    """From which machine to which, by which factors.
+
+    Attributes:
+        local: the machine that was learned on.
+        targets: the machines that are predicted.
+        factors: names in `FACTORS`.
+        confidence: of intervals, 0.5 to 0.99.
+        seed: of Online-P's draws.
+
+    Raises:
+        SettingsError: for a name that is not known or twice there, or a confidence out of bounds.
+    """
+
+    local: str
+    targets: tuple[str, ...]
+    factors: tuple[str, ...] = tuple(FACTORS)
+    confidence: float = 0.9
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.local or not self.targets:
+            raise SettingsError("name one local machine and at least one target")
+        if len(set(self.targets)) < len(self.targets):
+            raise SettingsError(f"targets are {', '.join(self.targets)}; name each once")
+        for name in self.factors:
+            factor_named(name)
+        if not 0.5 <= self.confidence <= 0.99:
+            raise SettingsError(f"confidence is {self.confidence}; give a share from 0.5 to 0.99")
+
+    @property
+    def default(self) -> str:
+        """Return the name of our factor."""
+        return DEFAULT_FACTOR
+
 
 PERCENTILES = (50, 90, 95)
 N_DRAWS = 99
@@ -202,3 +245,51 @@ def default_predictions(found: Transfer) -> Floats:
         reason = found.left_out.get(DEFAULT_FACTOR, "it was not asked for")
         raise SettingsError(f"there are no predictions by {DEFAULT_FACTOR}: {reason}")
     return found.predicted.by_method[DEFAULT_FACTOR]
+
+
+@dataclass(frozen=True)
+class HeldOutChoice:
+    """The factor of the smallest median error on all other workflows, and its errors on this one.
+
+    Attributes:
+        workflow: held out.
+        chosen: factor.
+        errors: of the chosen factor on the workflow.
+        by_factor: factor -> its errors on the workflow.
+    """
+
+    workflow: str
+    chosen: str
+    errors: ErrorFigures
+    by_factor: dict[str, ErrorFigures]
+
+
+def leave_one_workflow_out(found: Transfer) -> tuple[HeldOutChoice, ...]:
+    """Return, for each workflow, the factor that the others would choose and what it then does.
+
+    Raises:
+        NotEnoughData: with a single workflow.
+    """
+    told = found.predicted
+    workflows = sorted(set(told.workflow.tolist()))
+    if len(workflows) < 2:
+        raise NotEnoughData(f"leaving one workflow out needs two, there is {workflows[0]!r} only")
+    factors = [name for name in told.by_method if name in FACTORS]
+    choices = []
+    for workflow in workflows:
+        out = told.workflow == workflow
+        others = {name: error_figures(told.by_method[name][~out], told.measured_s[~out]) for name in factors}
+        here = {name: error_figures(told.by_method[name][out], told.measured_s[out]) for name in factors}
+        chosen = min(factors, key=lambda name: others[name].median)
+        choices.append(HeldOutChoice(workflow, chosen, here[chosen], here))
+    return tuple(choices)
+
+
+def held_out_errors(found: Transfer, choices: tuple[HeldOutChoice, ...]) -> ErrorFigures:
+    """Return the errors over all workflows, each predicted by the factor that the others chose."""
+    told = found.predicted
+    chosen = {one.workflow: one.chosen for one in choices}
+    predicted_s = np.array(
+        [told.by_method[chosen[str(workflow)]][place] for place, workflow in enumerate(told.workflow)]
+    )
+    return error_figures(predicted_s, told.measured_s)

@@ -2,28 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from workprof.arrays import Ints
-from workprof.errors import NotEnoughData
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.nodes.comparisons import (
+    AspectScore,
+    Change,
+    Degraded,
+    LeaveOut,
+    PairRatio,
+    aspect_scores,
+    changes,
+    degraded_nodes,
+    leave_outs,
+    pair_ratios,
+    tied_with,
+)
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
-from workprof.nodes.price import price_performance
-from workprof.nodes.ranking.aspect_scores import Scored, all_scores
-from workprof.nodes.ranking.change import changes
-from workprof.nodes.ranking.medians import LEAST_RUNS, Levels, OrientedRuns, levels_of
-from workprof.nodes.ranking.newest import degraded_nodes
-from workprof.nodes.ranking.norm import norm_scores
-from workprof.nodes.ranking.notes import ranking_notes
-from workprof.nodes.ranking.places import aspect_scores, leave_outs, pair_ratios, tied_with
-from workprof.nodes.ranking.records import AspectScore, RankedNode, Ranking
-from workprof.nodes.ranking.selection import Selection, dropped_metrics, oriented, select
-from workprof.nodes.ranking.settings import PERONA, RankSettings
+from workprof.nodes.scores import LEAST_RUNS, Levels, Scored, all_scores, levels_of, norm_scores
+from workprof.nodes.selection import (
+    FLAGGED,
+    KEEP_ALL,
+    PERONA,
+    STRESSED,
+    DroppedMetric,
+    NotPooled,
+    OrientedRuns,
+    RankSettings,
+    Selection,
+    dropped_metrics,
+    oriented,
+    select,
+    values_without_ratio,
+)
 from workprof.progress import Progress
+
+
+@dataclass(frozen=True)
+class RankedNode:
+    """One node.
+
+    Attributes:
+        score, low, high: overall, see `AspectScore`.
+        rank: place by score, 1 = best; None where the node is not ranked, which `reason` tells.
+        tied_with: ranked nodes whose interval overlaps this one's.
+        aspects: aspect -> score.
+        n_runs: used.
+        price_per_h, price_performance: NaN without a price.
+        degraded: None = no sign of it.
+        change: None = not enough runs in both halves.
+        reason: why there is no rank, '' = there is one.
+    """
+
+    node: str
+    score: float
+    low: float
+    high: float
+    rank: int | None
+    tied_with: tuple[str, ...]
+    aspects: dict[str, AspectScore]
+    n_runs: int
+    price_per_h: float
+    price_performance: float
+    degraded: Degraded | None
+    change: Change | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Nodes by score.
+
+    Attributes:
+        nodes: ranked ones first, best first; then the others by name.
+        shares: weight of each aspect that counted, summing to 1.
+        metrics: aspect -> metrics in its score.
+        left_out: reason -> runs.
+        published: whether the published definitions were asked for.
+    """
+
+    settings: RankSettings
+    nodes: tuple[RankedNode, ...]
+    pairs: tuple[PairRatio, ...]
+    leave_outs: tuple[LeaveOut, ...]
+    shares: dict[str, float]
+    metrics: dict[str, tuple[str, ...]]
+    dropped_metrics: tuple[DroppedMetric, ...]
+    not_pooled: tuple[NotPooled, ...]
+    n_runs: int
+    left_out: dict[str, int]
+    notes: tuple[str, ...]
+    published: bool
+
+
+def price_performance(score: float, price_per_h: float) -> float:
+    """Return score per unit of money and hour; NaN without a price or a score."""
+    return score / price_per_h if price_per_h > 0 else math.nan
+
+
+PUBLISHED = (
+    "published definitions: the 10-norm of a code ranks and does not measure (eight metrics at .5 give 1.0008, at 1 "
+    "they give 1.246), so it does not say how much faster a node is"
+)
+
+
+def ranking_notes(
+    parsed: ParsedRuns, selection: Selection, levels: Levels, nodes: Sequence[RankedNode], settings: RankSettings
+) -> tuple[str, ...]:
+    """Return the notes, the gravest first."""
+    notes = [PUBLISHED] if settings.score == PERONA else []
+    if not any(one.rank for one in nodes):
+        notes.append(f"no ranking: {_reason(nodes)}")
+    notes += [
+        f"{one.n_runs} runs of {one.benchmark} on {', '.join(one.nodes)} have other parameters than most and are not "
+        f"pooled: {one.parameters} instead of {one.compared_with}"
+        for one in selection.not_pooled
+    ]
+    notes += _missing(levels, settings)
+    values = values_without_ratio(parsed, selection.kept)
+    notes += [f"{count} values of {name} are 0 or less and left out" for name, count in values.items()]
+    if settings.exclude in (KEEP_ALL, FLAGGED) and (parsed.stressed[selection.kept] == 1).any():
+        count = int((parsed.stressed[selection.kept] == 1).sum())
+        notes.append(f"{count} of {len(selection.kept)} runs are labelled as stressed and count; medians resist them")
+    if settings.exclude == STRESSED and (parsed.stressed[selection.kept] < 0).any():
+        unknown = int((parsed.stressed[selection.kept] < 0).sum())
+        notes.append(f"{unknown} runs do not tell whether they were stressed; they count")
+    if levels.by_campaign.any():
+        notes.append("whole measurement campaigns were resampled where a benchmark has three or more of them")
+    return tuple(notes)
+
+
+def _reason(nodes: Sequence[RankedNode]) -> str:
+    reasons = dict.fromkeys(one.reason for one in nodes)
+    return "; ".join(reasons)
+
+
+def _missing(levels: Levels, settings: RankSettings) -> list[str]:
+    """Return which weighted aspects nobody was measured on, and which metrics only some nodes have."""
+    notes = []
+    known = levels.n_values > 0
+    for aspect, share in settings.shares.items():
+        member = np.array([ASPECT_OF[name] == aspect for name in levels.benchmarks])
+        if share > 0 and not known[:, member].any():
+            notes.append(f"nobody was measured on {aspect}: it does not count")
+            continue
+        measured = known[:, member].any(axis=1)
+        for column in np.flatnonzero(member & known.any(axis=0) & ~known[measured].all(axis=0)):
+            without = [levels.nodes[row] for row in np.flatnonzero(measured & ~known[:, column])]
+            notes.append(f"{levels.metrics[column]} is not compared: no value on {', '.join(without)}")
+    return notes
+
 
 NOTHING = AspectScore(float("nan"), float("nan"), float("nan"), None, 0)
 
@@ -161,3 +296,33 @@ def _assembled(
         notes=ranking_notes(parsed, selection, found.levels, ordered, settings),
         published=published,
     )
+
+
+MOST_NAME = 80
+MOST_COMPARED = 4
+
+
+@dataclass(frozen=True)
+class NodeScenario:
+    """One scenario, as it is kept and compared.
+
+    Attributes:
+        name: given by the user, not empty.
+        dataset_hash: of the benchmark runs.
+        settings: of the ranking: weights, prices, window, what is left out.
+        created: time in ISO form, '' = not kept.
+
+    Raises:
+        SettingsError: for a name that is empty or too long.
+    """
+
+    name: str
+    dataset_hash: str
+    settings: RankSettings
+    created: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or len(self.name) > MOST_NAME:
+            raise SettingsError(
+                f"the scenario is called {self.name[:20]!r}; give a name of 1 to {MOST_NAME} characters"
+            )

@@ -1,0 +1,249 @@
+"""Which node for a profile of jobs: the ranking by what those jobs use; the published use of scores in a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.nodes.metrics import ASPECTS
+from workprof.nodes.ranking import Ranking, rank_nodes
+from workprof.nodes.selection import RankSettings
+from workprof.progress import Progress
+
+BUSY = 95
+"""Percentile over all jobs that counts as full use where nothing tells how much was requested."""
+
+
+@dataclass(frozen=True)
+class UseShare:
+    """How much of a resource a profile uses.
+
+    Attributes:
+        aspect: of nodes that the resource belongs to.
+        share: 0-1, median over the jobs; NaN where the table cannot tell.
+        source: what it is a share of, in words.
+        n_jobs: that tell it.
+    """
+
+    aspect: str
+    share: float
+    source: str
+    n_jobs: int
+
+
+def use_of(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
+    """Return the share of each aspect's resource.
+
+    Args:
+        jobs: any of cpu_usage_percent, requested_cpu_percent, mean_memory_bytes, peak_memory_bytes,
+            requested_memory_bytes, read_bytes, write_bytes, duration_s; NaN = not known.
+        members: (n_jobs,) jobs of the profile; the others tell what full use is.
+    """
+    return (
+        _of_request(jobs, members, "cpu", ("cpu_usage_percent",), "requested_cpu_percent"),
+        _of_request(jobs, members, "memory", ("mean_memory_bytes", "peak_memory_bytes"), "requested_memory_bytes"),
+        _disk(jobs, members),
+        UseShare("network", float("nan"), "job tables do not tell the use of the network", 0),
+    )
+
+
+def proposed_weights(uses: tuple[UseShare, ...]) -> dict[str, float]:
+    """Return the weight of each aspect: its share of all shares, 0 where the table cannot tell.
+
+    Raises:
+        NotEnoughData: when no share is above 0.
+    """
+    shares = {one.aspect: one.share if np.isfinite(one.share) else 0.0 for one in uses}
+    total = sum(shares.values())
+    if not total > 0:
+        told = "; ".join(f"{one.aspect}: {one.source}" for one in uses)
+        raise NotEnoughData(f"the jobs of the profile do not tell what they use ({told}); give weights such as cpu=1")
+    return {aspect: shares[aspect] / total for aspect in ASPECTS}
+
+
+def _of_request(jobs: pd.DataFrame, members: Bools, aspect: str, used: tuple[str, ...], requested: str) -> UseShare:
+    column = next((name for name in used if name in jobs and np.isfinite(_numbers(jobs, name)[members]).any()), None)
+    if column is None:
+        return UseShare(aspect, float("nan"), f"no column {' or '.join(used)}", 0)
+    use, asked = _numbers(jobs, column), _numbers(jobs, requested)
+    share = np.divide(use, asked, out=np.full(len(use), np.nan), where=asked > 0)
+    if np.isfinite(share[members]).any():
+        return _median(aspect, share[members], f"{column} of {requested}")
+    return _of_busy(aspect, use, members, column)
+
+
+def _disk(jobs: pd.DataFrame, members: Bools) -> UseShare:
+    names = [name for name in ("read_bytes", "write_bytes") if name in jobs]
+    if not names or "duration_s" not in jobs:
+        return UseShare("disk", float("nan"), "no columns read_bytes or write_bytes with duration_s", 0)
+    duration = _numbers(jobs, "duration_s")
+    moved = np.nansum([_numbers(jobs, name) for name in names], axis=0)
+    moved[np.all([np.isnan(_numbers(jobs, name)) for name in names], axis=0)] = np.nan
+    rate = np.divide(moved, duration, out=np.full(len(moved), np.nan), where=duration > 0)
+    return _of_busy("disk", rate, members, f"{' + '.join(names)} per second")
+
+
+def _of_busy(aspect: str, use: Floats, members: Bools, words: str) -> UseShare:
+    known = use[np.isfinite(use)]
+    full = float(np.percentile(known, BUSY)) if len(known) else 0.0
+    if not full > 0 or not np.isfinite(use[members]).any():
+        return UseShare(aspect, float("nan"), f"{words} is 0 or not known for nearly all jobs", 0)
+    return _median(aspect, use[members] / full, f"{words}, of the {BUSY}th percentile of all jobs")
+
+
+def _median(aspect: str, shares: Floats, source: str) -> UseShare:
+    known = np.clip(shares[np.isfinite(shares)], 0.0, 1.0)
+    return UseShare(aspect, float(np.median(known)), source, len(known))
+
+
+def _numbers(jobs: pd.DataFrame, name: str) -> Floats:
+    if name not in jobs:
+        return np.full(len(jobs), np.nan)
+    return np.asarray(pd.to_numeric(jobs[name], errors="coerce"), dtype=np.float64)
+
+
+MEMBER = "in_profile"
+CAPACITY = "memory: jobs tell how much of it they hold, benchmarks how fast it is"
+
+
+@dataclass(frozen=True)
+class AdviceSettings:
+    """Settings of an advice.
+
+    Attributes:
+        jobs: hash of the dataset of jobs.
+        profile: label in its clustering, 0 or more.
+        clustering: key of that clustering: another one gives another profile of the same number.
+        ranking: which runs, which prices; its weights, where given, are used instead of the proposed ones.
+
+    Raises:
+        SettingsError: for the outliers, which are no profile.
+    """
+
+    jobs: str
+    profile: int
+    clustering: str = ""
+    ranking: RankSettings = field(default_factory=RankSettings)
+
+    def __post_init__(self) -> None:
+        if self.profile < 0:
+            raise SettingsError(f"profile is {self.profile}; outliers are no profile, give 0 or more")
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Nodes for a profile.
+
+    Attributes:
+        weights: aspect -> weight that was used, summing to 1.
+        proposed: aspect -> weight that the profile's use proposes; empty where the jobs do not tell.
+        uses: behind the proposal.
+        ranking: by the weights; price_performance where there are prices.
+        n_jobs: of the profile.
+        notes: what a reader must know; those of the ranking are in it.
+    """
+
+    settings: AdviceSettings
+    weights: dict[str, float]
+    proposed: dict[str, float]
+    uses: tuple[UseShare, ...]
+    ranking: Ranking
+    n_jobs: int
+    notes: tuple[str, ...]
+
+
+def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progress: Progress) -> Advice:
+    """Return the nodes by what the jobs of a profile use.
+
+    Args:
+        frames: 'runs', raw, see `rank_nodes`; 'jobs' with the columns of `use_of` and `in_profile`.
+        settings: which profile, which runs.
+        progress: told how far it is.
+
+    Raises:
+        NotEnoughData: when the profile has no job, or its jobs do not tell what they use and no weights are given.
+
+    Source: perona.md 4.1 weighs scores by utilisation; ours weighs ratio-preserving ones and shows the weights.
+    """
+    jobs = frames["jobs"]
+    members = jobs[MEMBER].to_numpy(dtype=np.bool_)
+    if not members.any():
+        raise NotEnoughData(f"profile {settings.profile} has no job in this clustering; choose another profile")
+    uses = use_of(jobs, members)
+    given = settings.ranking.weights
+    proposed = _proposed(uses, asked=not given)
+    ranking = rank_nodes(frames, replace(settings.ranking, weights=given or proposed), progress)
+    notes = [f"{one.aspect} has no proposed weight: {one.source}" for one in uses if not np.isfinite(one.share)]
+    if ranking.shares.get("memory", 0.0) > 0 and not given:
+        notes.append(CAPACITY)
+    return Advice(settings, ranking.shares, proposed, uses, ranking, int(members.sum()), (*notes, *ranking.notes))
+
+
+def _proposed(uses: tuple[UseShare, ...], *, asked: bool) -> dict[str, float]:
+    """Return the proposed weights; where others are given, jobs that do not tell are no error."""
+    try:
+        return proposed_weights(uses)
+    except NotEnoughData:
+        if asked:
+            raise
+        return {}
+
+
+TYPES_OF_RESOURCE = {
+    "memory": ("memory-sysbench",),
+    "cpu": ("cpu-sysbench",),
+    "disk": ("disk-fio", "disk-ioping"),
+    "network": ("network-qperf", "network-iperf3"),
+}
+BASE = 0.01
+N_TYPES = 6
+NODES_UNIT = 4.0
+
+
+def utilisation(mean_percent: Floats, n_nodes: Ints) -> float:
+    """Return how much a resource is used in profiled runs, 0-1.
+
+    Args:
+        mean_percent: (n_runs,) mean utilisation of each run, 0-100.
+        n_nodes: (n_runs,) nodes of each run; runs on few nodes count more.
+
+    Source: perona.md 4.1: (mean / 100)^(n / 4) per run, weighted by 4 / n.
+    """
+    shares = (mean_percent / 100) ** (n_nodes / NODES_UNIT)
+    return float(np.average(shares, weights=NODES_UNIT / n_nodes))
+
+
+def scaled_scores(scores: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the scores of each type divided by their largest absolute value over the candidates."""
+    return {name: values / (float(np.abs(values).max(initial=0.0)) or 1.0) for name, values in scores.items()}
+
+
+def acquisition_with_scores(
+    acquisition: Floats, scores: Mapping[str, Floats], used: Mapping[str, float], n_profiled: int
+) -> Floats:
+    """Return (n_candidates,) acquisition raised by the scores of what the workload uses; the candidate is its argmax.
+
+    Args:
+        acquisition: (n_candidates,) of the search, 1 everywhere for the first points.
+        scores: benchmark type -> (n_candidates,) scores, scaled by `scaled_scores`; a type that is absent scores 0.
+        used: resource -> utilisation 0-1, see `utilisation`.
+        n_profiled: runs profiled so far; the bonus fades as 1 / 6^max(1, n - 1).
+
+    Source: perona.md 4.1, acq' = (acq + .01) (1 + sum u s / 6^max(1, m - 1)).
+    """
+    nothing = np.zeros(len(acquisition))
+    bonus = sum(
+        (
+            used.get(resource, 0.0) * scores.get(name, nothing)
+            for resource, types in TYPES_OF_RESOURCE.items()
+            for name in types
+        ),
+        nothing,
+    )
+    raised: Floats = (acquisition + BASE) * (1 + bonus / N_TYPES ** max(1, n_profiled - 1))
+    return raised

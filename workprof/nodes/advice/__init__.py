@@ -1,1 +1,0 @@
-"""Which machine for which profile."""

@@ -1,0 +1,353 @@
+"""Nodes side by side: places and ties, ratios of pairs, changes over time, and nodes worse than their own history."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats
+from workprof.nodes.metrics import ASPECT_OF
+from workprof.nodes.scores import LEAST_RUNS, OVERALL, Levels, Scored, aspect_weights, levels_of, mixed, scored
+from workprof.nodes.selection import OrientedRuns, RankSettings
+from workprof.units import format_share
+
+
+@dataclass(frozen=True)
+class AspectScore:
+    """Score of a node in one aspect.
+
+    Attributes:
+        score: 1 = geometric mean of the nodes, twice as good = twice the score; NaN where it cannot be told.
+        low, high: ends of its interval; NaN with fewer than 3 runs of a benchmark.
+        rank: place, 1 = best; None without an interval.
+        n_runs: behind the thinnest of its medians.
+    """
+
+    score: float
+    low: float
+    high: float
+    rank: int | None
+    n_runs: int
+
+
+@dataclass(frozen=True)
+class Degraded:
+    """A node whose newest runs are worse than its own earlier ones.
+
+    Attributes:
+        benchmark: that shows it.
+        reason: in words, with figures.
+        action: 're-run' (one run says so) or 'exclude' (a repetition agrees).
+    """
+
+    benchmark: str
+    reason: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """Score of the later runs / score of the earlier ones of the same node; the halves meet at `split_s`."""
+
+    ratio: float
+    low: float
+    high: float
+    split_s: float
+
+
+@dataclass(frozen=True)
+class PairRatio:
+    """How many times as good one node is as another, on the metrics that both have.
+
+    Attributes:
+        aspect: or 'overall'.
+        ratio: score of `node` / score of `other`, at least 1.
+        low, high: ends of its interval; NaN with fewer than 3 runs.
+        clear: whether the interval excludes 1; only then is a node called faster.
+        metrics: that were compared.
+    """
+
+    aspect: str
+    node: str
+    other: str
+    ratio: float
+    low: float
+    high: float
+    clear: bool
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """The ranking without one benchmark.
+
+    Attributes:
+        order: ranked nodes, best first.
+        same_order: as with all benchmarks.
+    """
+
+    benchmark: str
+    order: tuple[str, ...]
+    same_order: bool
+
+
+MOST_NODES_IN_PAIRS = 40
+"""Above it the best node alone is compared with the others: pairs grow with the square of the nodes."""
+
+
+def interval(draws: Floats, confidence: float) -> tuple[float, float]:
+    """Return the ends of the percentile interval of exp(draws); NaN without draws."""
+    seen = draws[np.isfinite(draws)]
+    if not len(seen):
+        return float("nan"), float("nan")
+    tail = 50 * (1 - confidence)
+    low, high = np.exp(np.percentile(seen, [tail, 100 - tail]))
+    return float(low), float(high)
+
+
+def rankable(one: Scored) -> Bools:
+    """Return (n_nodes,) whether a node has a score and at least 3 runs of each of its benchmarks."""
+    return np.isfinite(one.log) & (one.fewest >= LEAST_RUNS)
+
+
+def ranks(one: Scored) -> list[int | None]:
+    """Return the place of each node, 1 = best; None where it has no interval, or is alone."""
+    able = rankable(one)
+    places: list[int | None] = [None] * len(one.log)
+    if able.sum() > 1:
+        order = sorted(np.flatnonzero(able), key=lambda row: -one.log[row])
+        for place, row in enumerate(order, start=1):
+            places[row] = place
+    return places
+
+
+def aspect_scores(one: Scored, confidence: float) -> list[AspectScore]:
+    """Return the score of each node."""
+    found = []
+    for row, place in enumerate(ranks(one)):
+        low, high = interval(one.draws[:, row], confidence)
+        found.append(AspectScore(float(np.exp(one.log[row])), low, high, place, int(one.fewest[row])))
+    return found
+
+
+def tied_with(names: tuple[str, ...], scores: list[AspectScore]) -> list[tuple[str, ...]]:
+    """Return for each ranked node the other ranked ones whose interval overlaps its own."""
+    ties = []
+    for row, one in enumerate(scores):
+        others = (
+            names[j]
+            for j, other in enumerate(scores)
+            if j != row and one.rank and other.rank and one.low <= other.high and other.low <= one.high
+        )
+        ties.append(tuple(others))
+    return ties
+
+
+def pair_ratios(levels: Levels, shares: dict[str, float], best: str, confidence: float) -> tuple[PairRatio, ...]:
+    """Return every pair of nodes in every aspect and overall, the better one first.
+
+    Args:
+        levels: of all nodes.
+        shares: weight of each aspect.
+        best: name of the first node; with many nodes the others are compared with it only.
+        confidence: of the intervals.
+    """
+    n = len(levels.nodes)
+    rows: Iterable[tuple[int, int]] = itertools.combinations(range(n), 2)
+    if n > MOST_NODES_IN_PAIRS:
+        first = levels.nodes.index(best)
+        rows = [(first, row) for row in range(n) if row != first]
+    return tuple(pair for a, b in rows for pair in _pair(levels, (a, b), shares, confidence))
+
+
+def _pair(levels: Levels, rows: tuple[int, int], shares: dict[str, float], confidence: float) -> list[PairRatio]:
+    chosen = np.isin(np.arange(len(levels.nodes)), rows)
+    weights = aspect_weights(levels, ASPECT_OF, chosen)
+    both = {name: row for name, row in weights.items() if np.isfinite(levels.level[np.ix_(chosen, row > 0)]).all()}
+    mix = mixed(both, shares)
+    lines = both if mix is None else {OVERALL: mix, **both}
+    a, b = rows
+    found = []
+    for name, row in lines.items():
+        used = row > 0
+        log = float((levels.level[a, used] - levels.level[b, used]) @ row[used])
+        draws = (levels.draws[:, a, used] - levels.draws[:, b, used]) @ row[used]
+        better, other, sign = (a, b, 1) if log >= 0 else (b, a, -1)
+        low, high = interval(sign * draws, confidence)
+        metrics = tuple(levels.metrics[i] for i in np.flatnonzero(used))
+        names = levels.nodes[better], levels.nodes[other]
+        found.append(PairRatio(name, *names, float(np.exp(abs(log))), low, high, bool(low > 1), metrics))
+    return found
+
+
+def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...]) -> tuple[LeaveOut, ...]:
+    """Return the order of the ranked nodes without each benchmark; one that alone carries the score cannot go."""
+    found = []
+    measured = [
+        name
+        for i, name in enumerate(levels.benchmarks)
+        if levels.n_values[:, i].any() and shares.get(ASPECT_OF[name], 0.0) > 0
+    ]
+    for benchmark in dict.fromkeys(measured):
+        kept = np.array([name != benchmark for name in levels.benchmarks])
+        rest = Levels(
+            levels.nodes,
+            tuple(np.array(levels.metrics)[kept].tolist()),
+            tuple(np.array(levels.benchmarks)[kept].tolist()),
+            levels.level[:, kept],
+            levels.draws[:, :, kept],
+            levels.n_values[:, kept],
+            levels.by_campaign[:, kept],
+        )
+        mix = mixed(aspect_weights(rest, ASPECT_OF), shares) if kept.any() else None
+        if mix is None:
+            continue
+        one = scored(OVERALL, rest, mix)
+        by_score = sorted(order, key=lambda name: -one.log[levels.nodes.index(name)])
+        if all(np.isfinite(one.log[levels.nodes.index(name)]) for name in order):
+            found.append(LeaveOut(benchmark, tuple(by_score), tuple(by_score) == order))
+    return tuple(found)
+
+
+LATER, EARLIER = 1, 2
+"""Added to the seed, so that the two windows are resampled apart."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Runs of two windows: (n_runs,) true where a run is in it; they meet at `split_s`."""
+
+    earlier: Bools
+    later: Bools
+    split_s: float
+
+
+def windows(started_s: Floats, settings: RankSettings) -> Windows:
+    """Return the window that is looked at and the one of the same length before it; without one, the two halves.
+
+    Args:
+        started_s: (n_runs,) of all runs that are not excluded for another reason than the window.
+        settings: with the window.
+    """
+    if settings.since_s is None:
+        split = float(np.nanmedian(started_s))
+        return Windows(started_s < split, started_s >= split, split)
+    until = float(np.nanmax(started_s)) if settings.until_s is None else settings.until_s
+    since = settings.since_s
+    earlier = (started_s >= 2 * since - until) & (started_s < since)
+    return Windows(earlier, (started_s >= since) & (started_s <= until), since)
+
+
+def changes(runs: OrientedRuns, nodes: tuple[str, ...], settings: RankSettings) -> list[Change | None]:
+    """Return for each node the score of its later runs / of its earlier ones; None without 3 runs in both."""
+    if not np.isfinite(runs.started_s).any():
+        return [None] * len(nodes)
+    two = windows(runs.started_s, settings)
+    earlier = levels_of(_only(runs, two.earlier), nodes, settings.n_draws, settings.seed + EARLIER)
+    later = levels_of(_only(runs, two.later), nodes, settings.n_draws, settings.seed + LATER)
+    return [_change((earlier, later), row, settings, two.split_s) for row in range(len(nodes))]
+
+
+def _change(pair: tuple[Levels, Levels], row: int, settings: RankSettings, split_s: float) -> Change | None:
+    earlier, later = pair
+    both = replace(later, level=np.where(np.isfinite(earlier.level), later.level, np.nan))
+    mix = mixed(aspect_weights(both, ASPECT_OF, np.arange(len(later.nodes)) == row), settings.shares)
+    if mix is None:
+        return None
+    used = mix > 0
+    draws = (later.draws[:, row, used] - earlier.draws[:, row, used]) @ mix[used]
+    low, high = interval(draws, settings.confidence)
+    if not np.isfinite(low):
+        return None
+    ratio = float(np.exp((later.level[row, used] - earlier.level[row, used]) @ mix[used]))
+    return Change(ratio, low, high, split_s)
+
+
+def _only(runs: OrientedRuns, chosen: Bools) -> OrientedRuns:
+    return replace(
+        runs,
+        node=runs.node[chosen],
+        benchmark=runs.benchmark[chosen],
+        started_s=runs.started_s[chosen],
+        logs=runs.logs[chosen],
+    )
+
+
+LEAST_EARLIER = 3
+"""Earlier runs; with fewer there is not enough history (perona.md 4.3)."""
+
+CUT = 3.5
+"""Robust z-score from which a value is an outlier. Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers,
+1993, for 0.6745 (x - median) / MAD."""
+
+MAD_TO_SD = 1.4826
+RERUN, EXCLUDE = "re-run", "exclude"
+
+
+def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded | None]:
+    """Return for each node what its newest runs show, the worst benchmark; None = no sign.
+
+    The newest run of each benchmark is compared with all earlier ones of the node by median and MAD of the mean of its
+    oriented logarithms. A spread below the typical one of that benchmark is taken as the typical one. If the run before
+    it was already as bad, the repetition agrees and the node should be excluded; else the benchmark is to be run again.
+    """
+    histories = {
+        (node, benchmark): _history(runs, node, benchmark)
+        for node in nodes
+        for benchmark in dict.fromkeys(runs.benchmarks)
+    }
+    return [_worst(node, histories) for node in nodes]
+
+
+def _worst(node: str, histories: dict[tuple[str, str], Floats]) -> Degraded | None:
+    worst: tuple[float, Degraded] | None = None
+    for (of_node, benchmark), history in histories.items():
+        if of_node != node or len(history) <= LEAST_EARLIER:
+            continue
+        typical = typical_spread([other for (_, name), other in histories.items() if name == benchmark])
+        z = badness(history[:-1], history[-1], typical)
+        if z < CUT or (worst is not None and z <= worst[0]):
+            continue
+        repeated = len(history) > LEAST_EARLIER + 1 and badness(history[:-2], history[-2], typical) >= CUT
+        worst = z, _told(benchmark, history, z, repeated=repeated)
+    return None if worst is None else worst[1]
+
+
+def _told(benchmark: str, history: Floats, z: float, *, repeated: bool) -> Degraded:
+    share = 1 - float(np.exp(history[-1] - np.median(history[:-1])))
+    runs = "the newest two runs are" if repeated else "the newest run is"
+    action = EXCLUDE if repeated else RERUN
+    reason = (
+        f"{benchmark}: {runs} {format_share(share, 0)} below the median of {len(history) - 1 - repeated} earlier ones "
+        f"(robust z-score {z:.1f}, cut {CUT})"
+    )
+    return Degraded(benchmark, reason, action)
+
+
+def badness(earlier: Floats, newest: float, typical: float) -> float:
+    """Return how many robust standard deviations a run lies below the median of the earlier ones."""
+    centre = float(np.median(earlier))
+    spread = max(MAD_TO_SD * float(np.median(np.abs(earlier - centre))), typical)
+    if spread == 0:
+        return 0.0 if newest >= centre else float("inf")
+    return (centre - newest) / spread
+
+
+def typical_spread(histories: list[Floats]) -> float:
+    """Return the median over the nodes of 1.4826 MAD of a benchmark; 0 without a history."""
+    spreads = [
+        MAD_TO_SD * float(np.median(np.abs(one - np.median(one)))) for one in histories if len(one) > LEAST_EARLIER
+    ]
+    return float(np.median(spreads)) if spreads else 0.0
+
+
+def _history(runs: OrientedRuns, node: str, benchmark: str) -> Floats:
+    """Return the mean oriented logarithm of each run of a benchmark on a node that has every metric, oldest first."""
+    here = np.flatnonzero((runs.node == node) & (runs.benchmark == benchmark))
+    own = np.flatnonzero(np.array(runs.benchmarks) == benchmark)
+    here = here[np.argsort(runs.started_s[here], kind="stable")]
+    means: Floats = runs.logs[np.ix_(here, own)].mean(axis=1)
+    return means[np.isfinite(means)]

@@ -1,0 +1,449 @@
+"""Groups of nodes that are alike, after Tarema: the silhouette chooses how many; the published code, defects kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.nodes.metrics import ASPECT_OF
+from workprof.nodes.parsed_runs import parse_runs
+from workprof.nodes.scores import Levels, aspect_weights, levels_of, scored
+from workprof.nodes.selection import OrientedRuns, RankSettings, oriented, select
+from workprof.progress import Progress
+
+CORRECTED, FAITHFUL = "corrected", "faithful"
+
+
+@dataclass(frozen=True)
+class GroupSettings:
+    """Settings of a grouping.
+
+    Attributes:
+        ranking: which runs count, and how often they are resampled; its weights do not matter.
+        mode: 'corrected' or 'faithful'.
+        n_resamples: groupings of resampled runs behind the stability, 0 to 1,000.
+        reference: node -> group to compare with; empty = none.
+
+    Raises:
+        SettingsError: for a value out of bounds.
+    """
+
+    ranking: RankSettings = field(default_factory=RankSettings)
+    mode: str = CORRECTED
+    n_resamples: int = 100
+    reference: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.mode not in (CORRECTED, FAITHFUL):
+            raise SettingsError(f"mode is {self.mode!r}; use corrected or faithful")
+        if not 0 <= self.n_resamples <= 1000:
+            raise SettingsError(f"resamples is {self.n_resamples}; give 0 to 1,000")
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """Nodes that are alike.
+
+    Attributes:
+        nodes: names in order.
+        labels: aspect -> 'low', 'mid', 'high', or 'alike' where the nodes do not differ (faithful: '0', '1', '2').
+        scores: aspect -> geometric mean of the members' scores (faithful: mean of the raw values).
+    """
+
+    nodes: tuple[str, ...]
+    labels: dict[str, str]
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A grouping.
+
+    Attributes:
+        k: groups.
+        silhouette: mean over the nodes; NaN for one group.
+        groups: the largest first.
+        aspects: that the grouping looked at.
+        silhouettes: k as text -> mean silhouette.
+        stability: mean adjusted Rand index with groupings of resampled runs; NaN without them.
+        reference_rand: adjusted Rand index with the reference; NaN without one.
+        not_grouped: node -> reason.
+        notes: what a reader must know.
+        published: whether the published definitions were asked for.
+    """
+
+    settings: GroupSettings
+    k: int
+    silhouette: float
+    groups: tuple[NodeGroup, ...]
+    aspects: tuple[str, ...]
+    silhouettes: dict[str, float]
+    stability: float
+    reference_rand: float
+    not_grouped: dict[str, str]
+    notes: tuple[str, ...]
+    published: bool
+
+
+LEVEL = 0.05
+"""Of the test whether nodes differ, shared by the aspects."""
+
+LOW, MID, HIGH, ALIKE = "low", "mid", "high", "alike"
+
+
+@dataclass(frozen=True)
+class Features:
+    """Log scores of the nodes that have all of them.
+
+    Attributes:
+        nodes: names.
+        aspects: of the columns.
+        log: (n_nodes, n_aspects).
+        draws: (n_draws, n_nodes, n_aspects) of resampled runs.
+        differ: (n_aspects,) whether the nodes differ.
+        not_grouped: node -> reason.
+    """
+
+    nodes: tuple[str, ...]
+    aspects: tuple[str, ...]
+    log: Floats
+    draws: Floats
+    differ: tuple[bool, ...]
+    not_grouped: dict[str, str]
+
+
+def features_of(levels: Levels) -> Features:
+    """Return the features of the nodes."""
+    weights = aspect_weights(levels, ASPECT_OF)
+    ones = [scored(name, levels, row) for name, row in weights.items()]
+    names = tuple(weights)
+    log = np.column_stack([one.log for one in ones]) if ones else np.zeros((len(levels.nodes), 0))
+    whole = np.isfinite(log).all(axis=1)
+    not_grouped = {
+        levels.nodes[
+            row
+        ]: f"no usable run of {', '.join(name for name, x in zip(names, log[row], strict=True) if np.isnan(x))}"
+        for row in np.flatnonzero(~whole)
+    }
+    draws = np.stack([one.draws for one in ones], axis=2) if ones else np.zeros((0, *log.shape))
+    level = LEVEL / max(len(names), 1)
+    differ = tuple(
+        nodes_differ(log[whole, i], draws[:, whole, i], int(one.fewest[whole].min()) if whole.any() else 0, level)
+        for i, one in enumerate(ones)
+    )
+    nodes = tuple(levels.nodes[row] for row in np.flatnonzero(whole))
+    return Features(nodes, names, log[whole], draws[:, whole], differ, not_grouped)
+
+
+def nodes_differ(log: Floats, draws: Floats, n_runs: int, level: float = LEVEL) -> bool:
+    """Return whether nodes differ by more than resampled runs do; True without resamples, if they differ at all.
+
+    Args:
+        log: (n_nodes,) scores.
+        draws: (n_draws, n_nodes); NaN where a node has too few runs.
+        n_runs: behind the thinnest score.
+        level: share of alike nodes that are called different.
+
+    Source: F test of a one-way analysis of variance; the variance of a node's score is that of its resamples, which is
+    n / (n - 1) times too small.
+    """
+    from scipy.stats import f  # noqa: PLC0415  heavy
+
+    n = len(log)
+    if n < 2 or not np.ptp(log) > 0:
+        return False
+    if not len(draws) or not np.isfinite(draws).all():
+        return True
+    within = float(draws.var(axis=0).mean()) * n_runs / (n_runs - 1)
+    if not within > 0:
+        return True
+    return bool(f.sf(float(log.var(ddof=1)) / within, n - 1, n * (n_runs - 1)) < level)
+
+
+def label(value: float, all_values: Floats) -> str:
+    """Return 'low' up to the lower quartile of the nodes, 'high' from the upper one, else 'mid'."""
+    lower, upper = np.quantile(all_values, [0.25, 0.75])
+    if lower == upper:
+        return ALIKE
+    if value <= lower:
+        return LOW
+    return HIGH if value >= upper else MID
+
+
+MOST_GROUPS = 10
+N_STARTS, N_STARTS_RESAMPLED = 10, 3
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The best grouping.
+
+    Attributes:
+        labels: (n_nodes,) group, the largest is 0; all 0 for one group.
+        silhouette: mean over the nodes; NaN for one group.
+        silhouettes: k as text -> mean silhouette.
+    """
+
+    labels: Ints
+    silhouette: float
+    silhouettes: dict[str, float]
+
+    @property
+    def k(self) -> int:
+        """Number of groups."""
+        return int(self.labels.max(initial=0)) + 1
+
+
+def best_grouping(features: Floats, least_silhouette: float, seed: int) -> Grouping:
+    """Return the grouping with the largest mean silhouette, the smaller k on ties; one group where it is weak.
+
+    Args:
+        features: (n_nodes, n_features), any scale.
+        least_silhouette: at or below it there is one group.
+        seed: of the starts.
+
+    Source: perona.md 4.4, k = 2 .. min(10, n - 1).
+    """
+    from sklearn.metrics import silhouette_score  # noqa: PLC0415  heavy
+
+    n = len(features)
+    scaled = standardised(features)
+    most = min(MOST_GROUPS, n - 1, len(np.unique(scaled, axis=0)))
+    found, silhouettes = {}, {}
+    for k in range(2, most + 1):
+        found[k] = k_means(scaled, k, seed, N_STARTS)
+        silhouettes[k] = float(silhouette_score(scaled, found[k]))
+    told = {str(k): value for k, value in silhouettes.items()}
+    best = max(silhouettes, key=lambda k: (round(silhouettes[k], 9), -k), default=None)
+    if best is None or silhouettes[best] <= least_silhouette:
+        return Grouping(np.zeros(n, dtype=np.int64), float("nan"), told)
+    return Grouping(by_size(found[best]), silhouettes[best], told)
+
+
+def k_means(scaled: Floats, k: int, seed: int, n_starts: int) -> Ints:
+    """Return (n_nodes,) group by k-means with several seeded starts."""
+    from sklearn.cluster import KMeans  # noqa: PLC0415  heavy
+
+    labels = KMeans(n_clusters=k, n_init=n_starts, random_state=seed).fit_predict(scaled)
+    return np.asarray(labels, dtype=np.int64)
+
+
+def standardised(features: Floats) -> Floats:
+    """Return features with mean 0 and standard deviation 1; a constant one is all 0."""
+    spread = features.std(axis=0)
+    scaled: Floats = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return scaled
+
+
+def by_size(labels: Ints) -> Ints:
+    """Return the same groups numbered from the largest; of two alike the one that has the first node."""
+    names, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    order = np.lexsort((first, -sizes))
+    number = np.empty(len(names), dtype=np.int64)
+    number[order] = np.arange(len(names))
+    return np.asarray(number[np.searchsorted(names, labels)], dtype=np.int64)
+
+
+def stability(draws: Floats, labels: Ints, n_resamples: int, seed: int) -> float:
+    """Return the mean adjusted Rand index of the grouping with those of resampled runs, at the same k.
+
+    Args:
+        draws: (n_draws, n_nodes, n_features); resamples with a missing value are passed over.
+        labels: (n_nodes,) of the grouping.
+        n_resamples: used at most.
+        seed: of the starts.
+    """
+    whole = draws[np.isfinite(draws).all(axis=(1, 2))][:n_resamples]
+    k = int(labels.max(initial=0)) + 1
+    if k < 2 or not len(whole):
+        return float("nan")
+    indices = [
+        adjusted_rand(labels, k_means(standardised(one), k, seed, N_STARTS_RESAMPLED))
+        for one in whole
+        if len(np.unique(one, axis=0)) >= k
+    ]
+    return float(np.mean(indices)) if indices else float("nan")
+
+
+def adjusted_rand(one: Ints, other: Ints) -> float:
+    """Return the adjusted Rand index of two groupings of the same nodes."""
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy
+
+    return float(adjusted_rand_score(one, other))
+
+
+WEAK_SILHOUETTE = 0.25
+"""At or below it there is no substantial structure. Source: Kaufman and Rousseeuw, Finding Groups in Data, 1990,
+chapter 2."""
+
+LEAST_NODES = 3
+
+
+def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, progress: Progress) -> Groups:
+    """Return the nodes in groups.
+
+    Args:
+        frames: 'runs', raw.
+        settings: which runs, which definitions.
+        progress: told how far it is.
+
+    Raises:
+        NotEnoughData: when no run can be compared; in faithful mode also where the published code fails.
+
+    Source: perona.md 4.4 (Tarema). Ours: scores that keep ratios, standardised, only the aspects in which nodes differ
+    by more than their runs do, k by the largest mean silhouette.
+    """
+    progress(0.1, "reading the runs")
+    parsed = parse_runs(frames["runs"])
+    selection = select(parsed, settings.ranking)
+    runs = oriented(parsed, selection.kept)
+    if settings.mode == FAITHFUL:
+        return published_groups(runs, selection.nodes, settings)
+    levels = levels_of(runs, selection.nodes, settings.ranking.n_draws, settings.ranking.seed)
+    progress(0.5, "grouping the nodes")
+    found = _groups(features_of(levels), settings)
+    progress(1.0, "done")
+    return found
+
+
+def _groups(features: Features, settings: GroupSettings) -> Groups:
+    used = np.array(features.differ, dtype=np.bool_)
+    seed, n = settings.ranking.seed, len(features.nodes)
+    one = Grouping(np.zeros(n, dtype=np.int64), float("nan"), {})
+    log, draws = features.log[:, used], features.draws[:, :, used]
+    grouping = best_grouping(log, WEAK_SILHOUETTE, seed) if n >= LEAST_NODES and used.any() else one
+    members = [np.flatnonzero(grouping.labels == group) for group in range(grouping.k if n else 0)]
+    return Groups(
+        settings=settings,
+        k=len(members),
+        silhouette=grouping.silhouette,
+        groups=tuple(_group(features, rows) for rows in members),
+        aspects=tuple(name for name, differs in zip(features.aspects, used, strict=True) if differs),
+        silhouettes=grouping.silhouettes,
+        stability=stability(draws, grouping.labels, settings.n_resamples, seed),
+        reference_rand=_reference_rand(features.nodes, grouping.labels, settings.reference),
+        not_grouped=features.not_grouped,
+        notes=_notes(features, grouping, used),
+        published=False,
+    )
+
+
+def _group(features: Features, rows: Ints) -> NodeGroup:
+    means = features.log[rows].mean(axis=0)
+    labels = {
+        name: label(float(mean), features.log[:, i]) if features.differ[i] else ALIKE
+        for i, (name, mean) in enumerate(zip(features.aspects, means, strict=True))
+    }
+    scores = {name: float(np.exp(mean)) for name, mean in zip(features.aspects, means, strict=True)}
+    return NodeGroup(tuple(features.nodes[row] for row in rows), labels, scores)
+
+
+def _notes(features: Features, grouping: Grouping, used: Bools) -> tuple[str, ...]:
+    notes, n = [], len(features.nodes)
+    alike = [name for name, differs in zip(features.aspects, used, strict=True) if not differs]
+    if n < LEAST_NODES:
+        notes.append(f"{n} nodes are too few to group; {LEAST_NODES} are needed: one group")
+    elif not used.any():
+        notes.append("the nodes do not differ by more than their runs do in any aspect: one group")
+    elif grouping.k == 1:
+        best = max(grouping.silhouettes.values(), default=float("nan"))
+        notes.append(f"no grouping stands out (best mean silhouette {best:.2f}, needed {WEAK_SILHOUETTE}): one group")
+    if alike and used.any():
+        notes.append(f"nodes do not differ by more than their runs do in {', '.join(alike)}: not looked at")
+    if not np.isfinite(features.draws).all():
+        notes.append("some benchmarks have fewer than 3 runs on a node: stability is of the others' resamples, or none")
+    return tuple(notes)
+
+
+def _reference_rand(nodes: tuple[str, ...], labels: Ints, reference: Mapping[str, str]) -> float:
+    if not reference:
+        return float("nan")
+    lacking = [node for node in nodes if node not in reference]
+    if lacking:
+        raise SettingsError(f"the reference says nothing of node {lacking[0]!r}; give every node a group")
+    given = np.unique([reference[node] for node in nodes], return_inverse=True)[1]
+    return adjusted_rand(np.asarray(given, dtype=np.int64), labels)
+
+
+RAW = {"cpu-sysbench.events_per_second": ("CPU_MT", 1.0), "memory-sysbench.transfer_rate": ("RAM", 1e9)}
+"""Metric -> published name of the feature, and what one unit of it is; the memory rate is in GB/s."""
+
+FEWEST = 3
+DEFECTS = (
+    "published definitions: always 3 groups (the smallest key is taken, not the best silhouette)",
+    "published definitions: raw values without scaling, so the largest number decides",
+    "the published value of the processor with one thread was not measured and is left out",
+)
+
+
+def published_groups(runs: OrientedRuns, nodes: tuple[str, ...], settings: GroupSettings) -> Groups:
+    """Return the groups of the published code: nothing below 3 nodes, 3 groups above.
+
+    Raises:
+        NotEnoughData: for exactly 3 nodes, where the published code fails, and for nodes without the two benchmarks.
+
+    Source: perona.md 4.1 and 4.4 (`NodeClustererService.groovy`): k-means for k = 3 .. min(10, n) - 1, the smallest k,
+    labels from the quartiles over the centroids.
+    """
+    raw = _raw(runs, nodes)
+    if len(nodes) == FEWEST:
+        raise NotEnoughData(
+            f"the published grouping fails at exactly {FEWEST} nodes; use mode corrected, or measure a fourth node"
+        )
+    labels, silhouettes = _published_search(raw, settings.ranking.seed) if len(nodes) > FEWEST else (None, {})
+    groups = () if labels is None else _published_groups(raw, nodes, labels)
+    short = () if groups else (f"published definitions: fewer than {FEWEST} nodes give no groups at all",)
+    return Groups(
+        settings=settings,
+        k=len(groups),
+        silhouette=silhouettes.get(str(FEWEST), float("nan")),
+        groups=groups,
+        aspects=tuple(name for name, _ in RAW.values()),
+        silhouettes=silhouettes,
+        stability=float("nan"),
+        reference_rand=float("nan"),
+        not_grouped={},
+        notes=(*DEFECTS, *short),
+        published=True,
+    )
+
+
+def _raw(runs: OrientedRuns, nodes: tuple[str, ...]) -> Floats:
+    """Return (n_nodes, 2) medians in the published units."""
+    raw = np.full((len(nodes), len(RAW)), np.nan)
+    for column, (metric, (_, unit)) in enumerate(RAW.items()):
+        values = runs.logs[:, runs.metrics.index(metric)]
+        for row, node in enumerate(nodes):
+            own = values[(runs.node == node) & np.isfinite(values)]
+            if not len(own):
+                raise NotEnoughData(f"node {node} has no value of {metric}, which the published grouping needs")
+            raw[row, column] = np.exp(np.median(own)) / unit
+    return raw
+
+
+def _published_search(raw: Floats, seed: int) -> tuple[Ints, dict[str, float]]:
+    from sklearn.metrics import silhouette_score  # noqa: PLC0415  heavy
+
+    most = min(MOST_GROUPS, len(raw), len(np.unique(raw, axis=0)) + 1)
+    found = {k: k_means(raw, k, seed, N_STARTS) for k in range(FEWEST, most)}
+    if not found:
+        raise NotEnoughData("the nodes have fewer than 3 different values; the published grouping needs 3")
+    return by_size(found[FEWEST]), {str(k): float(silhouette_score(raw, labels)) for k, labels in found.items()}
+
+
+def _published_groups(raw: Floats, nodes: tuple[str, ...], labels: Ints) -> tuple[NodeGroup, ...]:
+    names = [name for name, _ in RAW.values()]
+    centroids = np.array([raw[labels == group].mean(axis=0) for group in range(labels.max() + 1)])
+    lower, upper = np.quantile(centroids, [0.25, 0.75], axis=0)
+    made = []
+    for group, centroid in enumerate(centroids):
+        level = np.where(centroid <= lower, 0, np.where(centroid >= upper, 2, 1))
+        told = {name: str(int(one)) for name, one in zip(names, level, strict=True)}
+        scores = {name: float(value) for name, value in zip(names, centroid, strict=True)}
+        made.append(NodeGroup(tuple(nodes[row] for row in np.flatnonzero(labels == group)), told, scores))
+    return tuple(made)

@@ -1,1 +1,0 @@
-"""Machines that are alike."""

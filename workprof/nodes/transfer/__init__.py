@@ -1,1 +1,0 @@
-"""Runtimes on one machine from runs on another."""
