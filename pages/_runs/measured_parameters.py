@@ -7,7 +7,7 @@ from typing import Any
 
 from pages._runs.parameters import Parameters, number
 from workprof.nodes.advice import AdviceSettings
-from workprof.nodes.detection import DetectionAsked
+from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.selection import RankSettings
@@ -49,7 +49,7 @@ def _advice(asked: AdviceSettings) -> Parameters:
     return _rank(asked.ranking) | {"nodes_profile": str(asked.profile)} | own
 
 
-def _detection(asked: DetectionAsked) -> Parameters:
+def _detection(asked: DegradationSettings) -> Parameters:
     found: Parameters = {"nodes_detect_mode": asked.detect.mode, "nodes_detector": asked.detect.detector}
     return found | {"nodes_alarms": number(asked.detect.false_alarm_share * 100)}
 
@@ -75,7 +75,7 @@ MEASURED_MAKERS: dict[type, Callable[[Any], Parameters]] = {
     RankSettings: _rank,
     GroupSettings: _groups,
     AdviceSettings: _advice,
-    DetectionAsked: _detection,
+    DegradationSettings: _detection,
     DetectSettings: _run,
     TimelineSettings: _run,
     MatchRunSettings: _match,

@@ -13,8 +13,8 @@ from tests.cli.test_runs import asked_again, keys, made, run_of, shell
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
-from workprof.nodes.detection import DetectionAsked
-from workprof.nodes.detection_data import DetectSettings as DegradationSettings
+from workprof.nodes.detection import DegradationSettings
+from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.changepoints.settings import ChangePointSettings
@@ -132,10 +132,10 @@ def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question
 @pytest.mark.soak
 def test_a_detection_is_found_again_by_its_python_and_its_command(kept, bench):
     """Training takes long, so its result is made by hand: the key is what must be the same."""
-    asked = DegradationSettings(epochs=1, false_alarm_share=0.1, train_share=0.5)
+    asked = NodeDetectSettings(epochs=1, false_alarm_share=0.1, train_share=0.5)
     with bench() as opened:
         key = opened.degradation_answer(kept[1]["nodes"], asked).key
-        about = DETECT.about(key, "runs", DetectionAsked(asked), 12.0)
+        about = DETECT.about(key, "runs", DegradationSettings(asked), 12.0)
         opened._cache.put(key, records_for_nodes.detection(), about)
         code, command = opened.run_in_python(run_of(key)), opened.run_in_shell(run_of(key))
     before = keys(bench)

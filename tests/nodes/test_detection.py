@@ -10,14 +10,14 @@ from tests.nodes.run_frames import frame_of, real_runs, simulated
 from tests.shared_data import needs_shared_data
 from workprof.cli.nodes_detect import detection_answer
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.baselines import best_blend
+from workprof.nodes.baselines import best_feature_weights
 from workprof.nodes.calibration import f1
 from workprof.nodes.detection import Detection, detect_degradation, principal_axes
-from workprof.nodes.detection_data import BASELINES, COMBINED, PERONA, DetectSettings, scene_of
+from workprof.nodes.detection_data import BASELINES, COMBINED, PERONA, DetectSettings, detection_data
 from workprof.nodes.histories import first_share, run_table
 from workprof.nodes.network import Recipe
 from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.perona import search
+from workprof.nodes.perona import search_recipe
 from workprof.records import pack, to_json, unpack
 from workprof.synthetic.benchmarks import BenchmarkTraceSettings, benchmark_trace, write_benchmark_trace
 
@@ -147,15 +147,17 @@ def test_without_labels_there_are_p_values(frame):
 def test_a_search_stays_inside_the_space_and_the_training_part(frame):
     settings = DetectSettings(trials=1, epochs=1)
     table = run_table(parse_runs(frame))
-    scene = scene_of(table, first_share(table, 0.6), seed=0)
+    data = detection_data(table, first_share(table, 0.6), seed=0)
     told = []
-    found = search(scene, best_blend(scene, 0), settings, Recipe(epochs=1), lambda share, message: told.append(message))
+    found = search_recipe(
+        data, best_feature_weights(data, 0), settings, Recipe(epochs=1), lambda share, message: told.append(message)
+    )
     assert told == ["Trying recipe 1 of 1"]
     assert (found.epochs, found.strict) == (1, True)
-    tested = ~scene.train
+    tested = ~data.train
     garbled = dataclasses.replace(table, values=np.where(tested[:, None], table.values * 5, table.values))
-    other = scene_of(garbled, first_share(garbled, 0.6), seed=0)
-    assert search(other, best_blend(other, 0), settings, Recipe(epochs=1)) == found
+    other = detection_data(garbled, first_share(garbled, 0.6), seed=0)
+    assert search_recipe(other, best_feature_weights(other, 0), settings, Recipe(epochs=1)) == found
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from workprof.nodes.network import (
     SavedNetwork,
     Sizes,
     alpha_dropout,
+    apply_network,
     attend,
     first_weights,
     forward,
@@ -19,7 +20,6 @@ from workprof.nodes.network import (
     jax_on_cpu,
     norm,
     padded,
-    tell,
 )
 from workprof.nodes.training import train
 from workprof.records import pack, unpack
@@ -85,7 +85,7 @@ def test_hops_equal_powers_of_the_attention():
 
 def test_norm_is_the_published_ten_norm():
     for value, expected in ((0.5, 1.0008), (0.8, 1.064), (1.0, 1.246)):
-        run = np.append(np.full(8, value), 1.0)  # eight metrics and the one-hot, perona.md 6
+        run = np.append(np.full(8, value), 1.0)  # eight metrics and the one-hot
         assert float(norm(run)) == pytest.approx(expected, abs=1e-3)
     assert float(norm(np.zeros(3))) == 0
 
@@ -146,7 +146,7 @@ def trained():
 @pytest.mark.slow
 def test_training_learns_types_runs_and_anomalies(trained):
     case, found = trained
-    told = tell(found.weights, case, TINY)
+    told = apply_network(found.weights, case, TINY)
     assert (told.kind == case.kind).all()
     assert ((told.logit > 0) == case.label[:, -1]).mean() > 0.95
     assert ((told.restored - case.targets[:, -1]) ** 2).mean() < 0.02
@@ -175,14 +175,17 @@ def test_a_network_comes_back_from_its_stored_form(trained):
     back = unpack(SavedNetwork, pack(kept))
     assert back.recipe == TINY
     np.testing.assert_array_equal(
-        tell(back.weights, case, back.recipe).logit, tell(kept.weights, case, kept.recipe).logit
+        apply_network(back.weights, case, back.recipe).logit, apply_network(kept.weights, case, kept.recipe).logit
     )
 
 
 @pytest.mark.slow
 def test_told_is_the_same_window_by_window(trained):
     case, found = trained
-    whole, part = tell(found.weights, case, TINY), tell(found.weights, case.at(np.array([7, 3])), TINY)
+    whole, part = (
+        apply_network(found.weights, case, TINY),
+        apply_network(found.weights, case.at(np.array([7, 3])), TINY),
+    )
     np.testing.assert_allclose(part.logit, whole.logit[[7, 3]], atol=1e-12)
     assert padded(1) == 16
     assert padded(17) == 32

@@ -122,5 +122,5 @@ def test_published_selection_loses_what_is_small_in_seconds():
 def test_published_selection_keeps_about_as_many_as_the_paper():
     table = run_table(parse_runs(real_runs()))
     found = learn_published(published_table(table), np.flatnonzero(first_share(table, 0.6)))
-    assert 48 <= len(found.orientations) <= 60  # the paper's 54, with or without the six types (perona.md 2.1)
+    assert 48 <= len(found.orientations) <= 60  # the paper's 54, with or without the six types
     assert all(one.used == one.by_data for one in found.orientations)

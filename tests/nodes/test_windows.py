@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.nodes.run_frames import simulated
-from workprof.nodes.detection_data import dealt_folds, later_folds
+from workprof.nodes.detection_data import stratified_folds, time_blocks
 from workprof.nodes.histories import Histories, first_share, rounds, run_table, with_history
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.perona import BETWEEN, edge_mask, edges_of, learn_host_scaling, windows_of
@@ -94,7 +94,7 @@ def test_rounds_take_every_run_once_and_each_cell_once_a_round(table):
 
 def test_dealt_folds_are_even_in_every_stratum():
     strata = np.repeat([0, 1, 2], [20, 9, 2])
-    fold = dealt_folds(strata, 3, seed=1)
+    fold = stratified_folds(strata, 3, seed=1)
     assert np.bincount(fold, minlength=3).max() - np.bincount(fold, minlength=3).min() <= 1
     for stratum in range(3):
         counts = np.bincount(fold[strata == stratum], minlength=3)
@@ -103,7 +103,7 @@ def test_dealt_folds_are_even_in_every_stratum():
 
 def test_later_folds_are_later():
     cells, order = np.repeat([0, 1], [13, 3]), np.random.default_rng(0).permutation(16)
-    block = later_folds(cells, order, 2)
+    block = time_blocks(cells, order, 2)
     assert set(block[cells == 0].tolist()) == {0, 1, 2}
     for cell in (0, 1):
         by_time = block[cells == cell][np.argsort(order[cells == cell])]

@@ -11,7 +11,7 @@ from tests.charts import records_for_nodes as given
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import problems
 from workprof.cache import About
-from workprof.nodes.detection import DetectionAsked
+from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
@@ -59,10 +59,10 @@ def kept(tmp_path_factory, prepared):
         with Workbench(from_environment()) as workbench:
             once = workbench.ingest([few]).hash
             runs = workbench.ingest([many]).hash
-            key = DETECT.key(runs, DetectionAsked(DetectSettings()))
+            key = DETECT.key(runs, DegradationSettings(DetectSettings()))
             about = About(key, DETECT.name, "many", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
             workbench._cache.put(key, given.detection(("calm", "small")), about)
-            faithful = DETECT.key(runs, DetectionAsked(DetectSettings(mode="faithful")))
+            faithful = DETECT.key(runs, DegradationSettings(DetectSettings(mode="faithful")))
             workbench._cache.put(faithful, given.detection(("calm", "small")), replace(about, key=faithful))
     return folder / "home", runs, once
 

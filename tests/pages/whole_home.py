@@ -16,7 +16,7 @@ from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
-from workprof.nodes.detection import DetectionAsked
+from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.phases.settings import EvaluationSettings, MatchRunSettings, faithful_library
 from workprof.profiles.settings import ProfileSettings
@@ -78,7 +78,7 @@ def _tasks(workbench, folder):
 
 def _nodes(workbench, folder):
     runs = workbench.ingest([write(folder / "nodes.jsonl", runs_of(SPEEDS, n_runs=6))]).hash
-    key = DETECT.key(runs, DetectionAsked(DetectSettings()))
+    key = DETECT.key(runs, DegradationSettings(DetectSettings()))
     about = About(key, DETECT.name, "nodes", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
     workbench._cache.put(key, records_for_nodes.detection(("calm", "small")), about)
     return runs

@@ -9,7 +9,7 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.cli.further_settings import With, further
-from workprof.nodes.detection import Detection, DetectionAsked, ScoredRuns
+from workprof.nodes.detection import DegradationSettings, Detection, ScoredRuns
 from workprof.nodes.detection_data import CHOSEN, CORRECTED, DETECTORS, MODES, DetectSettings
 from workprof.units import format_share
 
@@ -46,7 +46,7 @@ def detect(
         mode=mode, detector=detector, false_alarm_share=false_alarms, trials=trials, epochs=epochs, seed=seed
     )
     with opened(home) as workbench:
-        asked = further(DetectionAsked(settings, train or ""), given)
+        asked = further(DegradationSettings(settings, train or ""), given)
         found: Detection = workbench.degradation(dataset, asked.detect, asked.train or None, progress=progress_line())
     for message in found.messages:
         warn(f"note: {message}")

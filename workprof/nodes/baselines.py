@@ -10,14 +10,14 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.nodes.calibration import logistic, run_losses
 from workprof.nodes.detection_data import (
-    Fitted,
+    DetectionData,
+    FittedDetector,
     RunFeatures,
-    Scene,
-    dealt_folds,
     fold_shares,
-    learn_space,
-    lengths,
-    unseen_scores,
+    learn_correlations,
+    mahalanobis_lengths,
+    out_of_fold_scores,
+    stratified_folds,
     worst_scored,
 )
 from workprof.nodes.histories import Distances
@@ -28,12 +28,12 @@ HOST_WEIGHTS = (0.15, 0.3, 0.6)
 STRENGTHS = (1.0, 10.0)
 """Inverse of the penalty; the grid is searched inside the training part."""
 N_REPEATS = 3
-N_FOLDS = 4
+N_GRID_FOLDS = 4
 ITERATIONS = 5000
 
 
 @dataclass(frozen=True)
-class Blend:
+class FeatureWeights:
     """How much the blocks of features weigh in a linear model, and how little it is held back."""
 
     own: float
@@ -45,93 +45,95 @@ class Blend:
         return np.hstack([features.general, self.own * features.own, self.host * features.host])
 
 
-def rule_scores(scene: Scene, name: str, rows: Ints, apart: Distances) -> Floats:
+def rule_scores(data: DetectionData, name: str, rows: Ints, distances: Distances) -> Floats:
     """Return the scores of a rule that learns from no label.
 
     'robust-z': worst scored metric in scales on the bad side of the history's median. 'ewma': the same to the
     exponentially weighted mean. 'mahalanobis': length of the distance to the mean of the three predecessors.
     """
-    n_metrics = scene.yardstick.n_metrics
+    n_metrics = data.scale.n_metrics
     if name == "robust-z":
-        return np.arcsinh(worst_scored(scene.table, rows, apart.to_median[:, :n_metrics]))
+        return np.arcsinh(worst_scored(data.table, rows, distances.to_median[:, :n_metrics]))
     if name == "ewma":
-        return np.arcsinh(worst_scored(scene.table, rows, apart.to_ewma[:, :n_metrics]))
-    return np.arcsinh(lengths(scene.table, scene.spaces[1], rows, apart.to_three))
+        return np.arcsinh(worst_scored(data.table, rows, distances.to_ewma[:, :n_metrics]))
+    return np.arcsinh(mahalanobis_lengths(data.table, data.correlations[1], rows, distances.to_three))
 
 
-def fit_rule(scene: Scene, name: str) -> Fitted:
+def fit_rule(data: DetectionData, name: str) -> FittedDetector:
     """Return a rule; correlations are learned anew without the runs of a fold, or these would lie too close."""
 
     def score(rows: Ints, normal: Bools) -> Floats:
-        return rule_scores(scene, name, rows, scene.apart_of(rows, normal))
+        return rule_scores(data, name, rows, data.distances_of(rows, normal))
 
-    own = rule_scores(scene, name, scene.rows, scene.apart)
-    shares = fold_shares(scene)
-    folds = [_without_fold(scene, share) for share in shares] if name == "mahalanobis" else None
-    return Fitted(score, *unseen_scores(scene, np.tile(own, (len(shares), 1)) if folds is None else np.array(folds)))
+    own = rule_scores(data, name, data.rows, data.distances)
+    shares = fold_shares(data)
+    folds = [_without_fold(data, share) for share in shares] if name == "mahalanobis" else None
+    return FittedDetector(
+        score, *out_of_fold_scores(data, np.tile(own, (len(shares), 1)) if folds is None else np.array(folds))
+    )
 
 
-def _without_fold(scene: Scene, share: Floats) -> Floats:
+def _without_fold(data: DetectionData, share: Floats) -> Floats:
     """Return (n_scored,) lengths by correlations of the runs that `share` (n_scored,) marks."""
-    learned = np.flatnonzero((share > 0) & ~scene.anomalous)
-    apart = scene.apart.to_three
-    space = learn_space(scene.table, scene.yardstick, scene.rows[learned], apart[learned])
-    return np.arcsinh(lengths(scene.table, space, scene.rows, apart))
+    learned = np.flatnonzero((share > 0) & ~data.anomalous)
+    distances = data.distances.to_three
+    correlations = learn_correlations(data.table, data.scale, data.rows[learned], distances[learned])
+    return np.arcsinh(mahalanobis_lengths(data.table, correlations, data.rows, distances))
 
 
-def fit_forest(scene: Scene, seed: int) -> Fitted:
+def fit_forest(data: DetectionData, seed: int) -> FittedDetector:
     """Return an isolation forest on the features of normal training runs, one for all benchmarks."""
-    features = scene.features_of(scene.rows, scene.apart)
+    features = data.features_of(data.rows, data.distances)
 
     def grown(share: Floats) -> Any:
         from sklearn.ensemble import IsolationForest  # noqa: PLC0415  heavy
 
-        learned = np.flatnonzero((share > 0) & ~scene.anomalous)
+        learned = np.flatnonzero((share > 0) & ~data.anomalous)
         return IsolationForest(n_estimators=N_TREES, random_state=seed).fit(features.general[learned])
 
-    folds = np.array([-grown(share).score_samples(features.general) for share in fold_shares(scene)])
-    whole = grown(np.ones(len(scene.rows)))
+    folds = np.array([-grown(share).score_samples(features.general) for share in fold_shares(data)])
+    whole = grown(np.ones(len(data.rows)))
 
     def score(rows: Ints, normal: Bools) -> Floats:
-        general = scene.features_of(rows, scene.apart_of(rows, normal)).general
+        general = data.features_of(rows, data.distances_of(rows, normal)).general
         return np.asarray(-whole.score_samples(general))
 
-    return Fitted(score, *unseen_scores(scene, folds))
+    return FittedDetector(score, *out_of_fold_scores(data, folds))
 
 
-def fit_logistic(scene: Scene, blend: Blend) -> Fitted:
+def fit_logistic(data: DetectionData, weights: FeatureWeights) -> FittedDetector:
     """Return logistic regression on all benchmarks at once: shared figures beside each one's own metrics."""
-    design = blend.design(scene.features_of(scene.rows, scene.apart))
-    folds = np.array([_logit(logistic_weights(scene, blend, share), design) for share in fold_shares(scene)])
-    whole = logistic_weights(scene, blend, np.ones(len(scene.rows)))
+    design = weights.design(data.features_of(data.rows, data.distances))
+    folds = np.array([_logit(logistic_weights(data, weights, share), design) for share in fold_shares(data)])
+    whole = logistic_weights(data, weights, np.ones(len(data.rows)))
 
     def score(rows: Ints, normal: Bools) -> Floats:
-        return _logit(whole, blend.design(scene.features_of(rows, scene.apart_of(rows, normal))))
+        return _logit(whole, weights.design(data.features_of(rows, data.distances_of(rows, normal))))
 
-    return Fitted(score, *unseen_scores(scene, folds))
+    return FittedDetector(score, *out_of_fold_scores(data, folds))
 
 
-def logistic_weights(scene: Scene, blend: Blend, share: Floats) -> Floats:
+def logistic_weights(data: DetectionData, weights: FeatureWeights, share: Floats) -> Floats:
     """Return (n_columns + 1,) weights and, last, the intercept, learned where `share` (n_scored,) is not 0."""
     learned = np.flatnonzero(share > 0)
-    design = blend.design(scene.features_of(scene.rows, scene.apart))[learned]
-    return _weights(design, scene.anomalous[learned], blend.strength)
+    design = weights.design(data.features_of(data.rows, data.distances))[learned]
+    return _weights(design, data.anomalous[learned], weights.strength)
 
 
-def best_blend(scene: Scene, seed: int) -> Blend:
-    """Return the blend with the least log loss over repeated folds of the training part; the mildest of equals."""
-    features = scene.features_of(scene.rows, scene.apart)
-    strata = scene.table.type_id[scene.rows] * 2 + scene.anomalous
-    folds = [dealt_folds(strata, N_FOLDS, seed + repeat) for repeat in range(N_REPEATS)]
-    grid = [Blend(own, host, c) for c in STRENGTHS for own in OWN_WEIGHTS for host in HOST_WEIGHTS]
-    losses = [_blend_loss(one.design(features), scene.anomalous, one.strength, folds) for one in grid]
+def best_feature_weights(data: DetectionData, seed: int) -> FeatureWeights:
+    """Return the weights with the least log loss over repeated folds of the training part; the mildest of equals."""
+    features = data.features_of(data.rows, data.distances)
+    strata = data.table.type_id[data.rows] * 2 + data.anomalous
+    folds = [stratified_folds(strata, N_GRID_FOLDS, seed + repeat) for repeat in range(N_REPEATS)]
+    grid = [FeatureWeights(own, host, c) for c in STRENGTHS for own in OWN_WEIGHTS for host in HOST_WEIGHTS]
+    losses = [_grid_loss(one.design(features), data.anomalous, one.strength, folds) for one in grid]
     return grid[int(np.argmin(losses))]
 
 
-def _blend_loss(design: Floats, anomalous: Bools, strength: float, folds: list[Ints]) -> float:
+def _grid_loss(design: Floats, anomalous: Bools, strength: float, folds: list[Ints]) -> float:
     told = np.zeros((len(folds), len(anomalous)))
     for repeat, fold in enumerate(folds):
-        for number in range(N_FOLDS):
+        for number in range(N_GRID_FOLDS):
             here = fold == number
             told[repeat, here] = _logit(_weights(design[~here], anomalous[~here], strength), design[here])
     return float(np.mean([run_losses(logistic(one), anomalous) for one in told]))

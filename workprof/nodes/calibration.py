@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.nodes.detection_data import COMBINED, PERONA, Fitted, Scene, Score
+from workprof.nodes.detection_data import COMBINED, PERONA, DetectionData, FittedDetector, Score
 from workprof.nodes.histories import UNKNOWN, rounds, with_history
 
 MANY_RUNS = 200
-"""From here on an isotonic curve, below it two numbers. Source: perona.md 4.3."""
+"""From here on an isotonic curve, below it two numbers, which fewer runs can tell."""
 
 N_BINS = 10
 STEPS = 100
@@ -180,7 +180,7 @@ class DetectorFigures:
 
 
 @dataclass(frozen=True)
-class Judged:
+class LabelledVerdicts:
     """Labelled runs with a detector's verdicts; all (n,)."""
 
     probability: Floats
@@ -188,7 +188,7 @@ class Judged:
     anomalous: Bools
 
 
-def figures_of(judged: Judged, threshold: float, validation_loss: float, seed: int) -> DetectorFigures:
+def detector_figures(judged: LabelledVerdicts, threshold: float, validation_loss: float, seed: int) -> DetectorFigures:
     """Return the figures of verdicts."""
     flag, truth = judged.flag, judged.anomalous
     return DetectorFigures(
@@ -242,7 +242,7 @@ Verdict = Callable[[Floats, Ints], tuple[Floats, Bools]]
 
 
 @dataclass(frozen=True)
-class Detector:
+class CalibratedDetector:
     """A trained detector with its probabilities.
 
     Attributes:
@@ -251,15 +251,15 @@ class Detector:
         calibration: from scores to probabilities.
         threshold: probability from which on a run is flagged.
         validation_loss: log loss on training runs that its fold had not seen.
-        unseen: (n_scored,) probabilities of those.
+        out_of_fold: (n_scored,) probabilities of those.
     """
 
     name: str
-    fitted: Fitted
+    fitted: FittedDetector
     calibration: Calibration
     threshold: float
     validation_loss: float
-    unseen: Floats
+    out_of_fold: Floats
 
     def verdict(self, scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
         """Return probabilities and flags of scored rows."""
@@ -268,41 +268,43 @@ class Detector:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Verdicts:
     """Verdicts on the runs of the test part; all (n_runs,).
 
     Attributes:
-        told: probability or p-value; NaN where there is no verdict.
+        value: probability or p-value; NaN where there is no verdict.
         flag: degraded.
         normal: what counted as normal for later runs.
     """
 
-    told: Floats
+    value: Floats
     flag: Bools
     normal: Bools
 
 
-def calibrated(scene: Scene, name: str, fitted: Fitted, false_alarm_share: float) -> Detector:
+def calibrated(data: DetectionData, name: str, fitted: FittedDetector, false_alarm_share: float) -> CalibratedDetector:
     """Return a detector whose probabilities were learned on runs later than those it was trained on.
 
     Its loss and its threshold come from folds that are dealt out, which judge every training run once.
     """
-    later = np.isfinite(fitted.later)
-    calibration = learn_calibration(fitted.later[later], scene.anomalous[later])
+    later = np.isfinite(fitted.later_blocks)
+    calibration = learn_calibration(fitted.later_blocks[later], data.anomalous[later])
     if calibration is AS_TOLD:
-        calibration = learn_calibration(fitted.dealt, scene.anomalous)
-    unseen = probability_of(calibration, fitted.dealt)
-    threshold = alarm_threshold(unseen, scene.anomalous, false_alarm_share)
-    return Detector(name, fitted, calibration, threshold, float(run_losses(unseen, scene.anomalous).mean()), unseen)
+        calibration = learn_calibration(fitted.out_of_fold, data.anomalous)
+    out_of_fold = probability_of(calibration, fitted.out_of_fold)
+    threshold = alarm_threshold(out_of_fold, data.anomalous, false_alarm_share)
+    return CalibratedDetector(
+        name, fitted, calibration, threshold, float(run_losses(out_of_fold, data.anomalous).mean()), out_of_fold
+    )
 
 
-def as_published(scene: Scene, name: str, fitted: Fitted) -> Detector:
+def as_published(data: DetectionData, name: str, fitted: FittedDetector) -> CalibratedDetector:
     """Return a detector that takes its score for a logit and flags from 0.5 on; nothing of it is validated."""
-    unseen = probability_of(AS_TOLD, fitted.dealt)
-    return Detector(name, fitted, AS_TOLD, PUBLISHED_THRESHOLD, float("nan"), unseen)
+    out_of_fold = probability_of(AS_TOLD, fitted.out_of_fold)
+    return CalibratedDetector(name, fitted, AS_TOLD, PUBLISHED_THRESHOLD, float("nan"), out_of_fold)
 
 
-def best_validated(anomalous: Bools, detectors: Mapping[str, Detector]) -> str:
+def best_validated(anomalous: Bools, detectors: Mapping[str, CalibratedDetector]) -> str:
     """Return the detector to go by: of those within a standard error of the least loss, the average before the network.
 
     An average of two near-equals varies least on runs to come, and the network sees more than the single baselines.
@@ -311,7 +313,7 @@ def best_validated(anomalous: Bools, detectors: Mapping[str, Detector]) -> str:
         anomalous: (n_scored,) labels.
         detectors: by name.
     """
-    losses = {name: run_losses(one.unseen, anomalous) for name, one in detectors.items()}
+    losses = {name: run_losses(one.out_of_fold, anomalous) for name, one in detectors.items()}
     best = min(losses, key=lambda name: float(losses[name].mean()))
     for name in (COMBINED, PERONA):
         if name in losses:
@@ -321,16 +323,16 @@ def best_validated(anomalous: Bools, detectors: Mapping[str, Detector]) -> str:
     return best
 
 
-def averaged(scene: Scene, parts: tuple[Detector, ...]) -> Fitted:
+def averaged(data: DetectionData, parts: tuple[CalibratedDetector, ...]) -> FittedDetector:
     """Return the mean of the calibrated logits of detectors."""
 
     def score(rows: Ints, normal: Bools) -> Floats:
         told = [logit(probability_of(one.calibration, one.fitted.score(rows, normal))) for one in parts]
         return np.asarray(np.mean(told, axis=0))
 
-    dealt = [logit(one.unseen) for one in parts]
-    later = [logit(probability_of(one.calibration, one.fitted.later)) for one in parts]
-    return Fitted(score, np.mean(dealt, axis=0), np.mean(later, axis=0))
+    out_of_fold = [logit(one.out_of_fold) for one in parts]
+    later = [logit(probability_of(one.calibration, one.fitted.later_blocks)) for one in parts]
+    return FittedDetector(score, np.mean(out_of_fold, axis=0), np.mean(later, axis=0))
 
 
 def logit(probability: Floats) -> Floats:
@@ -339,56 +341,57 @@ def logit(probability: Floats) -> Floats:
     return np.asarray(np.log(held / (1 - held)))
 
 
-def judge(scene: Scene, score: Score, verdict: Verdict, rows: Ints, *, true_labels: bool = False) -> Judgement:
+def judge(data: DetectionData, score: Score, verdict: Verdict, rows: Ints, *, true_labels: bool = False) -> Verdicts:
     """Return the verdicts on rows.
 
     A run that cannot be judged for want of history counts as normal for later ones unless it is known not to be.
 
     Args:
-        scene: the runs.
+        data: the runs.
         score: of a detector.
         verdict: from its scores.
         rows: positions outside the training part.
         true_labels: feed labels forward instead of verdicts, where known (published).
     """
-    told, flag = np.full(len(scene.table), np.nan), np.zeros(len(scene.table), dtype=bool)
-    normal, label = scene.known_normal.copy(), scene.table.label
-    for turn in rounds(scene.table, rows):
-        judged = with_history(scene.histories, turn, normal)
+    told, flag = np.full(len(data.table), np.nan), np.zeros(len(data.table), dtype=bool)
+    normal, label = data.known_normal.copy(), data.table.label
+    for turn in rounds(data.table, rows):
+        judged = with_history(data.histories, turn, normal)
         normal[turn] = label[turn] != 1
         if len(judged):
             told[judged], flag[judged] = verdict(score(judged, normal), judged)
             known = (label[judged] != UNKNOWN) & true_labels
             normal[judged] = np.where(known, label[judged] == 0, ~flag[judged])
-    return Judgement(told, flag, normal)
+    return Verdicts(told, flag, normal)
 
 
 def p_values(past: Floats, scores: Floats) -> Floats:
     """Return (1 + past scores at least as large) / (past scores + 1) of each score.
 
-    Source: perona.md 4.3. Equal to the rank test of exchangeable runs, so at most alpha of normal runs lie at or below
-    alpha.
+    Equal to the rank test of exchangeable runs, so at most alpha of normal runs lie at or below alpha.
     """
     ordered = np.sort(past)
     at_least = len(ordered) - np.searchsorted(ordered, scores, side="left")
     return np.asarray((1 + at_least) / (len(ordered) + 1))
 
 
-def rarity(scene: Scene, past: Floats, false_alarm_share: float) -> Callable[[Floats, Ints], tuple[Floats, Bools]]:
+def p_value_verdict(
+    data: DetectionData, past: Floats, false_alarm_share: float
+) -> Callable[[Floats, Ints], tuple[Floats, Bools]]:
     """Return the verdict by p-value among the training runs of the same benchmark.
 
     Args:
-        scene: the runs.
+        data: the runs.
         past: (n_scored,) scores of training runs.
         false_alarm_share: a run with a p-value up to this is flagged.
     """
-    kinds = scene.table.type_id[scene.rows]
+    kinds = data.table.type_id[data.rows]
 
     def verdict(scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
         told = np.ones(len(rows))
-        for kind in np.unique(scene.table.type_id[rows]).tolist():
-            here = scene.table.type_id[rows] == kind
-            told[here] = p_values(past[(kinds == kind) & ~scene.anomalous], scores[here])
+        for kind in np.unique(data.table.type_id[rows]).tolist():
+            here = data.table.type_id[rows] == kind
+            told[here] = p_values(past[(kinds == kind) & ~data.anomalous], scores[here])
         return told, told <= false_alarm_share
 
     return verdict

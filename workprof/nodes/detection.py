@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.baselines import Blend, best_blend, fit_forest, fit_logistic, fit_rule
+from workprof.nodes.baselines import FeatureWeights, best_feature_weights, fit_forest, fit_logistic, fit_rule
 from workprof.nodes.calibration import (
     AS_TOLD,
+    CalibratedDetector,
     Calibration,
-    Detector,
     DetectorFigures,
-    Judged,
-    Judgement,
+    LabelledVerdicts,
     Verdict,
+    Verdicts,
     as_published,
     averaged,
     best_validated,
     calibrated,
-    figures_of,
+    detector_figures,
     judge,
-    rarity,
+    p_value_verdict,
 )
 from workprof.nodes.detection_data import (
     CHOSEN,
@@ -37,15 +37,15 @@ from workprof.nodes.detection_data import (
     LOGISTIC,
     PERONA,
     RULES,
+    DetectionData,
     DetectSettings,
-    Fitted,
-    Scene,
-    scene_of,
+    FittedDetector,
+    detection_data,
 )
 from workprof.nodes.histories import LEAST_HISTORY, UNKNOWN, RunTable, first_share, run_table
-from workprof.nodes.network import Inputs, SavedNetwork, Told
+from workprof.nodes.network import Inputs, NetworkOutput, SavedNetwork
 from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.perona import PeronaDetector, fit_perona, recipe_of, search
+from workprof.nodes.perona import PeronaDetector, fit_perona, recipe_of, search_recipe
 from workprof.nodes.preprocess import DroppedMetric, Orientation
 from workprof.progress import Progress, silent
 from workprof.units import format_share
@@ -190,7 +190,7 @@ class Detection:
 
 
 @dataclass(frozen=True)
-class DetectionAsked:
+class DegradationSettings:
     """What makes a detection what it is.
 
     Attributes:
@@ -202,12 +202,12 @@ class DetectionAsked:
     train: str = ""
 
 
-def detect(frames: Mapping[str, pd.DataFrame], settings: DetectionAsked, progress: Progress) -> Detection:
+def detect(frames: Mapping[str, pd.DataFrame], settings: DegradationSettings, progress: Progress) -> Detection:
     """Return which runs are degraded, see `detect_degradation`; 'train' is among the frames where settings name it."""
     return detect_degradation(frames, settings.detect, progress)
 
 
-PLAIN = Blend(0.6, 0.3, 1.0)
+DEFAULT_WEIGHTS = FeatureWeights(0.6, 0.3, 1.0)
 """Where there are no labels to choose by."""
 
 WITHOUT_LABELS = "mahalanobis"
@@ -220,7 +220,7 @@ class _Trained:
     """Every detector and the verdict that each gives."""
 
     perona: PeronaDetector
-    detectors: dict[str, Detector]
+    detectors: dict[str, CalibratedDetector]
     verdicts: dict[str, Verdict]
 
 
@@ -240,24 +240,24 @@ def detect_degradation(
         SettingsError: for a detector that needs labels where there are none.
 
     Source:
-        perona.md 3 and 4.3. Ours splits by time, feeds verdicts forward instead of true labels, calibrates, and lets
-        validation inside the training part choose between the network and simpler detectors.
+        Perona (Scheinert et al. 2022). Ours splits by time, feeds verdicts forward instead of true labels, calibrates,
+        and lets validation inside the training part choose between the network and simpler detectors.
     """
     started = time.perf_counter()
     progress(0.0, "Reading the runs")
     table, in_training = _table(frames, settings)
-    scene = scene_of(table, in_training, settings.seed)
-    _refuse_unfit(scene, settings)
-    trained = _train_all(scene, settings, progress)
-    chosen = _chosen(scene, trained, settings)
-    test = np.flatnonzero(~in_training & table.usable & np.isin(table.type_id, table.type_id[scene.rows]))
+    data = detection_data(table, in_training, settings.seed)
+    _refuse_unfit(data, settings)
+    trained = _train_all(data, settings, progress)
+    chosen = _chosen(data, trained, settings)
+    test = np.flatnonzero(~in_training & table.usable & np.isin(table.type_id, table.type_id[data.rows]))
     judged = {}
     for done, (name, one) in enumerate(trained.detectors.items()):
         progress(TRAINED_SHARE + (1 - TRAINED_SHARE) * done / len(trained.detectors), f"Judging by {name}")
-        judged[name] = judge(scene, one.fitted.score, trained.verdicts[name], test, true_labels=settings.is_faithful)
-    figures = _figures(scene, trained, judged, settings)
-    found = Found(trained.perona, trained.detectors[chosen], judged[chosen], in_training, "train" in frames)
-    told = report(scene, found, figures, settings, time.perf_counter() - started)
+        judged[name] = judge(data, one.fitted.score, trained.verdicts[name], test, true_labels=settings.is_faithful)
+    figures = _figures(data, trained, judged, settings)
+    found = Outcome(trained.perona, trained.detectors[chosen], judged[chosen], in_training, "train" in frames)
+    told = report(data, found, figures, settings, time.perf_counter() - started)
     progress(1.0, "Done")
     return told
 
@@ -275,79 +275,83 @@ def _table(frames: Mapping[str, pd.DataFrame], settings: DetectSettings) -> tupl
     return run_table(parse_runs(both)), np.arange(len(both)) < len(frames["train"])
 
 
-def _refuse_unfit(scene: Scene, settings: DetectSettings) -> None:
+def _refuse_unfit(data: DetectionData, settings: DetectSettings) -> None:
     """Refuse, before anything is trained, a detector that these runs or this mode cannot have."""
-    without = () if scene.supervised else (LOGISTIC, COMBINED)
+    without = () if data.supervised else (LOGISTIC, COMBINED)
     known = [name for name in DETECTORS if name not in without and not (settings.is_faithful and name == COMBINED)]
     if settings.detector not in (CHOSEN, *known):
         reason = "there are no labels to learn from" if settings.detector in without else "it is not of this mode"
         raise SettingsError(f"detector is {settings.detector!r}, but {reason}; choose from {', '.join(known)}")
 
 
-def _train_all(scene: Scene, settings: DetectSettings, progress: Progress) -> _Trained:
+def _train_all(data: DetectionData, settings: DetectSettings, progress: Progress) -> _Trained:
     progress(0.02, "Fitting the baselines")
-    blend = best_blend(scene, settings.seed) if scene.supervised else PLAIN
-    fitted = {name: fit_rule(scene, name) for name in RULES} | {FOREST: fit_forest(scene, settings.seed)}
-    if scene.supervised:
-        fitted[LOGISTIC] = fit_logistic(scene, blend)
+    weights = best_feature_weights(data, settings.seed) if data.supervised else DEFAULT_WEIGHTS
+    fitted = {name: fit_rule(data, name) for name in RULES} | {FOREST: fit_forest(data, settings.seed)}
+    if data.supervised:
+        fitted[LOGISTIC] = fit_logistic(data, weights)
 
     def report_passes(share: float | None, message: str) -> None:
         progress(0.1 + (TRAINED_SHARE - 0.1) * (share or 0.0), message)
 
     recipe = recipe_of(settings)
-    if settings.trials and scene.supervised:
-        recipe = search(scene, blend, settings, recipe, report_passes)
-    perona = fit_perona(scene, blend, settings, recipe, report_passes)
-    if not scene.supervised:
-        return _without_labels(scene, perona, fitted, settings)
-    detectors = {name: calibrated(scene, name, one, settings.false_alarm_share) for name, one in fitted.items()}
+    if settings.trials and data.supervised:
+        recipe = search_recipe(data, weights, settings, recipe, report_passes)
+    perona = fit_perona(data, weights, settings, recipe, report_passes)
+    if not data.supervised:
+        return _without_labels(data, perona, fitted, settings)
+    detectors = {name: calibrated(data, name, one, settings.false_alarm_share) for name, one in fitted.items()}
     if settings.is_faithful:
-        detectors = {PERONA: as_published(scene, PERONA, perona.fitted), **detectors}
+        detectors = {PERONA: as_published(data, PERONA, perona.fitted), **detectors}
     else:
-        ours = calibrated(scene, PERONA, perona.fitted, settings.false_alarm_share)
+        ours = calibrated(data, PERONA, perona.fitted, settings.false_alarm_share)
         best = min(detectors.values(), key=lambda one: one.validation_loss)
-        both = averaged(scene, (ours, best))
-        combined = calibrated(scene, COMBINED, both, settings.false_alarm_share)
+        both = averaged(data, (ours, best))
+        combined = calibrated(data, COMBINED, both, settings.false_alarm_share)
         detectors = {PERONA: ours, **detectors, COMBINED: combined}
     return _Trained(perona, detectors, {name: one.verdict for name, one in detectors.items()})
 
 
 def _without_labels(
-    scene: Scene, perona: PeronaDetector, fitted: dict[str, Fitted], settings: DetectSettings
+    data: DetectionData, perona: PeronaDetector, fitted: dict[str, FittedDetector], settings: DetectSettings
 ) -> _Trained:
     """Return detectors whose verdict is a p-value."""
     fitted = {PERONA: perona.fitted, **fitted}
-    unknown = np.full(len(scene.rows), np.nan)
+    unknown = np.full(len(data.rows), np.nan)
     share = settings.false_alarm_share
-    detectors = {name: Detector(name, one, AS_TOLD, share, float("nan"), unknown) for name, one in fitted.items()}
-    return _Trained(perona, detectors, {name: rarity(scene, one.dealt, share) for name, one in fitted.items()})
+    detectors = {
+        name: CalibratedDetector(name, one, AS_TOLD, share, float("nan"), unknown) for name, one in fitted.items()
+    }
+    return _Trained(
+        perona, detectors, {name: p_value_verdict(data, one.out_of_fold, share) for name, one in fitted.items()}
+    )
 
 
-def _chosen(scene: Scene, trained: _Trained, settings: DetectSettings) -> str:
+def _chosen(data: DetectionData, trained: _Trained, settings: DetectSettings) -> str:
     """Return the name of the detector that is asked for, or does best on validation."""
     if settings.detector != CHOSEN:
         return settings.detector
     if settings.is_faithful:
         return PERONA
-    if not scene.supervised:
+    if not data.supervised:
         return WITHOUT_LABELS
-    return best_validated(scene.anomalous, trained.detectors)
+    return best_validated(data.anomalous, trained.detectors)
 
 
 def _figures(
-    scene: Scene, trained: _Trained, judged: Mapping[str, Judgement], settings: DetectSettings
+    data: DetectionData, trained: _Trained, judged: Mapping[str, Verdicts], settings: DetectSettings
 ) -> dict[str, DetectorFigures]:
     """Return the figures of every detector on labelled runs of the test part; none without labels there."""
-    label = scene.table.label
+    label = data.table.label
     found = {}
     for name, one in judged.items():
-        rows = np.flatnonzero(np.isfinite(one.told) & (label != UNKNOWN))
+        rows = np.flatnonzero(np.isfinite(one.value) & (label != UNKNOWN))
         if not len(rows):
             continue
-        told = one.told[rows] if scene.supervised else 1 - one.told[rows]
+        told = one.value[rows] if data.supervised else 1 - one.value[rows]
         detector = trained.detectors[name]
-        verdicts = Judged(told, one.flag[rows], label[rows] == 1)
-        found[name] = figures_of(verdicts, detector.threshold, detector.validation_loss, settings.seed)
+        verdicts = LabelledVerdicts(told, one.flag[rows], label[rows] == 1)
+        found[name] = detector_figures(verdicts, detector.threshold, detector.validation_loss, settings.seed)
     return found
 
 
@@ -356,13 +360,13 @@ LEAST_SIZE = 1.0
 """In scales: what lies closer drives nothing."""
 
 
-def drivers_of(scene: Scene, rows: Ints, normal: Bools) -> tuple[tuple[Driver, ...], ...]:
+def drivers_of(data: DetectionData, rows: Ints, normal: Bools) -> tuple[tuple[Driver, ...], ...]:
     """Return the drivers of each row, the largest first; `normal` (n_runs,) tells what it is compared with."""
-    table = scene.table
-    apart = scene.apart_of(rows, normal).to_median
+    table = data.table
+    distances = data.distances_of(rows, normal).to_median
     sign = np.append(np.where(table.sign == 0, 1, table.sign), np.ones(table.host.shape[1], dtype=np.int64))
     names = [*table.parsed.metrics, *(f"host.{name}" for name in table.parsed.host_names)]
-    return tuple(_largest(names, one * sign) for one in apart)
+    return tuple(_largest(names, one * sign) for one in distances)
 
 
 def _largest(names: list[str], sizes: Floats) -> tuple[Driver, ...]:
@@ -375,7 +379,7 @@ FEW_ANOMALOUS = 10
 
 
 @dataclass(frozen=True)
-class Found:
+class Outcome:
     """What was trained and judged.
 
     Attributes:
@@ -387,42 +391,42 @@ class Found:
     """
 
     perona: PeronaDetector
-    detector: Detector
-    judged: Judgement
+    detector: CalibratedDetector
+    judged: Verdicts
     in_training: Bools
     from_other: bool
 
 
 def report(
-    scene: Scene, found: Found, figures: dict[str, DetectorFigures], settings: DetectSettings, seconds: float
+    data: DetectionData, found: Outcome, figures: dict[str, DetectorFigures], settings: DetectSettings, seconds: float
 ) -> Detection:
     """Return the record of a detection."""
-    table = scene.table
-    judged = np.isfinite(found.judged.told)
-    rows = np.concatenate([scene.rows, np.flatnonzero(judged)])
+    table = data.table
+    judged = np.isfinite(found.judged.value)
+    rows = np.concatenate([data.rows, np.flatnonzero(judged)])
     rank = np.empty(len(table), dtype=np.int64)
     rank[table.order] = np.arange(len(table))
     rows = rows[np.argsort(rank[rows], kind="stable")]
-    inputs, told = found.perona.look(rows, found.judged.normal)
+    inputs, told = found.perona.outputs(rows, found.judged.normal)
     errors = _errors(inputs, told)
     tested = judged[rows]
-    preparation = found.perona.reading.preparation
+    preparation = found.perona.reader.preparation
     return Detection(
         settings=settings,
         published=settings.is_faithful,
-        supervised=scene.supervised,
+        supervised=data.supervised,
         detector=found.detector.name,
         threshold=found.detector.threshold,
         model=_model_figures(inputs, told, tested),
         detectors=figures,
-        calibration=found.detector.calibration if scene.supervised else None,
-        runs=_scored(scene, found, rows, told, errors),
-        not_scored=_unscored(scene, found, judged),
-        parts=_parts(scene, found, judged, settings),
+        calibration=found.detector.calibration if data.supervised else None,
+        runs=_scored(data, found, rows, told, errors),
+        not_scored=_unscored(data, found, judged),
+        parts=_parts(data, found, judged, settings),
         dropped=preparation.dropped,
         orientations=preparation.orientations,
         network=found.perona.network,
-        messages=_messages(scene, found),
+        messages=_messages(data, found),
         seconds=seconds,
     )
 
@@ -437,13 +441,13 @@ def principal_axes(codes: Floats) -> Floats:
     return placed
 
 
-def _errors(inputs: Inputs, told: Told) -> Floats:
+def _errors(inputs: Inputs, told: NetworkOutput) -> Floats:
     counted = inputs.counted[:, -1]
     squared = counted * (told.restored - inputs.targets[:, -1]) ** 2
     return np.asarray(squared.sum(axis=1) / np.maximum(counted.sum(axis=1), 1))
 
 
-def _model_figures(inputs: Inputs, told: Told, tested: Bools) -> ModelFigures:
+def _model_figures(inputs: Inputs, told: NetworkOutput, tested: Bools) -> ModelFigures:
     if not tested.any():
         return ModelFigures(float("nan"), float("nan"), 0)
     counted = inputs.counted[tested, -1]
@@ -452,9 +456,9 @@ def _model_figures(inputs: Inputs, told: Told, tested: Bools) -> ModelFigures:
     return ModelFigures(float(squared.sum() / counted.sum()), float(right.mean()), int(tested.sum()))
 
 
-def _scored(scene: Scene, found: Found, rows: Ints, told: Told, errors: Floats) -> ScoredRuns:
-    table, parsed = scene.table, scene.table.parsed
-    value, flag = _verdicts(scene, found)
+def _scored(data: DetectionData, found: Outcome, rows: Ints, told: NetworkOutput, errors: Floats) -> ScoredRuns:
+    table, parsed = data.table, data.table.parsed
+    value, flag = _verdicts(data, found)
     unknown = np.full(len(rows), np.nan)
     return ScoredRuns(
         row_id=parsed.row_ids[rows],
@@ -463,10 +467,10 @@ def _scored(scene: Scene, found: Found, rows: Ints, told: Told, errors: Floats) 
         started_s=parsed.started_s[rows],
         tested=~found.in_training[rows],
         label=table.label[rows],
-        p_anomalous=value[rows] if scene.supervised else unknown,
-        p_value=unknown if scene.supervised else value[rows],
+        p_anomalous=value[rows] if data.supervised else unknown,
+        p_value=unknown if data.supervised else value[rows],
         flag=flag[rows],
-        drivers=drivers_of(scene, rows, found.judged.normal),
+        drivers=drivers_of(data, rows, found.judged.normal),
         reconstruction_error=errors,
         distance=np.linalg.norm(told.code - told.predicted, axis=1),
         codes=told.code,
@@ -474,18 +478,18 @@ def _scored(scene: Scene, found: Found, rows: Ints, told: Told, errors: Floats) 
     )
 
 
-def _verdicts(scene: Scene, found: Found) -> tuple[Floats, Bools]:
+def _verdicts(data: DetectionData, found: Outcome) -> tuple[Floats, Bools]:
     """Return verdicts of all runs: of training runs from the folds that had not seen them, NaN without labels."""
-    value, flag = found.judged.told.copy(), found.judged.flag.copy()
-    value[scene.rows] = found.detector.unseen
-    flag[scene.rows] = found.detector.unseen >= found.detector.threshold
+    value, flag = found.judged.value.copy(), found.judged.flag.copy()
+    value[data.rows] = found.detector.out_of_fold
+    flag[data.rows] = found.detector.out_of_fold >= found.detector.threshold
     return value, flag
 
 
-def _unscored(scene: Scene, found: Found, judged: Bools) -> tuple[Unscored, ...]:
-    table, parsed = scene.table, scene.table.parsed
+def _unscored(data: DetectionData, found: Outcome, judged: Bools) -> tuple[Unscored, ...]:
+    table, parsed = data.table, data.table.parsed
     problems = {one.position: one.reason for one in parsed.problems}
-    known = set(table.type_id[scene.rows].tolist())
+    known = set(table.type_id[data.rows].tolist())
     told: list[Unscored] = []
     for row in table.order[~found.in_training[table.order] & ~judged[table.order]].tolist():
         reason = f"fewer than {LEAST_HISTORY} earlier normal runs"
@@ -496,41 +500,41 @@ def _unscored(scene: Scene, found: Found, judged: Bools) -> tuple[Unscored, ...]
     return tuple(told)
 
 
-def _parts(scene: Scene, found: Found, judged: Bools, settings: DetectSettings) -> Parts:
+def _parts(data: DetectionData, found: Outcome, judged: Bools, settings: DetectSettings) -> Parts:
     share = f"the first {format_share(settings.train_share, 0)} of the runs of each node and benchmark"
     return Parts(
         n_train=int(found.in_training.sum()),
         n_test=int((~found.in_training).sum()),
-        n_train_scored=len(scene.rows),
-        n_train_anomalous=int(scene.anomalous.sum()),
+        n_train_scored=len(data.rows),
+        n_train_anomalous=int(data.anomalous.sum()),
         n_scored=int(judged.sum()),
         by="another dataset" if found.from_other else share,
     )
 
 
-def _messages(scene: Scene, found: Found) -> tuple[str, ...]:
+def _messages(data: DetectionData, found: Outcome) -> tuple[str, ...]:
     told = []
-    n_bad = int(scene.anomalous.sum())
-    if not scene.supervised:
+    n_bad = int(data.anomalous.sum())
+    if not data.supervised:
         told.append(
             "no training run is labelled as stressed, or every one is: p-values stand in for probabilities, on the "
             "assumption that the training runs are mostly normal"
         )
     elif n_bad < FEW_ANOMALOUS:
         told.append(f"{n_bad} stressed training runs are few; probabilities are rough")
-    told.extend(_pooling(scene.table))
-    seen = _seen(scene.table, found.in_training)
+    told.extend(_pooling(data.table))
+    seen = _seen(data.table, found.in_training)
     if seen:
         told.append(f"{seen} judged runs are in the training part, too: figures on them are too good")
-    reading = found.perona.reading
-    judged = np.isfinite(found.judged.told)
-    outside, measured = int(reading.n_outside[judged].sum()), int(reading.owned[judged].sum())
+    reader = found.perona.reader
+    judged = np.isfinite(found.judged.value)
+    outside, measured = int(reader.n_outside[judged].sum()), int(reader.owned[judged].sum())
     if outside:
         told.append(
             f"{format_share(outside / measured)} of the judged values lie more than a tenth outside the range of "
             "training; the network sees them at that edge"
         )
-    disagreeing = sum(one.disagree for one in reading.preparation.orientations)
+    disagreeing = sum(one.disagree for one in reader.preparation.orientations)
     if disagreeing:
         told.append(f"of {disagreeing} metrics the values point the other way than what is declared")
     return tuple(told)

@@ -12,11 +12,11 @@ from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.histories import (
     UNKNOWN,
     Distances,
+    DistanceScale,
     Histories,
     RunTable,
-    Yardstick,
-    distances,
-    learn_yardstick,
+    history_distances,
+    learn_distance_scale,
     with_history,
 )
 
@@ -41,7 +41,7 @@ class DetectSettings:
         detector: one of `DETECTORS`, or 'chosen': the best on validation inside the training part.
         train_share: of the runs of each (node, benchmark) by time, where no other dataset is trained on.
         false_alarm_share: of normal runs that may be flagged at most, 0-1; by validation, not by promise.
-        trials: of the search over the published space of the network; 0 = our recipe.
+        trials: of the search_recipe over the published space of the network; 0 = our recipe.
         epochs: passes of the training; 0 = the recipe's.
         seed: of every draw.
 
@@ -74,7 +74,7 @@ class DetectSettings:
                 raise SettingsError(f"{name} is {value}; give a number from {least} to {most}")
 
         if self.trials and self.is_faithful:
-            raise SettingsError(f"trials is {self.trials}; the search is of mode {CORRECTED}, leave it out")
+            raise SettingsError(f"trials is {self.trials}; the search_recipe is of mode {CORRECTED}, leave it out")
 
     @property
     def is_faithful(self) -> bool:
@@ -82,7 +82,7 @@ class DetectSettings:
         return self.mode == FAITHFUL
 
 
-def dealt_folds(strata: Ints, n_folds: int, seed: int) -> Ints:
+def stratified_folds(strata: Ints, n_folds: int, seed: int) -> Ints:
     """Return (n,) fold numbers: each stratum is shuffled and dealt out, one stratum going on where the last ended."""
     rng = np.random.default_rng(seed)
     fold = np.zeros(len(strata), dtype=np.int64)
@@ -94,7 +94,7 @@ def dealt_folds(strata: Ints, n_folds: int, seed: int) -> Ints:
     return fold
 
 
-def later_folds(cells: Ints, order: Ints, n_folds: int) -> Ints:
+def time_blocks(cells: Ints, order: Ints, n_folds: int) -> Ints:
     """Return (n,) blocks of time within each cell: 0 is only learned from, block k is judged by all blocks before it.
 
     Args:
@@ -117,7 +117,7 @@ SHRUNK = 0.5
 
 
 @dataclass(frozen=True)
-class MetricSpace:
+class MetricCorrelations:
     """Inverse correlations of the metrics' distances, one matrix per benchmark.
 
     Attributes:
@@ -129,44 +129,44 @@ class MetricSpace:
     columns: tuple[Ints, ...]
 
 
-def learn_space(table: RunTable, yardstick: Yardstick, rows: Ints, apart: Floats) -> MetricSpace:
+def learn_correlations(table: RunTable, scale: DistanceScale, rows: Ints, distances: Floats) -> MetricCorrelations:
     """Return the correlations of normal runs' distances.
 
     Args:
         table: the runs.
-        yardstick: floors and scales.
+        scale: floors and scales.
         rows: positions of normal training runs.
-        apart: (n_rows, n_columns) their distances.
+        distances: (n_rows, n_columns) their distances.
     """
     inverse, columns = [], []
     for kind in range(len(table.types)):
-        own = np.flatnonzero((table.owner == kind) & np.isfinite(yardstick.scale[0, kind, : yardstick.n_metrics]))
-        mine = np.clip(apart[table.type_id[rows] == kind][:, own], -4, 4)
+        own = np.flatnonzero((table.owner == kind) & np.isfinite(scale.spread[0, kind, : scale.n_metrics]))
+        mine = np.clip(distances[table.type_id[rows] == kind][:, own], -4, 4)
         correlation = mine.T @ mine / max(len(mine), 1)
         inverse.append(np.linalg.inv(SHRUNK * correlation + (1 - SHRUNK) * np.eye(len(own))))
         columns.append(own.astype(np.int64))
-    return MetricSpace(tuple(inverse), tuple(columns))
+    return MetricCorrelations(tuple(inverse), tuple(columns))
 
 
-def lengths(table: RunTable, space: MetricSpace, rows: Ints, apart: Floats) -> Floats:
+def mahalanobis_lengths(table: RunTable, correlations: MetricCorrelations, rows: Ints, distances: Floats) -> Floats:
     """Return (n_rows,) Mahalanobis lengths per metric: about 1 for a normal run."""
     found = np.zeros(len(rows))
-    for kind, (inverse, own) in enumerate(zip(space.inverse, space.columns, strict=True)):
+    for kind, (inverse, own) in enumerate(zip(correlations.inverse, correlations.columns, strict=True)):
         here = np.flatnonzero(table.type_id[rows] == kind)
-        mine = np.clip(apart[here][:, own], -CLIPPED, CLIPPED)
+        mine = np.clip(distances[here][:, own], -CLIPPED, CLIPPED)
         found[here] = np.sqrt(np.maximum(np.einsum("ri,ij,rj->r", mine, inverse, mine), 0) / max(len(own), 1))
     return found
 
 
-def worst_scored(table: RunTable, rows: Ints, apart: Floats) -> Floats:
+def worst_scored(table: RunTable, rows: Ints, distances: Floats) -> Floats:
     """Return (n_rows,) how far the worst metric of the aspect's score lies on its bad side; 0 without one."""
     scored = np.flatnonzero(table.scored)
-    bad = -(apart[:, scored] * table.sign[scored])
+    bad = -(distances[:, scored] * table.sign[scored])
     own = table.owner[scored][None, :] == table.type_id[rows][:, None]
     return np.where(own.any(axis=1), np.where(own, bad, -np.inf).max(axis=1, initial=-np.inf), 0.0)
 
 
-def summary(table: RunTable, space: MetricSpace, rows: Ints, apart: Floats) -> Floats:
+def general_features(table: RunTable, correlations: MetricCorrelations, rows: Ints, distances: Floats) -> Floats:
     """Return (n_rows, 8) figures that mean the same for every benchmark, on a scale that tames large ones.
 
     Mean and worst of the scored metrics, worst, median and mean of all directed ones (negative = worse than the
@@ -174,13 +174,13 @@ def summary(table: RunTable, space: MetricSpace, rows: Ints, apart: Floats) -> F
     """
     found = np.zeros((len(rows), 8))
     for place, row in enumerate(rows.tolist()):
-        own = space.columns[table.type_id[row]]
-        mine, sign, scored = apart[place, own], table.sign[own], table.scored[own]
+        own = correlations.columns[table.type_id[row]]
+        mine, sign, scored = distances[place, own], table.sign[own], table.scored[own]
         directed, primary = (mine * sign)[sign != 0], (mine * sign)[scored]
         found[place, :2] = (primary.mean(), primary.min()) if len(primary) else (0, 0)
         found[place, 2:5] = (directed.min(), np.median(directed), directed.mean()) if len(directed) else (0, 0, 0)
         found[place, 6:] = (np.abs(mine).max(), np.median(np.abs(mine))) if len(mine) else (0, 0)
-    found[:, 5] = lengths(table, space, rows, apart)
+    found[:, 5] = mahalanobis_lengths(table, correlations, rows, distances)
     return np.asarray(np.arcsinh(found))
 
 
@@ -189,7 +189,7 @@ class RunFeatures:
     """Features of scored runs in blocks, so that a model can weigh the blocks.
 
     Attributes:
-        general: (n, 8) of `summary`.
+        general: (n, 8) of `general_features`.
         own: (n, n_metrics) distances of the run's own metrics; 0 for those of other benchmarks.
         host: (n, n_types * n_host) distances of the host's values, in the columns of the run's benchmark.
         type_id: (n,).
@@ -202,26 +202,28 @@ class RunFeatures:
 
 
 def run_features(
-    table: RunTable, yardstick: Yardstick, space: MetricSpace, rows: Ints, apart: Distances
+    table: RunTable, scale: DistanceScale, correlations: MetricCorrelations, rows: Ints, distances: Distances
 ) -> RunFeatures:
     """Return the features of runs from their distances to the median of their history."""
-    tame = np.arcsinh(apart.to_median)
-    n_metrics = yardstick.n_metrics
+    tame = np.arcsinh(distances.to_median)
+    n_metrics = scale.n_metrics
     type_id = table.type_id[rows]
     n_host = tame.shape[1] - n_metrics
     host = np.zeros((len(rows), len(table.types), n_host))
     host[np.arange(len(rows)), type_id] = tame[:, n_metrics:]
     own = np.where(table.owner[None, :] == type_id[:, None], tame[:, :n_metrics], 0.0)
-    return RunFeatures(summary(table, space, rows, apart.to_median), own, host.reshape(len(rows), -1), type_id)
+    return RunFeatures(
+        general_features(table, correlations, rows, distances.to_median), own, host.reshape(len(rows), -1), type_id
+    )
 
 
 TOO_FEW = "no training run has three earlier normal runs of the same node, benchmark and parameters; measure more"
-DEALT_FOLDS = 3
-LATER_FOLDS = 2
+N_FOLDS = 3
+N_BLOCKS = 2
 
 
 @dataclass(frozen=True)
-class Scene:
+class DetectionData:
     """The runs of a question, and what is learned without labels of single runs.
 
     Attributes:
@@ -231,11 +233,11 @@ class Scene:
             of the training part is known to be under stress.
         rows: (n_scored,) training runs with a label and three normal ones before them, by time.
         anomalous: (n_scored,) their labels.
-        dealt: (n_scored,) fold of each, stratified by benchmark and label.
-        later: (n_scored,) block of time of each, see `later_folds`.
-        yardstick: for distances; all three kinds.
-        spaces: correlations of the distances to the median, and of those to the last three.
-        apart: distances of `rows`.
+        fold: (n_scored,) fold of each, stratified by benchmark and label.
+        time_block: (n_scored,) block of time of each, see `time_blocks`.
+        scale: for distances; all three kinds.
+        correlations: correlations of the distances to the median, and of those to the last three.
+        distances: of `rows`.
     """
 
     table: RunTable
@@ -244,28 +246,28 @@ class Scene:
     known_normal: Bools
     rows: Ints
     anomalous: Bools
-    dealt: Ints
-    later: Ints
-    yardstick: Yardstick
-    spaces: tuple[MetricSpace, MetricSpace]
-    apart: Distances
+    fold: Ints
+    time_block: Ints
+    scale: DistanceScale
+    correlations: tuple[MetricCorrelations, MetricCorrelations]
+    distances: Distances
 
     @property
     def supervised(self) -> bool:
         """Whether both labels are there to learn from."""
         return bool(self.anomalous.any() and not self.anomalous.all())
 
-    def apart_of(self, rows: Ints, normal: Bools) -> Distances:
+    def distances_of(self, rows: Ints, normal: Bools) -> Distances:
         """Return the distances of runs from what `normal` (n_runs,) marks before them."""
-        return distances(self.table, self.histories, self.yardstick, rows, normal)
+        return history_distances(self.table, self.histories, self.scale, rows, normal)
 
-    def features_of(self, rows: Ints, apart: Distances) -> RunFeatures:
+    def features_of(self, rows: Ints, distances: Distances) -> RunFeatures:
         """Return what supervised detectors see."""
-        return run_features(self.table, self.yardstick, self.spaces[0], rows, apart)
+        return run_features(self.table, self.scale, self.correlations[0], rows, distances)
 
 
-def scene_of(table: RunTable, in_training: Bools, seed: int) -> Scene:
-    """Return the scene of runs.
+def detection_data(table: RunTable, in_training: Bools, seed: int) -> DetectionData:
+    """Return the data of runs.
 
     Args:
         table: the runs.
@@ -276,53 +278,53 @@ def scene_of(table: RunTable, in_training: Bools, seed: int) -> Scene:
         NotEnoughData: when no training run has three earlier normal ones.
     """
     train = in_training & table.usable
-    told_bad = bool((table.label[train] == 1).any())
-    counted = train & ((table.label != UNKNOWN) | (not told_bad))
+    any_stressed = bool((table.label[train] == 1).any())
+    counted = train & ((table.label != UNKNOWN) | (not any_stressed))
     normal, histories = counted & (table.label != 1), Histories(table)
     by_time = table.order[train[table.order]]  # the order of the table's rows decides nothing
     rows = with_history(histories, by_time[counted[by_time]], normal)
     if not len(rows):
         raise NotEnoughData(TOO_FEW)
     anomalous = table.label[rows] == 1
-    yardstick = learn_yardstick(table, histories, by_time, normal)
-    apart = distances(table, histories, yardstick, rows, normal)
+    scale = learn_distance_scale(table, histories, by_time, normal)
+    own_distances = history_distances(table, histories, scale, rows, normal)
     good = ~anomalous
     rank = np.argsort(table.order)
-    return Scene(
+    return DetectionData(
         table=table,
         histories=histories,
         train=train,
         known_normal=normal,
         rows=rows,
         anomalous=anomalous,
-        dealt=dealt_folds(table.type_id[rows] * 2 + anomalous, DEALT_FOLDS, seed),
-        later=later_folds(table.cell[rows], rank[rows], LATER_FOLDS),
-        yardstick=yardstick,
-        spaces=(
-            learn_space(table, yardstick, rows[good], apart.to_median[good]),
-            learn_space(table, yardstick, rows[good], apart.to_three[good]),
+        fold=stratified_folds(table.type_id[rows] * 2 + anomalous, N_FOLDS, seed),
+        time_block=time_blocks(table.cell[rows], rank[rows], N_BLOCKS),
+        scale=scale,
+        correlations=(
+            learn_correlations(table, scale, rows[good], own_distances.to_median[good]),
+            learn_correlations(table, scale, rows[good], own_distances.to_three[good]),
         ),
-        apart=apart,
+        distances=own_distances,
     )
 
 
-def fold_shares(scene: Scene) -> Floats:
-    """Return (n_dealt + n_later, n_scored) 1 where a fold's model may learn from a run."""
-    dealt = [scene.dealt != fold for fold in range(DEALT_FOLDS)]
-    later = [scene.later < block for block in range(1, LATER_FOLDS + 1)]
-    return np.array([*dealt, *later], dtype=np.float64)
+def fold_shares(data: DetectionData) -> Floats:
+    """Return (n_folds + n_blocks, n_scored) 1 where a fold's model may learn from a run."""
+    stratified = [data.fold != fold for fold in range(N_FOLDS)]
+    later = [data.time_block < block for block in range(1, N_BLOCKS + 1)]
+    return np.array([*stratified, *later], dtype=np.float64)
 
 
-def unseen_scores(scene: Scene, by_fold: Floats) -> tuple[Floats, Floats]:
-    """Return (n_scored,) scores by the dealt folds, and by the later ones; NaN for runs of block 0 in the latter.
+def out_of_fold_scores(data: DetectionData, by_fold: Floats) -> tuple[Floats, Floats]:
+    """Return (n_scored,) scores by the stratified folds, and by the later ones; NaN for runs of block 0 in the latter.
 
     Args:
-        scene: the runs.
-        by_fold: (n_dealt + n_later, n_scored) scores of each fold's model.
+        data: the runs.
+        by_fold: (n_folds + n_blocks, n_scored) scores of each fold's model.
     """
-    places = np.arange(len(scene.rows))
-    later = np.where(scene.later > 0, by_fold[DEALT_FOLDS + np.maximum(scene.later, 1) - 1, places], np.nan)
-    return by_fold[scene.dealt, places], later
+    places = np.arange(len(data.rows))
+    later = np.where(data.time_block > 0, by_fold[N_FOLDS + np.maximum(data.time_block, 1) - 1, places], np.nan)
+    return by_fold[data.fold, places], later
 
 
 Score = Callable[[Ints, Bools], Floats]
@@ -330,14 +332,15 @@ Score = Callable[[Ints, Bools], Floats]
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedDetector:
     """A detector after training.
 
     Attributes:
         score: for any runs.
-        dealt, later: (n_scored,) scores of training runs that its fold had not seen, see `unseen_scores`.
+        out_of_fold, later_blocks: (n_scored,) scores of training runs by models that had not seen them, see
+            `out_of_fold_scores`.
     """
 
     score: Score
-    dealt: Floats
-    later: Floats
+    out_of_fold: Floats
+    later_blocks: Floats

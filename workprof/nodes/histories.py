@@ -129,18 +129,18 @@ def rounds(table: RunTable, rows: Ints) -> list[Ints]:
     wanted = np.zeros(len(table), dtype=bool)
     wanted[rows] = True
     counts: dict[int, int] = {}
-    turns: list[list[int]] = []
+    by_round: list[list[int]] = []
     for row in table.order[wanted[table.order]].tolist():
-        turn = counts.get(int(table.cell[row]), 0)
-        counts[int(table.cell[row])] = turn + 1
-        if turn == len(turns):
-            turns.append([])
-        turns[turn].append(row)
-    return [np.array(turn, dtype=np.int64) for turn in turns]
+        number = counts.get(int(table.cell[row]), 0)
+        counts[int(table.cell[row])] = number + 1
+        if number == len(by_round):
+            by_round.append([])
+        by_round[number].append(row)
+    return [np.array(members, dtype=np.int64) for members in by_round]
 
 
 LEAST_HISTORY = 3
-"""Earlier normal runs that a verdict needs. Source: perona.md 3.1."""
+"""Earlier normal runs that a verdict needs, as in Perona."""
 
 LONGEST_HISTORY = 50
 EWMA_WEIGHT = 0.3
@@ -175,17 +175,17 @@ class Distances:
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class DistanceScale:
     """What distances are measured with, learned from training runs.
 
     Attributes:
         floor: (n_types, n_columns) the least value that a logarithm is taken of; NaN = the metric is not used.
-        scale: (3, n_types, n_columns) of the three distances.
+        spread: (3, n_types, n_columns) of the three distances.
         n_metrics: columns that are metrics; the others are host values.
     """
 
     floor: Floats
-    scale: Floats
+    spread: Floats
     n_metrics: int
 
 
@@ -212,19 +212,19 @@ def residuals(logs: Floats, histories: Histories, rows: Ints, normal: Bools) -> 
         rows: positions, each with enough history.
         normal: (n_runs,) which runs count as normal.
     """
-    found = np.full((3, len(rows), logs.shape[1]), np.nan)
+    centre = np.full((3, len(rows), logs.shape[1]), np.nan)
     for place, row in enumerate(rows.tolist()):
         past = logs[histories.normal_before(row, normal)[-LONGEST_HISTORY:]]
         weights = EWMA_WEIGHT * (1 - EWMA_WEIGHT) ** np.arange(len(past))[::-1]
         used = np.isfinite(past).all(axis=0)
         past = past[:, used]
-        found[0, place, used] = np.median(past, axis=0)
-        found[1, place, used] = past[-LEAST_HISTORY:].mean(axis=0)
-        found[2, place, used] = weights @ past / weights.sum()
-    return np.asarray(logs[rows] - found)
+        centre[0, place, used] = np.median(past, axis=0)
+        centre[1, place, used] = past[-LEAST_HISTORY:].mean(axis=0)
+        centre[2, place, used] = weights @ past / weights.sum()
+    return np.asarray(logs[rows] - centre)
 
 
-def learn_yardstick(table: RunTable, histories: Histories, train: Ints, normal: Bools) -> Yardstick:
+def learn_distance_scale(table: RunTable, histories: Histories, train: Ints, normal: Bools) -> DistanceScale:
     """Return floors and scales learned from training runs.
 
     Args:
@@ -242,38 +242,40 @@ def learn_yardstick(table: RunTable, histories: Histories, train: Ints, normal: 
         raise NotEnoughData(
             "no training run has three earlier normal runs of the same node, benchmark and parameters; measure more"
         )
-    apart = residuals(log_values(table, floor), histories, judged, normal)
-    scale = np.array([_scales(one, table.type_id[judged], len(table.types)) for one in apart])
-    return Yardstick(floor, scale, table.values.shape[1])
+    residual = residuals(log_values(table, floor), histories, judged, normal)
+    spread = np.array([_spreads(one, table.type_id[judged], len(table.types)) for one in residual])
+    return DistanceScale(floor, spread, table.values.shape[1])
 
 
-def distances(table: RunTable, histories: Histories, yardstick: Yardstick, rows: Ints, normal: Bools) -> Distances:
+def history_distances(
+    table: RunTable, histories: Histories, scale: DistanceScale, rows: Ints, normal: Bools
+) -> Distances:
     """Return the distances of rows, each with enough history, from the normal runs before them."""
-    apart = residuals(log_values(table, yardstick.floor), histories, rows, normal)
-    told = np.nan_to_num(apart / yardstick.scale[:, table.type_id[rows]])
-    return Distances(told[0], told[1], told[2])
+    residual = residuals(log_values(table, scale.floor), histories, rows, normal)
+    scaled = np.nan_to_num(residual / scale.spread[:, table.type_id[rows]])
+    return Distances(scaled[0], scaled[1], scaled[2])
 
 
 def _floors(table: RunTable, train: Ints) -> Floats:
     """Return (n_types, n_columns); NaN where a type has no positive value of a metric."""
     both = np.hstack([table.values, table.host])
-    found = np.full((len(table.types), both.shape[1]), np.nan)
+    floors = np.full((len(table.types), both.shape[1]), np.nan)
     for kind in range(len(table.types)):
         rows = both[train[table.type_id[train] == kind]]
         for column in range(both.shape[1]):
             positive = rows[:, column][rows[:, column] > 0]
             if len(positive):
-                found[kind, column] = np.median(positive) * FLOOR_SHARE
-    return found
+                floors[kind, column] = np.median(positive) * FLOOR_SHARE
+    return floors
 
 
-def _scales(apart: Floats, type_id: Ints, n_types: int) -> Floats:
+def _spreads(residual: Floats, type_id: Ints, n_types: int) -> Floats:
     """Return (n_types, n_columns) robust scales; infinite where nothing is known, so that the distance is 0."""
-    found = np.full((n_types, apart.shape[1]), np.inf)
+    spreads = np.full((n_types, residual.shape[1]), np.inf)
     for kind in np.unique(type_id).tolist():
-        rows = apart[type_id == kind]
+        rows = residual[type_id == kind]
         known = np.isfinite(rows).any(axis=0)
         spread = TO_NORMAL * np.nanmedian(np.abs(rows[:, known]), axis=0)
         wide = HEAVY_TAIL_SHARE * np.sqrt(np.nanmean(rows[:, known] ** 2, axis=0))
-        found[kind, known] = np.maximum(np.maximum(spread, wide), LEAST_SCALE)
-    return found
+        spreads[kind, known] = np.maximum(np.maximum(spread, wide), LEAST_SCALE)
+    return spreads

@@ -3,6 +3,9 @@
 A window is a run and its three normal predecessors. The encoder codes each run in 32 numbers, attention and hops over
 the predecessors predict the code of the last one, and the detector judges it by the difference. Every function takes
 windows: codes (n_windows, 4, 32), edges [window, to, from].
+
+Source: Scheinert et al., Perona: Robust Infrastructure Fingerprinting for Resource-Efficient Big Data Analytics (2022),
+and its public code, github.com/dos-group/perona-infrastructure-fingerprinting; ours is a rewriting of its layers.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ SPACE: dict[str, tuple[float, ...]] = {
     "learning_rate": (1e-1, 1e-2, 1e-3),
     "weight_decay": (1e-2, 1e-3, 1e-4),
 }
-"""The published space of the search. Source: perona.md 3.4."""
+"""The published space of the search. Source: Perona's public code."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ DROPPED = -1.7580993408473766
 def first_weights(recipe: Recipe, sizes: Sizes, seed: int) -> dict[str, Floats]:
     """Return fresh weights, N(0, 1 / fan-in), and biases of zero, by name.
 
-    Source: perona.md 3.2.
+    Source: Perona's public code.
     """
     wide = recipe.heads * CODE
     shapes = {
@@ -363,7 +366,7 @@ Batch = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Told:
+class NetworkOutput:
     """What the network tells of each window's last run, averaged over its members.
 
     Attributes:
@@ -412,8 +415,8 @@ def forward(weights: Weights, batch: Batch, recipe: Recipe, keeps: Mapping[str, 
     }
 
 
-def tell(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Told:
-    """Return what trained members tell of windows.
+def apply_network(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> NetworkOutput:
+    """Return what trained members apply_network of windows.
 
     Args:
         members: weights by name, (n_members, ...).
@@ -421,9 +424,9 @@ def tell(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Told:
         recipe: the network's.
     """
     n = len(inputs)
-    found = _compiled_tell(recipe)(dict(members), filled_up(inputs).arrays())
+    found = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
     told = {name: np.asarray(value)[..., :n, :] for name, value in found.items()}
-    return Told(
+    return NetworkOutput(
         logit=told["logit"][..., 0].mean(axis=0),
         code=told["code"][0],
         predicted=told["predicted"][0],
@@ -434,19 +437,19 @@ def tell(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Told:
 
 def member_logits(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
     """Return (n_members, n_windows) logits, member by member."""
-    found = _compiled_tell(recipe)(dict(members), filled_up(inputs).arrays())
+    found = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
     return np.asarray(found["logit"])[:, : len(inputs), 0]
 
 
 def member_distances(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
     """Return (n_members, n_windows) lengths of code less predicted code, member by member."""
-    found = _compiled_tell(recipe)(dict(members), filled_up(inputs).arrays())
+    found = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
     apart = np.asarray(found["code"]) - np.asarray(found["predicted"])
     return np.asarray(np.linalg.norm(apart[:, : len(inputs)], axis=-1))
 
 
 @cache
-def _compiled_tell(recipe: Recipe) -> Any:
+def _compiled_output(recipe: Recipe) -> Any:
     jax = jax_on_cpu()
 
     def one(weights: Weights, batch: Batch) -> dict[str, Any]:

@@ -9,20 +9,27 @@ from typing import Any
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.nodes.baselines import Blend, logistic_weights
+from workprof.nodes.baselines import FeatureWeights, logistic_weights
 from workprof.nodes.calibration import calibrated
-from workprof.nodes.detection_data import DetectSettings, Fitted, Scene, Score, fold_shares, unseen_scores
+from workprof.nodes.detection_data import (
+    DetectionData,
+    DetectSettings,
+    FittedDetector,
+    Score,
+    fold_shares,
+    out_of_fold_scores,
+)
 from workprof.nodes.histories import Histories, RunTable
 from workprof.nodes.network import (
     PUBLISHED,
     SPACE,
     Inputs,
+    NetworkOutput,
     Recipe,
     SavedNetwork,
-    Told,
+    apply_network,
     member_distances,
     member_logits,
-    tell,
 )
 from workprof.nodes.preprocess import Preparation, inputs_of, learn_preparation, learn_published, owned, published_table
 from workprof.nodes.training import Trained, train
@@ -72,7 +79,8 @@ def windows_of(histories: Histories, rows: Ints, normal: Bools) -> Windows:
     """Return the windows of rows that have three earlier normal runs; `normal` is (n_runs,).
 
     Source:
-        perona.md 3.1. A run is judged by what `normal` says of those before it: labels in training, verdicts later.
+        Perona's public code. A run is judged by what `normal` says of those before it: labels in training, verdicts
+        later.
     """
     places = np.array([[*histories.normal_before(row, normal)[-(SIZE - 1) :], row] for row in rows.tolist()])
     places = places.reshape(-1, SIZE).astype(np.int64)
@@ -114,14 +122,14 @@ def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
     a missing host value is 0.5.
 
     Source:
-        perona.md 3.1. Its host values are differences to the minute before the run; ours are the run's own where
+        Perona's public code. Its host values are differences to the minute before the run; ours are the run's own where
         nothing was recorded before it.
     """
     hosts = _host_numbers(table.host, inverted=scaling.inverted)
     span = np.where(scaling.high > scaling.low, scaling.high - scaling.low, 1.0)
     hosts = np.nan_to_num((hosts - scaling.low) / span, nan=0.5)[windows.rows]  # (n, 4, n_host)
     started = table.parsed.started_s[windows.rows]
-    apart = np.maximum(started[:, :, None] - started[:, None, :], 0.0)
+    gap_s = np.maximum(started[:, :, None] - started[:, None, :], 0.0)
     steps = np.maximum(np.arange(SIZE)[:, None] - np.arange(SIZE)[None, :], 0)
     n, shape = len(windows), (len(windows), SIZE, SIZE)
     parts = [
@@ -129,7 +137,7 @@ def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
         np.broadcast_to(0.5**steps, shape)[..., None],
         np.broadcast_to(windows.before[:, :, None], shape)[..., None],
         windows.between[..., None],
-        np.stack([0.5 ** np.log1p(apart / horizon) for horizon in HORIZONS_S], axis=-1),
+        np.stack([0.5 ** np.log1p(gap_s / horizon) for horizon in HORIZONS_S], axis=-1),
         np.broadcast_to(hosts[:, :, None, :], (*shape, hosts.shape[-1])),
     ]
     return np.concatenate(parts, axis=-1).reshape(n, SIZE, SIZE, 2 * hosts.shape[-1] + BETWEEN)
@@ -141,7 +149,7 @@ def _host_numbers(host: Floats, *, inverted: bool) -> Floats:
 
 NORM_ORDER = 10
 SMALL = 1e-12
-EDGE = 0.1
+INPUT_MARGIN = 0.1
 """Inputs end this far outside the range of training: one run far off (a latency a hundred times as long) would outweigh
 all others in a squared error. What judges a run beside the network sees every value as it is."""
 
@@ -150,7 +158,7 @@ LEAST_RHO_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Reading:
+class WindowReader:
     """How windows become arrays, learned from the training part.
 
     Attributes:
@@ -161,7 +169,7 @@ class Reading:
         n_outside: (n_runs,) measured values that were moved to the edge of the inputs; published: none is moved.
         size: (n_runs,) 10-norm over a run's own directed metrics.
         least: (n_types,) rho, see `training.rank_anomalous`.
-        blend: of the evidence beside the codes; None for the published network, which has none.
+        feature_weights: of the evidence beside the codes; None for the published network, which has none.
     """
 
     preparation: Preparation
@@ -171,53 +179,55 @@ class Reading:
     n_outside: Ints
     size: Floats
     least: Floats
-    blend: Blend | None
+    feature_weights: FeatureWeights | None
 
 
-def learn_reading(scene: Scene, blend: Blend | None) -> Reading:
-    """Return how the windows of a scene become arrays; without `blend` as published: one-hot types, mean filling."""
-    table, train = scene.table, np.flatnonzero(scene.train)
-    if blend is None:
+def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | None) -> WindowReader:
+    """Return how windows become arrays; without `feature_weights` as published: one-hot types, mean filling."""
+    table, train = data.table, np.flatnonzero(data.train)
+    if feature_weights is None:
         table = published_table(table)
-    preparation = learn_published(table, train) if blend is None else learn_preparation(table, train)
+    preparation = learn_published(table, train) if feature_weights is None else learn_preparation(table, train)
     targets, own = inputs_of(table, preparation.scaling), owned(table, preparation.scaling)
-    outside = own & (np.abs(targets - 0.5) > 0.5 + EDGE) & (blend is not None)
-    targets = np.where(outside, np.clip(targets, -EDGE, 1 + EDGE), targets)
-    judged = own & (preparation.scaling.directed | (blend is None))
-    if blend is None:
+    outside = own & (np.abs(targets - 0.5) > 0.5 + INPUT_MARGIN) & (feature_weights is not None)
+    targets = np.where(outside, np.clip(targets, -INPUT_MARGIN, 1 + INPUT_MARGIN), targets)
+    judged = own & (preparation.scaling.directed | (feature_weights is None))
+    if feature_weights is None:
         one_hot = np.eye(len(table.types))[table.type_id]
         every = np.ones_like(one_hot, dtype=bool)
         targets, own, judged = (np.hstack(pair) for pair in ((targets, one_hot), (own, every), (judged, every)))
     size = norm(np.where(judged, targets, 0.0))
-    least = np.array([_least(size[scene.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
-    hosts = learn_host_scaling(table, train, inverted=blend is None)
-    return Reading(preparation, hosts, targets, own, outside.sum(axis=1).astype(np.int64), size, least, blend)
+    least = np.array([_least(size[data.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
+    hosts = learn_host_scaling(table, train, inverted=feature_weights is None)
+    return WindowReader(
+        preparation, hosts, targets, own, outside.sum(axis=1).astype(np.int64), size, least, feature_weights
+    )
 
 
-def read_windows(scene: Scene, reading: Reading, rows: Ints, normal: Bools) -> Inputs:
+def read_windows(data: DetectionData, reader: WindowReader, rows: Ints, normal: Bools) -> Inputs:
     """Return the windows of rows that have three normal ones before them.
 
     What a run's benchmark does not measure reaches the encoder as 0 and what it measures as 0.5 to 1.5, the more the
     fewer metrics it has, so that every run comes in at the same strength; the published network is given the training
     mean instead, and the type as one-hot.
     """
-    windows = windows_of(scene.histories, rows, normal)
+    windows = windows_of(data.histories, rows, normal)
     label = np.zeros(windows.rows.shape)
-    label[:, -1] = scene.table.label[rows] == 1
-    runs = reading.targets if reading.blend is None else strengthened(reading.targets, reading.owned)
+    label[:, -1] = data.table.label[rows] == 1
+    runs = reader.targets if reader.feature_weights is None else strengthened(reader.targets, reader.owned)
     evidence = np.zeros((len(rows), 0))
-    if reading.blend is not None:
-        evidence = reading.blend.design(scene.features_of(rows, scene.apart_of(rows, normal)))
+    if reader.feature_weights is not None:
+        evidence = reader.feature_weights.design(data.features_of(rows, data.distances_of(rows, normal)))
     return Inputs(
         runs=runs[windows.rows],
-        targets=reading.targets[windows.rows],
-        counted=reading.owned[windows.rows].astype(np.float64),
-        edges=edges_of(scene.table, windows, reading.hosts),
+        targets=reader.targets[windows.rows],
+        counted=reader.owned[windows.rows].astype(np.float64),
+        edges=edges_of(data.table, windows, reader.hosts),
         mask=edge_mask(np.ones(windows.rows.shape, dtype=bool)),
         label=label,
-        kind=scene.table.type_id[rows],
-        size=reading.size[windows.rows],
-        least=reading.least[scene.table.type_id[rows]],
+        kind=data.table.type_id[rows],
+        size=reader.size[windows.rows],
+        least=reader.least[data.table.type_id[rows]],
         evidence=evidence,
     )
 
@@ -246,24 +256,24 @@ N_MEMBERS = 3
 
 @dataclass(frozen=True)
 class PeronaDetector:
-    """A trained network on a scene.
+    """A trained network, and the runs that it was trained on.
 
     Attributes:
-        scene: the runs.
-        reading: how they become windows.
+        data: the runs.
+        reader: how they become windows.
         network: recipe, weights of the members, how training went.
         fitted: as every detector.
     """
 
-    scene: Scene
-    reading: Reading
+    data: DetectionData
+    reader: WindowReader
     network: SavedNetwork
-    fitted: Fitted
+    fitted: FittedDetector
 
-    def look(self, rows: Ints, normal: Bools) -> tuple[Inputs, Told]:
+    def outputs(self, rows: Ints, normal: Bools) -> tuple[Inputs, NetworkOutput]:
         """Return windows and what the network tells of them, judged by what `normal` (n_runs,) marks before them."""
-        inputs = read_windows(self.scene, self.reading, rows, normal)
-        return inputs, tell(self.network.weights, inputs, self.network.recipe)
+        inputs = read_windows(self.data, self.reader, rows, normal)
+        return inputs, apply_network(self.network.weights, inputs, self.network.recipe)
 
 
 def recipe_of(settings: DetectSettings) -> Recipe:
@@ -273,7 +283,11 @@ def recipe_of(settings: DetectSettings) -> Recipe:
 
 
 def fit_perona(
-    scene: Scene, blend: Blend, settings: DetectSettings, recipe: Recipe, progress: Progress = silent
+    data: DetectionData,
+    feature_weights: FeatureWeights,
+    settings: DetectSettings,
+    recipe: Recipe,
+    progress: Progress = silent,
 ) -> PeronaDetector:
     """Return the network, trained on the folds of the training part and on all of it.
 
@@ -283,31 +297,33 @@ def fit_perona(
     one is trained once, on all of the training part: its scores of training runs are of runs that it has seen.
 
     Args:
-        scene: the runs.
-        blend: of these features.
+        data: the runs.
+        feature_weights: of the evidence beside the codes.
         settings: mode and seed.
         recipe: of the network.
         progress: told every pass.
     """
-    reading = learn_reading(scene, None if settings.is_faithful else blend)
-    inputs = read_windows(scene, reading, scene.rows, scene.known_normal)
-    n_members, folds = (1, np.zeros((0, len(scene.rows)))) if settings.is_faithful else (N_MEMBERS, fold_shares(scene))
-    shares = np.vstack([folds, np.ones((n_members, len(scene.rows)))])
+    reader = learn_window_reader(data, None if settings.is_faithful else feature_weights)
+    inputs = read_windows(data, reader, data.rows, data.known_normal)
+    n_members, folds = (1, np.zeros((0, len(data.rows)))) if settings.is_faithful else (N_MEMBERS, fold_shares(data))
+    shares = np.vstack([folds, np.ones((n_members, len(data.rows)))])
     seeds = settings.seed * 1000 + np.arange(len(shares))
-    start = {} if settings.is_faithful or not scene.supervised else warm_start(scene, blend, shares)
+    start = {} if settings.is_faithful or not data.supervised else warm_start(data, feature_weights, shares)
     trained = train(inputs, shares, recipe, seeds, start, progress)
-    scored = member_logits if scene.supervised else member_distances
+    scored = member_logits if data.supervised else member_distances
     by_member = scored(trained.weights, inputs, recipe)
     unseen = (
-        unseen_scores(scene, by_member[: len(folds)]) if len(folds) else (by_member[0], np.full(len(inputs), np.nan))
+        out_of_fold_scores(data, by_member[: len(folds)])
+        if len(folds)
+        else (by_member[0], np.full(len(inputs), np.nan))
     )
     network = SavedNetwork(recipe, _last(trained, n_members), trained.losses[:, -n_members:].mean(axis=1))
-    return PeronaDetector(scene, reading, network, Fitted(_score(scene, reading, network), *unseen))
+    return PeronaDetector(data, reader, network, FittedDetector(_score(data, reader, network), *unseen))
 
 
-def warm_start(scene: Scene, blend: Blend, shares: Floats) -> dict[str, Floats]:
+def warm_start(data: DetectionData, feature_weights: FeatureWeights, shares: Floats) -> dict[str, Floats]:
     """Return the logistic regression of each member's own windows as first weights of the linear part."""
-    weights = np.array([logistic_weights(scene, blend, share) for share in shares])
+    weights = np.array([logistic_weights(data, feature_weights, share) for share in shares])
     return {"evidence": weights[:, :-1, None], "detect_2_bias": weights[:, -1:]}
 
 
@@ -315,12 +331,12 @@ def _last(trained: Trained, n_members: int) -> dict[str, Floats]:
     return {name: value[-n_members:] for name, value in trained.weights.items()}
 
 
-def _score(scene: Scene, reading: Reading, network: SavedNetwork) -> Score:
+def _score(data: DetectionData, reader: WindowReader, network: SavedNetwork) -> Score:
     def score(rows: Ints, normal: Bools) -> Floats:
-        inputs = read_windows(scene, reading, rows, normal)
-        if not scene.supervised:
+        inputs = read_windows(data, reader, rows, normal)
+        if not data.supervised:
             return np.asarray(member_distances(network.weights, inputs, network.recipe).mean(axis=0))
-        return tell(network.weights, inputs, network.recipe).logit
+        return apply_network(network.weights, inputs, network.recipe).logit
 
     return score
 
@@ -329,27 +345,33 @@ GAINED = 1e-4
 """Log loss by which another recipe must be better than ours."""
 
 
-def search(scene: Scene, blend: Blend, settings: DetectSettings, recipe: Recipe, progress: Progress = silent) -> Recipe:
+def search_recipe(
+    data: DetectionData,
+    feature_weights: FeatureWeights,
+    settings: DetectSettings,
+    recipe: Recipe,
+    progress: Progress = silent,
+) -> Recipe:
     """Return the recipe with the least validation loss: ours, or one that the search found.
 
     Args:
-        scene: the runs; only their training part is looked at.
-        blend: of the features beside the code.
+        data: the runs; only their training part is looked at.
+        feature_weights: of the features beside the code.
         settings: trials, seed, mode.
         recipe: to start from; what is not in the published space stays as it is.
         progress: told each trial.
 
     Source:
-        perona.md 3.4: tree-structured Parzen estimator. Ours judges by folds that have not seen the runs, where the
-        published search sees one validation part, and the seed of the network is not searched.
+        Perona's public code: tree-structured Parzen estimator. Ours judges by folds that have not seen the runs, where
+        the published search sees one validation part, and the seed of the network is not searched.
     """
     import optuna  # noqa: PLC0415  heavy
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
     def loss_of(one: Recipe) -> float:
-        fitted = fit_perona(scene, blend, settings, one).fitted
-        return calibrated(scene, "perona", fitted, settings.false_alarm_share).validation_loss
+        fitted = fit_perona(data, feature_weights, settings, one).fitted
+        return calibrated(data, "perona", fitted, settings.false_alarm_share).validation_loss
 
     def objective(trial: Any) -> float:
         progress(trial.number / settings.trials, f"Trying recipe {trial.number + 1} of {settings.trials}")

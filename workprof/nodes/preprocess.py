@@ -16,7 +16,7 @@ from workprof.nodes.metrics import CONTEXT, HIGHER, LOWER, METRICS
 
 LEAST_DISTINCT = 4
 LEAST_SPREAD = 0.01
-"""Standard deviation / |mean|: what varies by less than one percent tells nothing. Ours; published: perona.md 2.1."""
+"""Standard deviation / |mean|: what varies by less than one percent tells nothing. Published: `LEAST_DEVIATION`."""
 
 FLOOR_SHARE = 1e-3
 
@@ -95,8 +95,8 @@ def learn_preparation(table: RunTable, train: Ints) -> Preparation:
         NotEnoughData: when no metric varies.
 
     Source:
-        perona.md 2.1; ours keeps by relative spread, orients by declaration, takes logarithms so that ratios keep
-        their size on every machine, and never fills in a value where reconstruction is judged.
+        Ours, after `learn_published`: keeps by relative spread, orients by declaration, takes logarithms so that ratios
+        keep their size on every machine, and never fills in a value where reconstruction is judged.
     """
     kept, dropped = [], []
     for column, name in enumerate(table.parsed.metrics):
@@ -138,7 +138,7 @@ def orientation_of(name: str, values: Floats) -> Orientation:
 def direction_by_data(name: str, values: Floats) -> str:
     """Return the published guess: a metric whose upper tail is the shorter one is better when higher.
 
-    Source: perona.md 2.1 step 4.
+    Source: Perona's public code.
     """
     if "stdev" in name or "stddev" in name:
         return LOWER
@@ -262,7 +262,7 @@ def learn_published(table: RunTable, train: Ints) -> Preparation:
         NotEnoughData: when no metric is left.
 
     Source:
-        perona.md 2.1, steps 2 to 6. Ours differs where a run lacks a metric: NaN there, 0 as published.
+        Perona's public code. Ours differs where a run lacks a metric: NaN there, 0 as published.
     """
     kept, dropped = [], []
     for column, name in enumerate(table.parsed.metrics):

@@ -206,7 +206,7 @@ def _clustering(codes: Any, decodable: Any, kind: Any, share: Any, recipe: Recip
 
 CLIPPED_NORM = 1.0
 AVERAGED_SHARE = 0.8
-"""Of the epochs pass before weights are averaged. Source: perona.md 3.4."""
+"""Of the epochs pass before weights are averaged. Source: Perona's public code."""
 
 COMPILED = {"xla_backend_optimization_level": 1}
 """Half the time of compiling, and no slower for matrices this small."""
@@ -244,7 +244,7 @@ def train(
         progress: told every epoch.
 
     Source:
-        perona.md 3.4; ours has no checkpoint picked on the validation part, the averaged weights stand.
+        Perona's public code; ours has no checkpoint picked on the validation part, the averaged weights stand.
     """
     jax = jax_on_cpu()
     weights = _first_weights(inputs, shares, recipe, seeds) | dict(start or {})
@@ -269,7 +269,7 @@ def train(
 def optimiser(recipe: Recipe, n_steps: int) -> Any:
     """Return clipping, decay added to the gradient of linear weights, Adam's moments, learning rate.
 
-    Source: perona.md 3.5; ours lets the learning rate fall to 0 as a cosine where the recipe says so.
+    Source: Perona's public code; ours lets the learning rate fall to 0 as a cosine where the recipe says so.
     """
     import optax  # noqa: PLC0415  heavy
 

@@ -9,7 +9,7 @@ import pandas as pd
 from workprof.formats.measured import BENCHMARKS
 from workprof.jobs import JobView
 from workprof.nodes.advice import MEMBER, Advice, AdviceSettings
-from workprof.nodes.detection import Detection, DetectionAsked
+from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups import Groups, GroupSettings
 from workprof.nodes.ranking import Ranking
@@ -128,11 +128,11 @@ class NodeQuestions(TransferQuestions, ProfileQuestions):
 
         return self._request(DETECT, entry, asked), read
 
-    def _detection_asked(self, settings: DetectSettings | None, train: str | None) -> DetectionAsked:
+    def _detection_asked(self, settings: DetectSettings | None, train: str | None) -> DegradationSettings:
         other = self.dataset(train) if train else None
         if other is not None:
             refuse_other_kind(other, BENCHMARKS)
-        return DetectionAsked(settings or DetectSettings(), other.hash if other else "")
+        return DegradationSettings(settings or DetectSettings(), other.hash if other else "")
 
     def _benchmark_runs(self, entry: Dataset, settings: RankSettings, progress: Progress) -> Frames:
         """Return a function that reads the runs, and what the detection says of them where the settings need it."""

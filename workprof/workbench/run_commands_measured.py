@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workprof.nodes.advice import AdviceSettings
-from workprof.nodes.detection import DetectionAsked
+from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.settings import (
@@ -32,10 +32,10 @@ def _groups(_: GroupSettings, __: Resolve) -> CommandLine:
     return CommandLine(("nodes", "groups"), GroupSettings(), options, begins=GroupSettings())
 
 
-def _degraded(asked: DetectionAsked, _: Resolve) -> CommandLine:
+def _degraded(asked: DegradationSettings, _: Resolve) -> CommandLine:
     options = flags("detector", "trials", "epochs", "mode", "seed", within="detect.")
     options |= {"--false-alarms": "detect.false_alarm_share"}
-    base = DetectionAsked(train=asked.train)
+    base = DegradationSettings(train=asked.train)
     return CommandLine(("nodes", "detect"), base, options, _train(asked.train), base)
 
 

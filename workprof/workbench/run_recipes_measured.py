@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workprof.nodes.advice import Advice, AdviceSettings
-from workprof.nodes.detection import Detection, DetectionAsked
+from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.groups import Groups, GroupSettings
 from workprof.nodes.ranking import Ranking
 from workprof.nodes.selection import RankSettings
@@ -23,7 +23,7 @@ from workprof.workbench import nodes, phase_views, phases
 from workprof.workbench.run_recipe import Recipe
 
 
-def _train(asked: DetectionAsked) -> dict[str, str | int]:
+def _train(asked: DegradationSettings) -> dict[str, str | int]:
     return {"train": asked.train} if asked.train else {}
 
 
@@ -45,7 +45,7 @@ _FOLLOWED = "it is what the page follows a recording with, and says nothing by i
 MEASURED = (
     Recipe(nodes.RANK, "node_ranking", RankSettings, Ranking),
     Recipe(nodes.GROUPS, "node_groups", GroupSettings, Groups),
-    Recipe(nodes.DETECT, "degradation", DetectionAsked, Detection, adapt=lambda asked: asked.detect, more=_train),
+    Recipe(nodes.DETECT, "degradation", DegradationSettings, Detection, adapt=lambda asked: asked.detect, more=_train),
     Recipe(nodes.ADVICE, "node_advice", AdviceSettings, Advice, adapt=lambda asked: asked.ranking, more=_about),
     Recipe(phases.DETECT, "run_phases", DetectSettings, Phases),
     Recipe(phases.MATCH_RUN, "match_run", MatchRunSettings, Match),
