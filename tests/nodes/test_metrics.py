@@ -7,7 +7,7 @@ import pytest
 from workprof.errors import UnitUnknown
 from workprof.nodes.metrics import ASPECT_OF, ASPECTS, BENCHMARKS, METRICS, NUMERIC, UNITS, converted
 
-# perona.md 1.2: how many metrics the paper parses of each benchmark.
+# How many metrics Perona's public code parses of each benchmark; the paper says 153.
 PUBLISHED = {
     "cpu-sysbench": 15,
     "memory-sysbench": 19,

@@ -1,4 +1,4 @@
-"""Runtime transfer: Table III and every other row of perona.md 5.2, planted truth, invariants, what cannot be told."""
+"""Runtime transfer: Perona's Table III, other factors on its reports, planted truth, invariants, what is refused."""
 
 from dataclasses import replace
 
@@ -85,7 +85,7 @@ def test_online_p_lies_where_draws_put_it(table_iii):
         ("cpu-memory-all", (0.0836, 0.4674, 0.7771)),
     ],
 )
-def test_other_factors_of_the_specification(table_iii, factor, expected):
+def test_other_factors_on_the_same_reports(table_iii, factor, expected):
     assert figures(table_iii.methods[factor]) == expected
 
 
@@ -93,7 +93,7 @@ def test_other_factors_of_the_specification(table_iii, factor, expected):
 @pytest.mark.parametrize(
     ("n1", "c2", "expected"), [(1.058, 0.958, (0.1411, 0.4883, 0.7968)), (1.24, 0.892, (0.0812, 0.4696, 0.7930))]
 )
-def test_constant_factors_of_the_specification(table_iii, n1, c2, expected):
+def test_constant_factors_on_the_same_reports(table_iii, n1, c2, expected):
     told = table_iii.predicted
     factor = np.where(told.from_line, np.where(told.target == "n1", n1, c2), 1.0)
     assert figures(error_figures(told.locally_s * factor, told.measured_s)) == expected

@@ -168,7 +168,8 @@ def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progres
     Raises:
         NotEnoughData: when the profile has no job, or its jobs do not tell what they use and no weights are given.
 
-    Source: perona.md 4.1 weighs scores by utilisation; ours weighs ratio-preserving ones and shows the weights.
+    Source: Perona (Scheinert et al. 2022) weighs scores by utilisation; ours weighs ratio-preserving ones and shows the
+    weights.
     """
     jobs = frames["jobs"]
     members = jobs[MEMBER].to_numpy(dtype=np.bool_)
@@ -212,7 +213,7 @@ def utilisation(mean_percent: Floats, n_nodes: Ints) -> float:
         mean_percent: (n_runs,) mean utilisation of each run, 0-100.
         n_nodes: (n_runs,) nodes of each run; runs on few nodes count more.
 
-    Source: perona.md 4.1: (mean / 100)^(n / 4) per run, weighted by 4 / n.
+    Source: Perona's public code: (mean / 100)^(n / 4) per run, weighted by 4 / n.
     """
     shares = (mean_percent / 100) ** (n_nodes / NODES_UNIT)
     return float(np.average(shares, weights=NODES_UNIT / n_nodes))
@@ -234,7 +235,7 @@ def acquisition_with_scores(
         used: resource -> utilisation 0-1, see `utilisation`.
         n_profiled: runs profiled so far; the bonus fades as 1 / 6^max(1, n - 1).
 
-    Source: perona.md 4.1, acq' = (acq + .01) (1 + sum u s / 6^max(1, m - 1)).
+    Source: Perona's public code, acq' = (acq + .01) (1 + sum u s / 6^max(1, m - 1)).
     """
     nothing = np.zeros(len(acquisition))
     bonus = sum(

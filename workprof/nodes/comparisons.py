@@ -10,7 +10,16 @@ import numpy as np
 
 from workprof.arrays import Bools, Floats
 from workprof.nodes.metrics import ASPECT_OF
-from workprof.nodes.scores import LEAST_RUNS, OVERALL, Levels, Scored, aspect_weights, levels_of, mixed, scored
+from workprof.nodes.scores import (
+    LEAST_RUNS,
+    OVERALL,
+    Levels,
+    NodeScores,
+    aspect_weights,
+    levels_of,
+    node_scores,
+    overall_weights,
+)
 from workprof.nodes.selection import OrientedRuns, RankSettings
 from workprof.units import format_share
 
@@ -108,12 +117,12 @@ def interval(draws: Floats, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def rankable(one: Scored) -> Bools:
+def rankable(one: NodeScores) -> Bools:
     """Return (n_nodes,) whether a node has a score and at least 3 runs of each of its benchmarks."""
     return np.isfinite(one.log) & (one.fewest >= LEAST_RUNS)
 
 
-def ranks(one: Scored) -> list[int | None]:
+def ranks(one: NodeScores) -> list[int | None]:
     """Return the place of each node, 1 = best; None where it has no interval, or is alone."""
     able = rankable(one)
     places: list[int | None] = [None] * len(one.log)
@@ -124,7 +133,7 @@ def ranks(one: Scored) -> list[int | None]:
     return places
 
 
-def aspect_scores(one: Scored, confidence: float) -> list[AspectScore]:
+def aspect_scores(one: NodeScores, confidence: float) -> list[AspectScore]:
     """Return the score of each node."""
     found = []
     for row, place in enumerate(ranks(one)):
@@ -167,7 +176,7 @@ def _pair(levels: Levels, rows: tuple[int, int], shares: dict[str, float], confi
     chosen = np.isin(np.arange(len(levels.nodes)), rows)
     weights = aspect_weights(levels, ASPECT_OF, chosen)
     both = {name: row for name, row in weights.items() if np.isfinite(levels.level[np.ix_(chosen, row > 0)]).all()}
-    mix = mixed(both, shares)
+    mix = overall_weights(both, shares)
     lines = both if mix is None else {OVERALL: mix, **both}
     a, b = rows
     found = []
@@ -202,10 +211,10 @@ def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...])
             levels.n_values[:, kept],
             levels.by_campaign[:, kept],
         )
-        mix = mixed(aspect_weights(rest, ASPECT_OF), shares) if kept.any() else None
+        mix = overall_weights(aspect_weights(rest, ASPECT_OF), shares) if kept.any() else None
         if mix is None:
             continue
-        one = scored(OVERALL, rest, mix)
+        one = node_scores(OVERALL, rest, mix)
         by_score = sorted(order, key=lambda name: -one.log[levels.nodes.index(name)])
         if all(np.isfinite(one.log[levels.nodes.index(name)]) for name in order):
             found.append(LeaveOut(benchmark, tuple(by_score), tuple(by_score) == order))
@@ -254,7 +263,7 @@ def changes(runs: OrientedRuns, nodes: tuple[str, ...], settings: RankSettings) 
 def _change(pair: tuple[Levels, Levels], row: int, settings: RankSettings, split_s: float) -> Change | None:
     earlier, later = pair
     both = replace(later, level=np.where(np.isfinite(earlier.level), later.level, np.nan))
-    mix = mixed(aspect_weights(both, ASPECT_OF, np.arange(len(later.nodes)) == row), settings.shares)
+    mix = overall_weights(aspect_weights(both, ASPECT_OF, np.arange(len(later.nodes)) == row), settings.shares)
     if mix is None:
         return None
     used = mix > 0
@@ -277,7 +286,7 @@ def _only(runs: OrientedRuns, chosen: Bools) -> OrientedRuns:
 
 
 LEAST_EARLIER = 3
-"""Earlier runs; with fewer there is not enough history (perona.md 4.3)."""
+"""Earlier runs; with fewer there is not enough history."""
 
 CUT = 3.5
 """Robust z-score from which a value is an outlier. Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers,

@@ -12,7 +12,7 @@ from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.scores import Levels, aspect_weights, levels_of, scored
+from workprof.nodes.scores import Levels, aspect_weights, levels_of, node_scores
 from workprof.nodes.selection import OrientedRuns, RankSettings, oriented, select
 from workprof.progress import Progress
 
@@ -120,7 +120,7 @@ class Features:
 def features_of(levels: Levels) -> Features:
     """Return the features of the nodes."""
     weights = aspect_weights(levels, ASPECT_OF)
-    ones = [scored(name, levels, row) for name, row in weights.items()]
+    ones = [node_scores(name, levels, row) for name, row in weights.items()]
     names = tuple(weights)
     log = np.column_stack([one.log for one in ones]) if ones else np.zeros((len(levels.nodes), 0))
     whole = np.isfinite(log).all(axis=1)
@@ -207,7 +207,7 @@ def best_grouping(features: Floats, least_silhouette: float, seed: int) -> Group
         least_silhouette: at or below it there is one group.
         seed: of the starts.
 
-    Source: perona.md 4.4, k = 2 .. min(10, n - 1).
+    k goes from 2 to min(10, n - 1).
     """
     from sklearn.metrics import silhouette_score  # noqa: PLC0415  heavy
 
@@ -295,8 +295,8 @@ def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     Raises:
         NotEnoughData: when no run can be compared; in faithful mode also where the published code fails.
 
-    Source: perona.md 4.4 (Tarema). Ours: scores that keep ratios, standardised, only the aspects in which nodes differ
-    by more than their runs do, k by the largest mean silhouette.
+    Source: Tarema (Bader et al. 2021). Ours: scores that keep ratios, standardised, only the aspects in which nodes
+    differ by more than their runs do, k by the largest mean silhouette.
     """
     progress(0.1, "reading the runs")
     parsed = parse_runs(frames["runs"])
@@ -387,7 +387,7 @@ def published_groups(runs: OrientedRuns, nodes: tuple[str, ...], settings: Group
     Raises:
         NotEnoughData: for exactly 3 nodes, where the published code fails, and for nodes without the two benchmarks.
 
-    Source: perona.md 4.1 and 4.4 (`NodeClustererService.groovy`): k-means for k = 3 .. min(10, n) - 1, the smallest k,
+    Source: Tarema's public code (`NodeClustererService.groovy`): k-means for k = 3 .. min(10, n) - 1, the smallest k,
     labels from the quartiles over the centroids.
     """
     raw = _raw(runs, nodes)

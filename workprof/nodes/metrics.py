@@ -210,8 +210,8 @@ def _of_row(benchmark: str, row: Row) -> Iterator[Metric]:
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _metrics()}
 """By full name; benchmarks in the order of `BENCHMARKS`.
 
-Source: names from perona.md 1.2 (153); directions and scored metrics from perona.md 2.2. Where the table is silent
-(minimum and 5th percentile of fio's latencies) latencies are lower-is-better; fio's scored bandwidths are those of the
+Source: the 153 published names are those that Perona's public code parses; directions and scored metrics are declared
+here. All of fio's latencies are lower-is-better, minimum and 5th percentile too; its scored bandwidths are those of the
 whole run, because the published averages over samples do not exist in a run of a second.
 """
 

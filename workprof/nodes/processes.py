@@ -221,12 +221,12 @@ class HostWatch:
             self._snapshots.append(snapshot())
 
     def summary(self) -> dict[str, float]:
-        """Return mean and maximum of each measure under the names of perona.md 1.6; what is not told is left out."""
+        """Return mean and maximum of each measure, see `summarised`."""
         return summarised(self._snapshots)
 
 
 def summarised(snapshots: list[Snapshot]) -> dict[str, float]:
-    """Return `<measure>_mean` and `<measure>_max` of consecutive snapshots.
+    """Return `<measure>_mean` and `<measure>_max` of consecutive snapshots; what the machine does not tell is left out.
 
     Means are over the whole time, so that intervals of unequal length weigh what they last; maxima are over intervals.
     """

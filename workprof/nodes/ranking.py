@@ -26,7 +26,7 @@ from workprof.nodes.comparisons import (
 )
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
-from workprof.nodes.scores import LEAST_RUNS, Levels, Scored, all_scores, levels_of, norm_scores
+from workprof.nodes.scores import LEAST_RUNS, Levels, NodeScores, levels_of, norm_scores, scores_of_aspects
 from workprof.nodes.selection import (
     FLAGGED,
     KEEP_ALL,
@@ -102,82 +102,11 @@ class Ranking:
     published: bool
 
 
-def price_performance(score: float, price_per_h: float) -> float:
-    """Return score per unit of money and hour; NaN without a price or a score."""
-    return score / price_per_h if price_per_h > 0 else math.nan
-
-
-PUBLISHED = (
+PUBLISHED_NOTE = (
     "published definitions: the 10-norm of a code ranks and does not measure (eight metrics at .5 give 1.0008, at 1 "
     "they give 1.246), so it does not say how much faster a node is"
 )
-
-
-def ranking_notes(
-    parsed: ParsedRuns, selection: Selection, levels: Levels, nodes: Sequence[RankedNode], settings: RankSettings
-) -> tuple[str, ...]:
-    """Return the notes, the gravest first."""
-    notes = [PUBLISHED] if settings.score == PERONA else []
-    if not any(one.rank for one in nodes):
-        notes.append(f"no ranking: {_reason(nodes)}")
-    notes += [
-        f"{one.n_runs} runs of {one.benchmark} on {', '.join(one.nodes)} have other parameters than most and are not "
-        f"pooled: {one.parameters} instead of {one.compared_with}"
-        for one in selection.not_pooled
-    ]
-    notes += _missing(levels, settings)
-    values = values_without_ratio(parsed, selection.kept)
-    notes += [f"{count} values of {name} are 0 or less and left out" for name, count in values.items()]
-    if settings.exclude in (KEEP_ALL, FLAGGED) and (parsed.stressed[selection.kept] == 1).any():
-        count = int((parsed.stressed[selection.kept] == 1).sum())
-        notes.append(f"{count} of {len(selection.kept)} runs are labelled as stressed and count; medians resist them")
-    if settings.exclude == STRESSED and (parsed.stressed[selection.kept] < 0).any():
-        unknown = int((parsed.stressed[selection.kept] < 0).sum())
-        notes.append(f"{unknown} runs do not tell whether they were stressed; they count")
-    if levels.by_campaign.any():
-        notes.append("whole measurement campaigns were resampled where a benchmark has three or more of them")
-    return tuple(notes)
-
-
-def _reason(nodes: Sequence[RankedNode]) -> str:
-    reasons = dict.fromkeys(one.reason for one in nodes)
-    return "; ".join(reasons)
-
-
-def _missing(levels: Levels, settings: RankSettings) -> list[str]:
-    """Return which weighted aspects nobody was measured on, and which metrics only some nodes have."""
-    notes = []
-    known = levels.n_values > 0
-    for aspect, share in settings.shares.items():
-        member = np.array([ASPECT_OF[name] == aspect for name in levels.benchmarks])
-        if share > 0 and not known[:, member].any():
-            notes.append(f"nobody was measured on {aspect}: it does not count")
-            continue
-        measured = known[:, member].any(axis=1)
-        for column in np.flatnonzero(member & known.any(axis=0) & ~known[measured].all(axis=0)):
-            without = [levels.nodes[row] for row in np.flatnonzero(measured & ~known[:, column])]
-            notes.append(f"{levels.metrics[column]} is not compared: no value on {', '.join(without)}")
-    return notes
-
-
-NOTHING = AspectScore(float("nan"), float("nan"), float("nan"), None, 0)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Settings, and the names of the nodes in order."""
-
-    settings: RankSettings
-    nodes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Found:
-    """What the score functions made of the runs."""
-
-    aspects: dict[str, Scored]
-    overall: Scored | None
-    levels: Levels
+NO_SCORE = AspectScore(float("nan"), float("nan"), float("nan"), None, 0)
 
 
 def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progress: Progress) -> Ranking:
@@ -192,53 +121,76 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
         NotEnoughData: when no run can be compared, or the published score lacks its codes.
         SettingsError: for a node that there is not.
 
-    Source: perona.md 4.2; faithful (score='perona') 4.1.
+    Source: ours, see `scores_of_aspects`; score='perona' is Perona's (Scheinert et al. 2022), see `norm_scores`.
     """
     progress(0.1, "reading the runs")
     parsed = parse_runs(frames["runs"])
-    selection = select(parsed, settings, _flagged(frames))
+    flagged = frames["flagged"]["row_id"].to_numpy(dtype=np.int64) if "flagged" in frames else None
+    selection = select(parsed, settings, flagged)
     runs = oriented(parsed, selection.kept)
+
     progress(0.4, "resampling the runs")
-    asked = Asked(settings, selection.nodes)
-    found = _scores(frames, runs, parsed.row_ids[selection.kept], asked)
+    levels = levels_of(runs, selection.nodes, settings.n_draws, settings.seed)
+    published = settings.score == PERONA
+    if published:
+        norms = _norms_of_kept_runs(frames.get("norms"), parsed.row_ids[selection.kept])
+        aspects, overall = norm_scores(norms, selection.nodes, settings)
+    else:
+        aspects, overall = scores_of_aspects(levels, ASPECT_OF, settings.shares)
+
     progress(0.7, "comparing the nodes")
-    nodes = _nodes(found, runs, asked)
-    anytime = select(parsed, replace(settings, since_s=None, until_s=None), _flagged(frames))
-    moved = changes(oriented(parsed, anytime.kept), selection.nodes, settings)
-    bad = degraded_nodes(runs, selection.nodes)
-    nodes = [replace(one, change=c, degraded=d) for one, c, d in zip(nodes, moved, bad, strict=True)]
+    nodes = _ranked_nodes(aspects, overall, runs, selection.nodes, settings)
+    anytime = select(parsed, replace(settings, since_s=None, until_s=None), flagged)
+    changed = changes(oriented(parsed, anytime.kept), selection.nodes, settings)
+    degraded = degraded_nodes(runs, selection.nodes)
+    nodes = [replace(one, change=c, degraded=d) for one, c, d in zip(nodes, changed, degraded, strict=True)]
+    nodes.sort(key=lambda one: (one.rank is None, one.rank or 0, one.node))
+    order = tuple(one.node for one in nodes if one.rank)
+    counted = {name: share for name, share in settings.shares.items() if name in aspects and share > 0}
+    used = {metric for one in aspects.values() for metric in one.metrics}
     progress(1.0, "done")
-    return _assembled(parsed, selection, found, nodes, settings)
+
+    return Ranking(
+        settings=settings,
+        nodes=tuple(nodes),
+        pairs=() if published else pair_ratios(levels, settings.shares, nodes[0].node, settings.confidence),
+        leave_outs=() if published or not order else leave_outs(levels, settings.shares, order),
+        shares={name: share / sum(counted.values()) for name, share in counted.items()},
+        metrics={name: one.metrics for name, one in aspects.items()},
+        dropped_metrics=dropped_metrics(parsed, selection.kept, used),
+        not_pooled=selection.not_pooled,
+        n_runs=len(selection.kept),
+        left_out=selection.left_out,
+        notes=ranking_notes(parsed, selection, levels, nodes, settings),
+        published=published,
+    )
 
 
-def _flagged(frames: Mapping[str, pd.DataFrame]) -> Ints | None:
-    return frames["flagged"]["row_id"].to_numpy(dtype=np.int64) if "flagged" in frames else None
-
-
-def _scores(frames: Mapping[str, pd.DataFrame], runs: OrientedRuns, kept_ids: Ints, asked: Asked) -> Found:
-    levels = levels_of(runs, asked.nodes, asked.settings.n_draws, asked.settings.seed)
-    if asked.settings.score != PERONA:
-        return Found(*all_scores(levels, ASPECT_OF, asked.settings.shares), levels)
-    norms = frames.get("norms")
+def _norms_of_kept_runs(norms: pd.DataFrame | None, kept_row_ids: Ints) -> pd.DataFrame:
     if norms is None or norms.empty:
         raise NotEnoughData("the published score needs the codes of the network; run the detection of degradation")
-    kept = norms[norms["row_id"].isin(kept_ids)]
+    kept = norms[norms["row_id"].isin(kept_row_ids)]
     if kept.empty:
         raise NotEnoughData("none of the chosen runs has a code of the network; choose more runs")
-    return Found(*norm_scores(kept, asked.nodes, asked.settings), levels)
+    return kept
 
 
-def _nodes(found: Found, runs: OrientedRuns, asked: Asked) -> list[RankedNode]:
-    names, confidence = asked.nodes, asked.settings.confidence
-    aspects = {name: aspect_scores(one, confidence) for name, one in found.aspects.items()}
-    total = aspect_scores(found.overall, confidence) if found.overall else [NOTHING] * len(names)
+def _ranked_nodes(
+    aspects: Mapping[str, NodeScores],
+    overall: NodeScores | None,
+    runs: OrientedRuns,
+    names: tuple[str, ...],
+    settings: RankSettings,
+) -> list[RankedNode]:
+    """Return the nodes in the order of `names`, change and degradation not yet looked at."""
+    by_aspect = {name: aspect_scores(one, settings.confidence) for name, one in aspects.items()}
+    total = aspect_scores(overall, settings.confidence) if overall else [NO_SCORE] * len(names)
     ties = tied_with(names, total)
-    made = []
+    ranked = []
     for row, (node, one) in enumerate(zip(names, total, strict=True)):
-        own = {name: scores[row] for name, scores in aspects.items()}
-        price = asked.settings.prices_per_h.get(node, float("nan"))
-        reason = "" if one.rank else _why_no_rank(one, own, asked.settings, alone=len(names) == 1)
-        made.append(
+        own = {name: scores[row] for name, scores in by_aspect.items()}
+        price_per_h = settings.prices_per_h.get(node, math.nan)
+        ranked.append(
             RankedNode(
                 node=node,
                 score=one.score,
@@ -248,14 +200,14 @@ def _nodes(found: Found, runs: OrientedRuns, asked: Asked) -> list[RankedNode]:
                 tied_with=ties[row],
                 aspects=own,
                 n_runs=int((runs.node == node).sum()),
-                price_per_h=price,
-                price_performance=price_performance(one.score, price),
+                price_per_h=price_per_h,
+                price_performance=one.score / price_per_h if price_per_h > 0 else math.nan,
                 degraded=None,
                 change=None,
-                reason=reason,
+                reason="" if one.rank else _why_no_rank(one, own, settings, alone=len(names) == 1),
             )
         )
-    return made
+    return ranked
 
 
 def _why_no_rank(one: AspectScore, own: dict[str, AspectScore], settings: RankSettings, *, alone: bool) -> str:
@@ -272,30 +224,45 @@ def _why_no_rank(one: AspectScore, own: dict[str, AspectScore], settings: RankSe
     return "no other node can be ranked: there is nothing to compare it with"
 
 
-def _assembled(
-    parsed: ParsedRuns, selection: Selection, found: Found, nodes: list[RankedNode], settings: RankSettings
-) -> Ranking:
-    ordered = sorted(nodes, key=lambda one: (one.rank is None, one.rank or 0, one.node))
-    order = tuple(one.node for one in ordered if one.rank)
-    published = settings.score == PERONA
-    counted = {name: share for name, share in settings.shares.items() if name in found.aspects and share > 0}
-    total = sum(counted.values())
-    used = {metric for one in found.aspects.values() for metric in one.metrics}
-    ratios = () if published else pair_ratios(found.levels, settings.shares, ordered[0].node, settings.confidence)
-    return Ranking(
-        settings=settings,
-        nodes=tuple(ordered),
-        pairs=ratios,
-        leave_outs=() if published or not order else leave_outs(found.levels, settings.shares, order),
-        shares={name: share / total for name, share in counted.items()},
-        metrics={name: one.metrics for name, one in found.aspects.items()},
-        dropped_metrics=dropped_metrics(parsed, selection.kept, used),
-        not_pooled=selection.not_pooled,
-        n_runs=len(selection.kept),
-        left_out=selection.left_out,
-        notes=ranking_notes(parsed, selection, found.levels, ordered, settings),
-        published=published,
-    )
+def ranking_notes(
+    parsed: ParsedRuns, selection: Selection, levels: Levels, nodes: Sequence[RankedNode], settings: RankSettings
+) -> tuple[str, ...]:
+    """Return what a reader of a ranking must know, the gravest first."""
+    notes = [PUBLISHED_NOTE] if settings.score == PERONA else []
+    if not any(one.rank for one in nodes):
+        notes.append(f"no ranking: {'; '.join(dict.fromkeys(one.reason for one in nodes))}")
+    notes += [
+        f"{one.n_runs} runs of {one.benchmark} on {', '.join(one.nodes)} have other parameters than most and are not "
+        f"pooled: {one.parameters} instead of {one.compared_with}"
+        for one in selection.not_pooled
+    ]
+    notes += _what_is_not_compared(levels, settings)
+    for name, count in values_without_ratio(parsed, selection.kept).items():
+        notes.append(f"{count} values of {name} are 0 or less and left out")
+    stressed = parsed.stressed[selection.kept]
+    if settings.exclude in (KEEP_ALL, FLAGGED) and (n_stressed := int((stressed == 1).sum())):
+        notes.append(f"{n_stressed} of {len(stressed)} runs are labelled as stressed and count; medians resist them")
+    if settings.exclude == STRESSED and (n_unknown := int((stressed < 0).sum())):
+        notes.append(f"{n_unknown} runs do not tell whether they were stressed; they count")
+    if levels.by_campaign.any():
+        notes.append("whole measurement campaigns were resampled where a benchmark has three or more of them")
+    return tuple(notes)
+
+
+def _what_is_not_compared(levels: Levels, settings: RankSettings) -> list[str]:
+    """Return which weighted aspects nobody was measured on, and which metrics only some nodes have."""
+    notes = []
+    known = levels.n_values > 0
+    for aspect, share in settings.shares.items():
+        member = np.array([ASPECT_OF[name] == aspect for name in levels.benchmarks])
+        if share > 0 and not known[:, member].any():
+            notes.append(f"nobody was measured on {aspect}: it does not count")
+            continue
+        measured = known[:, member].any(axis=1)
+        for column in np.flatnonzero(member & known.any(axis=0) & ~known[measured].all(axis=0)):
+            without = [levels.nodes[row] for row in np.flatnonzero(measured & ~known[:, column])]
+            notes.append(f"{levels.metrics[column]} is not compared: no value on {', '.join(without)}")
+    return notes
 
 
 MOST_NAME = 80

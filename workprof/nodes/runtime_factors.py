@@ -55,8 +55,8 @@ PUBLISHED_SCORES = {
         MachineScores("asok02", cpu=223, io=339),
     )
 }
-"""Source: n1, n2, c2 from Lotaru's code of June 2022 (perona.md 5.2, point 4 and the table's memory row); the other
-three from `lotaru-g.csv` of py-lotaru (perona.md 5.3), which has no linpack and memory."""
+"""Source: n1, n2, c2 from Lotaru's public code of June 2022; the other three from `lotaru-g.csv` of py-lotaru, which
+has no linpack and memory."""
 
 
 def scores_of(machine: str, scores: Mapping[str, MachineScores]) -> MachineScores:
@@ -148,7 +148,7 @@ def compute_ratio(local: MachineScores, target: MachineScores) -> float:
 def task_mix(local: MachineScores, target: MachineScores, busy: float) -> float:
     """Return busy * compute ratio + (1 - busy) * io ratio; the compute ratio alone where a machine has no io score.
 
-    Source: Lotaru's idea of 2022 (perona.md 5.3, last point), where the share came from a run at reduced clock
+    Source: Lotaru's idea of 2022, where the share came from a run at reduced clock
     frequency; ours takes it from the CPU use that the local runs show, so that it needs no further runs.
     """
     computing = compute_ratio(local, target)
@@ -160,7 +160,7 @@ def task_mix(local: MachineScores, target: MachineScores, busy: float) -> float:
 def lotaru(local: MachineScores, target: MachineScores, busy: float) -> float:
     """Return .5 (.5 cpu + .5 linpack) + .5 io, each a ratio local / target; the share is not used.
 
-    Source: Lotaru 2022 (perona.md 5.2, point 4); ours differs in nothing.
+    Source: Lotaru (Bader et al. 2022); ours differs in nothing.
     """
     computing = (ratio(local, target, "cpu") + ratio(local, target, "linpack")) / 2
     return (computing + ratio(local, target, "io")) / 2

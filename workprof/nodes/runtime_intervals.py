@@ -178,7 +178,7 @@ def forecast(asked: RuntimeAsked, past: PastErrors, confidence: float = 0.9) -> 
     Raises:
         NotEnoughData: for too few earlier predictions, or no score in common.
 
-    Source: perona.md 4.5; the spread of the factor is in the past errors, whose targets had other factors.
+    The spread of the factor is in the past errors, whose targets had other factors.
     """
     runs = asked.runs
     if not len(runs):

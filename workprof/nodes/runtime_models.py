@@ -19,7 +19,8 @@ TEST_SEQUENCES: dict[str, tuple[frozenset[int], frozenset[int]]] = {
     "atacseq": (frozenset({75192126}), frozenset({63053586})),
     "chipseq": (frozenset({28597378, 27241477}), frozenset({239695842, 191221075})),
 }
-"""Which `test` rows belong to the first and to the second part, by their NumberSequences (perona.md 5.2, point 1)."""
+"""Which `test` rows belong to the first and to the second part, by their NumberSequences. Source: Lotaru's
+public code of June 2022."""
 
 
 REPORT_COLUMNS = ("workflow", "task", "label", "sequences", "input_bytes", "runtime_s", "cpu_percent")
@@ -88,8 +89,8 @@ def task_runs(report: pd.DataFrame, part: int) -> dict[TaskKey, TaskRuns]:
     Raises:
         ColumnMissing: when a column is absent.
 
-    Source: perona.md 5.2, points 1 and 2. Ours differs for workflows that the publication did not have: no rule says
-    which of their test rows belongs to which part, so all count in both.
+    Source: Lotaru's public code of June 2022. Ours differs for workflows that the publication did not have: no rule
+    says which of their test rows belongs to which part, so all count in both.
     """
     missing = [name for name in REPORT_COLUMNS if name not in report.columns]
     if missing:
@@ -150,7 +151,7 @@ def _in_part(report: pd.DataFrame, part: int) -> pd.Series:
 
 
 CORRELATED = 0.8
-"""Pearson's r from which on input size tells runtime (perona.md 5.2, point 3)."""
+"""Pearson's r from which on input size tells runtime, as in Lotaru."""
 
 KS_CONFIDENCE = 0.9
 """Of the critical value in Online-P: .369 at n = 10 is the tabulated one of this confidence."""
@@ -179,7 +180,7 @@ def correlation(runs: TaskRuns) -> float:
 def naive(runs: TaskRuns, input_bytes: float) -> float:
     """Return mean(runtime / size) times the size, in seconds.
 
-    Source: perona.md 5.2, point 3; ours differs in nothing.
+    Source: Lotaru's public code of June 2022; ours differs in nothing.
     """
     return float(np.mean(runs.runtime_s / runs.input_bytes) * input_bytes)
 
@@ -187,7 +188,7 @@ def naive(runs: TaskRuns, input_bytes: float) -> float:
 def online_m(runs: TaskRuns, input_bytes: float) -> float:
     """Return the runtime per byte of the run nearest in size times the size, or the median runtime, in seconds.
 
-    Source: perona.md 5.2, point 3 (the first of equally near runs; r above, not at, 0.8); ours differs in nothing.
+    Source: as `naive` (the first of equally near runs; r above, not at, 0.8); ours differs in nothing.
     """
     if correlation(runs) > CORRELATED:
         nearest = int(np.argmin(np.abs(runs.input_bytes - input_bytes)))
@@ -198,7 +199,7 @@ def online_m(runs: TaskRuns, input_bytes: float) -> float:
 def online_p(runs: TaskRuns, input_bytes: float, rng: np.random.Generator, n_draws: int) -> Floats:
     """Return (n_draws,) runtimes in seconds as `online_m`, but draws from a fitted distribution in place of the median.
 
-    Source: perona.md 5.2, point 3. The published comparison of a p-value with the critical value of the distance is a
+    Source: as `naive`. The published comparison of a p-value with the critical value of the distance is a
     slip, and a gamma of shape = mean (in milliseconds, scale 1) hardly ever fits; both are kept. Ours differs in the
     draws, and computes the critical value instead of looking it up.
     """
@@ -220,7 +221,7 @@ def online_p(runs: TaskRuns, input_bytes: float, rng: np.random.Generator, n_dra
 def line_or_median(runs: TaskRuns, input_bytes: float) -> LocalRuntime:
     """Return the least-squares line at this size, or the median runtime where r is below 0.8.
 
-    Source: Lotaru's model (perona.md 5.2, point 3); ours differs in nothing. The line may be negative far outside.
+    Source: Lotaru's model (Bader et al. 2022); ours differs in nothing. The line may be negative far outside.
     """
     if not correlation(runs) >= CORRELATED:
         return LocalRuntime(float(np.median(runs.runtime_s)), from_line=False)

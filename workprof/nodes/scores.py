@@ -19,7 +19,7 @@ from workprof.nodes.selection import OrientedRuns, RankSettings
 from workprof.records import digest
 
 LEAST_RUNS = 3
-"""Of a benchmark on a node; with fewer there is no interval and no rank (perona.md 4.2)."""
+"""Of a benchmark on a node; with fewer there is no interval and no rank."""
 CAMPAIGN_GAP_S = 6 * 3600.0
 """A pause of this length between any two runs of a dataset starts a new measurement campaign."""
 LEAST_CAMPAIGNS = 3
@@ -51,7 +51,7 @@ class Levels:
 def levels_of(runs: OrientedRuns, nodes: tuple[str, ...], n_draws: int, seed: int) -> Levels:
     """Return the levels of the nodes; the order of rows changes nothing.
 
-    Source: perona.md 4.2; runs are resampled within (node, benchmark), whole campaigns where there are several.
+    Runs are resampled within (node, benchmark), whole campaigns where there are several.
     """
     shape = len(nodes), len(runs.metrics)
     level, draws = np.full(shape, np.nan), np.full((n_draws, *shape), np.nan)
@@ -123,7 +123,7 @@ OVERALL = "overall"
 
 
 @dataclass(frozen=True)
-class Scored:
+class NodeScores:
     """One score of every node.
 
     Attributes:
@@ -149,8 +149,6 @@ def aspect_weights(levels: Levels, aspect_of: Mapping[str, str], nodes: Bools | 
         aspect_of: benchmark -> aspect.
         nodes: (n_nodes,) that are compared; None = all. Only metrics that all of them have count, among those nodes
             that have the aspect at all.
-
-    Source: perona.md 4.2.
     """
     chosen = np.ones(len(levels.nodes), dtype=np.bool_) if nodes is None else nodes
     known = np.isfinite(levels.level[chosen])
@@ -170,7 +168,7 @@ def aspect_weights(levels: Levels, aspect_of: Mapping[str, str], nodes: Bools | 
     return weights
 
 
-def mixed(weights: Mapping[str, Floats], shares: Mapping[str, float]) -> Floats | None:
+def overall_weights(weights: Mapping[str, Floats], shares: Mapping[str, float]) -> Floats | None:
     """Return the weight of each metric in the overall score, or None where no aspect counts.
 
     Args:
@@ -185,7 +183,7 @@ def mixed(weights: Mapping[str, Floats], shares: Mapping[str, float]) -> Floats 
     return mix
 
 
-def scored(name: str, levels: Levels, weights: Floats) -> Scored:
+def node_scores(name: str, levels: Levels, weights: Floats) -> NodeScores:
     """Return the score that weights of the metrics make."""
     used = weights > 0
     raw = levels.level[:, used] @ weights[used]
@@ -193,17 +191,17 @@ def scored(name: str, levels: Levels, weights: Floats) -> Scored:
     draws = levels.draws[:, :, used] @ weights[used]
     fewest = levels.n_values[:, used].min(axis=1)
     metrics = tuple(levels.metrics[i] for i in np.flatnonzero(used))
-    return Scored(name, raw - centre, draws - centre, fewest, metrics)
+    return NodeScores(name, raw - centre, draws - centre, fewest, metrics)
 
 
-def all_scores(
+def scores_of_aspects(
     levels: Levels, aspect_of: Mapping[str, str], shares: Mapping[str, float]
-) -> tuple[dict[str, Scored], Scored | None]:
+) -> tuple[dict[str, NodeScores], NodeScores | None]:
     """Return the score of each aspect, and the overall one where any aspect counts."""
     weights = aspect_weights(levels, aspect_of)
-    aspects = {name: scored(name, levels, row) for name, row in weights.items()}
-    mix = mixed(weights, shares)
-    return aspects, None if mix is None else scored(OVERALL, levels, mix)
+    aspects = {name: node_scores(name, levels, row) for name, row in weights.items()}
+    mix = overall_weights(weights, shares)
+    return aspects, None if mix is None else node_scores(OVERALL, levels, mix)
 
 
 NORM = 10
@@ -213,7 +211,7 @@ NORM_COLUMNS = ("row_id", "node", "benchmark", "norm")
 def code_norms(codes: Floats) -> Floats:
     """Return (n_runs,) 10-norm of each code, (n_runs, n_code); 0 for an empty one.
 
-    Source: perona.md 4.1; the largest entry is taken out first, so that no power overflows.
+    Source: Perona (Scheinert et al. 2022); the largest entry is taken out first, so that no power overflows.
     """
     largest = np.abs(codes).max(axis=1, initial=0.0)
     shares = np.abs(codes) / np.where(largest > 0, largest, 1.0)[:, None]
@@ -223,7 +221,7 @@ def code_norms(codes: Floats) -> Floats:
 
 def norm_scores(
     norms: pd.DataFrame, nodes: tuple[str, ...], settings: RankSettings
-) -> tuple[dict[str, Scored], Scored | None]:
+) -> tuple[dict[str, NodeScores], NodeScores | None]:
     """Return the published score of each aspect and overall; higher is better.
 
     Args:
@@ -231,9 +229,9 @@ def norm_scores(
         nodes: in order.
         settings: weights, draws and seed.
 
-    Source: perona.md 4.1: mean norm per node and type, divided by the largest of the nodes; disk = fio + ioping,
-    network = iperf3 + qperf. The overall score is their weighted sum, as in the weighting of CherryPick. Intervals are
-    ours.
+    Source: Perona (Scheinert et al. 2022): mean norm per node and type, divided by the largest of the nodes; disk = fio
+    + ioping, network = iperf3 + qperf. The overall score is their weighted sum, as in the weighting of CherryPick.
+    Intervals are ours.
     """
     types = sorted(set(norms["benchmark"]) & set(ASPECT_OF))
     parts = {name: _type_score(norms[norms["benchmark"] == name], nodes, settings) for name in types}
@@ -265,10 +263,10 @@ def _type_score(norms: pd.DataFrame, nodes: tuple[str, ...], settings: RankSetti
     return means / largest, draws / largest, runs
 
 
-def _sum(name: str, lines: Mapping[str, tuple[float, tuple[Floats, Floats, Floats]]]) -> Scored:
+def _sum(name: str, lines: Mapping[str, tuple[float, tuple[Floats, Floats, Floats]]]) -> NodeScores:
     score = np.sum([share * part[0] for share, part in lines.values()], axis=0)
     draws = np.sum([share * part[1] for share, part in lines.values()], axis=0)
     fewest = np.min([part[2] for _, part in lines.values()], axis=0).astype(np.int64)
     metrics = tuple(f"{benchmark}.code_norm" for benchmark in lines)
     with np.errstate(divide="ignore"):
-        return Scored(name, np.log(score), np.log(draws), fewest, metrics)
+        return NodeScores(name, np.log(score), np.log(draws), fewest, metrics)

@@ -133,8 +133,8 @@ class SuitePlan:
 def plan_suite(settings: SuiteSettings) -> SuitePlan:
     """Return the runs of a suite in random order, stressed ones among them; the same seed gives the same plan.
 
-    Source: perona.md 1.1 (tools), 1.4 (stress on the benchmark's own resource) and 1.5 (commands with JSON output).
-    Ours runs benchmarks one at a time, and with a file and blocks of fio that fit a small machine.
+    Source: tools, and stress on the benchmark's own resource, as in Perona (Scheinert et al. 2022). Ours asks for JSON
+    where a tool has it, runs benchmarks one at a time, and has a file and blocks of fio that fit a small machine.
     """
     rng = np.random.default_rng(settings.seed)
     runs = []
@@ -211,7 +211,7 @@ STRESSES: dict[str, tuple[str, ...]] = {
     "disk": ("stress-ng", "--hdd", "2", "--hdd-bytes", "64M", "--temp-path", HERE, *_ENDLESS),
     "network": ("stress-ng", "--sock", "2", "--sock-port", "PORT", *_ENDLESS),
 }
-"""What competes with a benchmark, by its resource (perona.md 1.6; the memory of a worker is halved)."""
+"""What competes with a benchmark, by its resource."""
 
 
 PACKAGES = {name: name for name in ("fio", "ioping", "iperf3", "qperf", "stress-ng", "sysbench")}

@@ -133,8 +133,8 @@ def transfer(
         NoRows: when a machine has no report, or nothing can be predicted.
         NotEnoughData: when a machine has no scores, or none of the factors asked for can be computed.
 
-    Source: perona.md 5.2 (Table III). Ours adds factors that keep the ratio of the scores, and `task-mix`, which
-    scales computing and waiting apart and medians like lines.
+    Source: Perona (Scheinert et al. 2022), Table III. Ours adds factors that keep the ratio of the scores, and
+    `task-mix`, which scales computing and waiting apart and medians like lines.
     """
     lacking = [name for name in (settings.local, *settings.targets) if name not in reports]
     if lacking:
@@ -154,7 +154,7 @@ def transfer(
 
 
 def error_figures(predicted_s: Floats, measured_s: Floats) -> ErrorFigures:
-    """Return the percentiles of the relative error, by the (n + 1) rule (perona.md 5.2, point 5)."""
+    """Return the percentiles of the relative error, by the (n + 1) rule, as published."""
     if not len(measured_s):
         raise NotEnoughData("there is no prediction to judge")
     errors = np.abs(predicted_s - measured_s) / measured_s
