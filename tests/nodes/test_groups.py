@@ -14,7 +14,7 @@ from workprof.nodes.groups import (
     best_grouping,
     by_size,
     group_nodes,
-    label,
+    level_label,
     nodes_differ,
 )
 from workprof.nodes.selection import RankSettings
@@ -131,8 +131,8 @@ def test_nodes_differ_when_their_scores_spread_more_than_their_draws():
 
 def test_labels_by_quartiles():
     values = np.array([1.0, 2, 3, 4, 5])
-    assert [label(value, values) for value in (1.0, 2, 3, 4, 9)] == ["low", "low", "mid", "high", "high"]
-    assert label(1.0, np.ones(4)) == "alike"
+    assert [level_label(value, values) for value in (1.0, 2, 3, 4, 9)] == ["low", "low", "mid", "high", "high"]
+    assert level_label(1.0, np.ones(4)) == "alike"
 
 
 def test_the_published_grouping_keeps_its_defects_and_says_so():

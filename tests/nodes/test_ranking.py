@@ -11,8 +11,9 @@ from tests.nodes.planted_nodes import cpu_text, development_runs, numbered, run_
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.comparisons import EXCLUDE, RERUN
+from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import Ranking, rank_nodes
-from workprof.nodes.scores import campaigns, code_norms, multiplicities, weighted_medians
+from workprof.nodes.scores import campaigns, multiplicities, weighted_medians
 from workprof.nodes.selection import RankSettings
 from workprof.progress import silent
 from workprof.records import pack, to_json, unpack
@@ -270,7 +271,7 @@ def test_windows_nodes_and_exclusions_choose_the_runs(planted):
 
 def test_the_norm_of_a_code_is_the_published_one():
     codes = np.array([[0.5] * 8 + [1.0], [0.8] * 8 + [1.0], [1.0] * 9, [0.0] * 9, [1e200] * 9])
-    norms = code_norms(codes)
+    norms = norm_10(codes)
     assert norms[:3] == pytest.approx([1.0008, 1.064, 1.246], abs=5e-4)
     assert norms[3] == 0
     assert np.isfinite(norms).all()

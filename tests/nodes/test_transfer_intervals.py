@@ -8,7 +8,7 @@ from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
 from tests.shared_data import needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES
-from workprof.nodes.runtime_intervals import PastErrors, RuntimeAsked, coverage, forecast, past_errors, spread
+from workprof.nodes.runtime_intervals import PastErrors, RuntimeQuery, coverage, forecast, past_errors, spread
 from workprof.nodes.transfer import TransferSettings, transfer
 
 
@@ -59,13 +59,13 @@ def test_forecast_of_a_planted_task():
     found = transfer(planted(SPEEDS, noise=0.1), scores(SPEEDS), TransferSettings("home", ("fast", "slow")))
     past = past_errors(found)
     known = scores(SPEEDS)
-    told = forecast(RuntimeAsked(runs([1e8, 2e8, 3e8], [10, 20, 30]), 6e8, known["home"], known["slow"]), past, 0.9)
+    told = forecast(RuntimeQuery(runs([1e8, 2e8, 3e8], [10, 20, 30]), 6e8, known["home"], known["slow"]), past, 0.9)
     assert told.runtime_s == pytest.approx(120)
     assert told.factor == pytest.approx(2)
     assert told.low_s < 120 < told.high_s
     assert told.n_past == len(past.log_error)
     assert told.warnings == ("the input is 2.0 times the largest measured one",)
-    inside = forecast(RuntimeAsked(runs([1e8, 2e8, 3e8], [10, 20, 30]), 2.5e8, known["home"], known["slow"]), past, 0.5)
+    inside = forecast(RuntimeQuery(runs([1e8, 2e8, 3e8], [10, 20, 30]), 2.5e8, known["home"], known["slow"]), past, 0.5)
     assert inside.warnings == ()
     assert inside.high_s / inside.low_s < told.high_s / told.low_s
 
@@ -74,7 +74,7 @@ def test_forecast_warns_of_machines_and_sizes_that_are_far_away():
     speeds = SPEEDS | {"snail": 0.1}
     found = transfer(planted(SPEEDS, noise=0.1), scores(SPEEDS), TransferSettings("home", ("fast", "slow")))
     known = scores(speeds)
-    told = forecast(RuntimeAsked(runs([2, 4, 6], [1, 2, 3]), 1, known["home"], known["snail"]), past_errors(found), 0.9)
+    told = forecast(RuntimeQuery(runs([2, 4, 6], [1, 2, 3]), 1, known["home"], known["snail"]), past_errors(found), 0.9)
     assert told.warnings == (
         "the input is 0.5 times the smallest measured one",
         "the factor 10.00 lies outside 0.50 to 2.00, the factors whose errors are known",
@@ -86,11 +86,11 @@ def test_forecast_refuses_what_it_cannot_tell():
     known = scores(SPEEDS)
     machines = (known["home"], known["slow"])
     with pytest.raises(NotEnoughData, match="no run on the local machine"):
-        forecast(RuntimeAsked(runs([], []), 1, *machines), past, 0.9)
+        forecast(RuntimeQuery(runs([], []), 1, *machines), past, 0.9)
     with pytest.raises(NotEnoughData, match="measure nearer sizes"):
-        forecast(RuntimeAsked(runs([10, 11, 12], [1, 5, 9]), 1, *machines), past, 0.9)
+        forecast(RuntimeQuery(runs([10, 11, 12], [1, 5, 9]), 1, *machines), past, 0.9)
     with pytest.raises(NotEnoughData, match="from medians, here are 0"):
-        forecast(RuntimeAsked(runs([3, 3], [1, 2]), 3, *machines), past, 0.9)
+        forecast(RuntimeQuery(runs([3, 3], [1, 2]), 3, *machines), past, 0.9)
 
 
 def test_an_interval_needs_errors_beyond_its_ends():

@@ -65,20 +65,18 @@ def fit_rule(data: DetectionData, name: str) -> FittedDetector:
     def score(rows: Ints, normal: Bools) -> Floats:
         return rule_scores(data, name, rows, data.distances_of(rows, normal))
 
-    own = rule_scores(data, name, data.rows, data.distances)
+    def without_fold(share: Floats) -> Floats:
+        learned = np.flatnonzero((share > 0) & ~data.anomalous)
+        distances = data.distances.to_three
+        correlations = learn_correlations(data.table, data.scale, data.rows[learned], distances[learned])
+        return np.arcsinh(mahalanobis_lengths(data.table, correlations, data.rows, distances))
+
     shares = fold_shares(data)
-    folds = [_without_fold(data, share) for share in shares] if name == "mahalanobis" else None
-    return FittedDetector(
-        score, *out_of_fold_scores(data, np.tile(own, (len(shares), 1)) if folds is None else np.array(folds))
-    )
-
-
-def _without_fold(data: DetectionData, share: Floats) -> Floats:
-    """Return (n_scored,) lengths by correlations of the runs that `share` (n_scored,) marks."""
-    learned = np.flatnonzero((share > 0) & ~data.anomalous)
-    distances = data.distances.to_three
-    correlations = learn_correlations(data.table, data.scale, data.rows[learned], distances[learned])
-    return np.arcsinh(mahalanobis_lengths(data.table, correlations, data.rows, distances))
+    if name == "mahalanobis":
+        by_fold = np.array([without_fold(share) for share in shares])
+    else:
+        by_fold = np.tile(rule_scores(data, name, data.rows, data.distances), (len(shares), 1))
+    return FittedDetector(score, *out_of_fold_scores(data, by_fold))
 
 
 def fit_forest(data: DetectionData, seed: int) -> FittedDetector:
@@ -117,7 +115,7 @@ def logistic_weights(data: DetectionData, weights: FeatureWeights, share: Floats
     """Return (n_columns + 1,) weights and, last, the intercept, learned where `share` (n_scored,) is not 0."""
     learned = np.flatnonzero(share > 0)
     design = weights.design(data.features_of(data.rows, data.distances))[learned]
-    return _weights(design, data.anomalous[learned], weights.strength)
+    return _fitted_weights(design, data.anomalous[learned], weights.strength)
 
 
 def best_feature_weights(data: DetectionData, seed: int) -> FeatureWeights:
@@ -126,20 +124,21 @@ def best_feature_weights(data: DetectionData, seed: int) -> FeatureWeights:
     strata = data.table.type_id[data.rows] * 2 + data.anomalous
     folds = [stratified_folds(strata, N_GRID_FOLDS, seed + repeat) for repeat in range(N_REPEATS)]
     grid = [FeatureWeights(own, host, c) for c in STRENGTHS for own in OWN_WEIGHTS for host in HOST_WEIGHTS]
-    losses = [_grid_loss(one.design(features), data.anomalous, one.strength, folds) for one in grid]
-    return grid[int(np.argmin(losses))]
+
+    def loss(weights: FeatureWeights) -> float:
+        design = weights.design(features)
+        logits = np.zeros((len(folds), len(data.anomalous)))
+        for repeat, fold in enumerate(folds):
+            for number in range(N_GRID_FOLDS):
+                here = fold == number
+                learned = _fitted_weights(design[~here], data.anomalous[~here], weights.strength)
+                logits[repeat, here] = _logit(learned, design[here])
+        return float(np.mean([run_losses(logistic(one), data.anomalous) for one in logits]))
+
+    return grid[int(np.argmin([loss(one) for one in grid]))]
 
 
-def _grid_loss(design: Floats, anomalous: Bools, strength: float, folds: list[Ints]) -> float:
-    told = np.zeros((len(folds), len(anomalous)))
-    for repeat, fold in enumerate(folds):
-        for number in range(N_GRID_FOLDS):
-            here = fold == number
-            told[repeat, here] = _logit(_weights(design[~here], anomalous[~here], strength), design[here])
-    return float(np.mean([run_losses(logistic(one), anomalous) for one in told]))
-
-
-def _weights(design: Floats, anomalous: Bools, strength: float) -> Floats:
+def _fitted_weights(design: Floats, anomalous: Bools, strength: float) -> Floats:
     if anomalous.all() or not anomalous.any():
         return np.append(np.zeros(design.shape[1]), np.log((anomalous.sum() + 0.5) / ((~anomalous).sum() + 0.5)))
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  heavy

@@ -125,16 +125,16 @@ def _platt(scores: Floats, anomalous: Bools) -> tuple[float, float]:
     target = np.where(anomalous, (n_bad + 1) / (n_bad + 2), 1 / (n_good + 2))
     middle, spread = float(scores.mean()), float(scores.std()) or 1.0
     design = np.column_stack([(scores - middle) / spread, np.ones(len(scores))])
-    found = np.array([0.0, np.log((n_bad + 1) / (n_good + 1))])
+    weights = np.array([0.0, np.log((n_bad + 1) / (n_good + 1))])
     for _ in range(STEPS):
-        told = logistic(design @ found)
-        curvature = (design * (told * (1 - told))[:, None]).T @ design + 1e-6 * np.eye(2)
-        change = np.linalg.solve(curvature, design.T @ (told - target))
-        found = found - np.clip(change, -1, 1)
+        probability = logistic(design @ weights)
+        curvature = (design * (probability * (1 - probability))[:, None]).T @ design + 1e-6 * np.eye(2)
+        change = np.linalg.solve(curvature, design.T @ (probability - target))
+        weights = weights - np.clip(change, -1, 1)
         if np.abs(change).max() < 1e-9:
             break
-    slope = max(float(found[0]), 0.0) / spread
-    return slope, float(found[1]) - slope * middle
+    slope = max(float(weights[0]), 0.0) / spread
+    return slope, float(weights[1]) - slope * middle
 
 
 def _isotonic(scores: Floats, anomalous: Bools) -> Calibration:
@@ -206,10 +206,10 @@ def detector_figures(judged: LabelledVerdicts, threshold: float, validation_loss
     )
 
 
-def f1(told: Bools, truth: Bools) -> float:
-    """Return the harmonic mean of precision and recall; NaN where nothing is told or true."""
-    either = told.sum() + truth.sum()
-    return float(2 * (told & truth).sum() / either) if either else float("nan")
+def f1(flag: Bools, truth: Bools) -> float:
+    """Return the harmonic mean of precision and recall; NaN where nothing is flagged or true."""
+    either = flag.sum() + truth.sum()
+    return float(2 * (flag & truth).sum() / either) if either else float("nan")
 
 
 def average_precision(scores: Floats, anomalous: Bools) -> float:
@@ -228,11 +228,11 @@ def _interval(flag: Bools, truth: Bools, seed: int) -> tuple[float, float]:
         return float("nan"), float("nan")
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(truth), (N_DRAWS, len(truth)))
-    told = np.array([f1(flag[rows], truth[rows]) for rows in drawn])
-    told = told[np.isfinite(told)]
-    if not len(told):
+    draws = np.array([f1(flag[rows], truth[rows]) for rows in drawn])
+    draws = draws[np.isfinite(draws)]
+    if not len(draws):
         return float("nan"), float("nan")
-    low, high = np.quantile(told, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
 
@@ -263,8 +263,8 @@ class CalibratedDetector:
 
     def verdict(self, scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
         """Return probabilities and flags of scored rows."""
-        told = probability_of(self.calibration, scores)
-        return told, told >= self.threshold
+        probability = probability_of(self.calibration, scores)
+        return probability, probability >= self.threshold
 
 
 @dataclass(frozen=True)
@@ -323,12 +323,12 @@ def best_validated(anomalous: Bools, detectors: Mapping[str, CalibratedDetector]
     return best
 
 
-def averaged(data: DetectionData, parts: tuple[CalibratedDetector, ...]) -> FittedDetector:
+def averaged(parts: tuple[CalibratedDetector, ...]) -> FittedDetector:
     """Return the mean of the calibrated logits of detectors."""
 
     def score(rows: Ints, normal: Bools) -> Floats:
-        told = [logit(probability_of(one.calibration, one.fitted.score(rows, normal))) for one in parts]
-        return np.asarray(np.mean(told, axis=0))
+        logits = [logit(probability_of(one.calibration, one.fitted.score(rows, normal))) for one in parts]
+        return np.asarray(np.mean(logits, axis=0))
 
     out_of_fold = [logit(one.out_of_fold) for one in parts]
     later = [logit(probability_of(one.calibration, one.fitted.later_blocks)) for one in parts]
@@ -353,16 +353,16 @@ def judge(data: DetectionData, score: Score, verdict: Verdict, rows: Ints, *, tr
         rows: positions outside the training part.
         true_labels: feed labels forward instead of verdicts, where known (published).
     """
-    told, flag = np.full(len(data.table), np.nan), np.zeros(len(data.table), dtype=bool)
+    value, flag = np.full(len(data.table), np.nan), np.zeros(len(data.table), dtype=bool)
     normal, label = data.known_normal.copy(), data.table.label
-    for turn in rounds(data.table, rows):
-        judged = with_history(data.histories, turn, normal)
-        normal[turn] = label[turn] != 1
+    for members in rounds(data.table, rows):
+        judged = with_history(data.histories, members, normal)
+        normal[members] = label[members] != 1
         if len(judged):
-            told[judged], flag[judged] = verdict(score(judged, normal), judged)
+            value[judged], flag[judged] = verdict(score(judged, normal), judged)
             known = (label[judged] != UNKNOWN) & true_labels
             normal[judged] = np.where(known, label[judged] == 0, ~flag[judged])
-    return Verdicts(told, flag, normal)
+    return Verdicts(value, flag, normal)
 
 
 def p_values(past: Floats, scores: Floats) -> Floats:
@@ -375,9 +375,7 @@ def p_values(past: Floats, scores: Floats) -> Floats:
     return np.asarray((1 + at_least) / (len(ordered) + 1))
 
 
-def p_value_verdict(
-    data: DetectionData, past: Floats, false_alarm_share: float
-) -> Callable[[Floats, Ints], tuple[Floats, Bools]]:
+def p_value_verdict(data: DetectionData, past: Floats, false_alarm_share: float) -> Verdict:
     """Return the verdict by p-value among the training runs of the same benchmark.
 
     Args:
@@ -388,10 +386,10 @@ def p_value_verdict(
     kinds = data.table.type_id[data.rows]
 
     def verdict(scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
-        told = np.ones(len(rows))
+        p_value = np.ones(len(rows))
         for kind in np.unique(data.table.type_id[rows]).tolist():
             here = data.table.type_id[rows] == kind
-            told[here] = p_values(past[(kinds == kind) & ~data.anomalous], scores[here])
-        return told, told <= false_alarm_share
+            p_value[here] = p_values(past[(kinds == kind) & ~data.anomalous], scores[here])
+        return p_value, p_value <= false_alarm_share
 
     return verdict

@@ -117,29 +117,18 @@ def interval(draws: Floats, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def rankable(one: NodeScores) -> Bools:
-    """Return (n_nodes,) whether a node has a score and at least 3 runs of each of its benchmarks."""
-    return np.isfinite(one.log) & (one.fewest >= LEAST_RUNS)
-
-
-def ranks(one: NodeScores) -> list[int | None]:
-    """Return the place of each node, 1 = best; None where it has no interval, or is alone."""
-    able = rankable(one)
-    places: list[int | None] = [None] * len(one.log)
-    if able.sum() > 1:
-        order = sorted(np.flatnonzero(able), key=lambda row: -one.log[row])
-        for place, row in enumerate(order, start=1):
-            places[row] = place
-    return places
-
-
 def aspect_scores(one: NodeScores, confidence: float) -> list[AspectScore]:
-    """Return the score of each node."""
-    found = []
-    for row, place in enumerate(ranks(one)):
+    """Return the score of each node; its rank is None where it has no interval, or is alone."""
+    rankable = np.isfinite(one.log) & (one.fewest >= LEAST_RUNS)
+    ranks: dict[int, int] = {}
+    if rankable.sum() > 1:
+        best_first = sorted(np.flatnonzero(rankable).tolist(), key=lambda row: -one.log[row])
+        ranks = {row: rank for rank, row in enumerate(best_first, start=1)}
+    scores = []
+    for row in range(len(one.log)):
         low, high = interval(one.draws[:, row], confidence)
-        found.append(AspectScore(float(np.exp(one.log[row])), low, high, place, int(one.fewest[row])))
-    return found
+        scores.append(AspectScore(float(np.exp(one.log[row])), low, high, ranks.get(row), int(one.fewest[row])))
+    return scores
 
 
 def tied_with(names: tuple[str, ...], scores: list[AspectScore]) -> list[tuple[str, ...]]:
@@ -174,12 +163,12 @@ def pair_ratios(levels: Levels, shares: dict[str, float], best: str, confidence:
 
 def _pair(levels: Levels, rows: tuple[int, int], shares: dict[str, float], confidence: float) -> list[PairRatio]:
     chosen = np.isin(np.arange(len(levels.nodes)), rows)
-    weights = aspect_weights(levels, ASPECT_OF, chosen)
+    weights = aspect_weights(levels, chosen)
     both = {name: row for name, row in weights.items() if np.isfinite(levels.level[np.ix_(chosen, row > 0)]).all()}
-    mix = overall_weights(both, shares)
-    lines = both if mix is None else {OVERALL: mix, **both}
+    overall = overall_weights(both, shares)
+    lines = both if overall is None else {OVERALL: overall, **both}
     a, b = rows
-    found = []
+    pairs = []
     for name, row in lines.items():
         used = row > 0
         log = float((levels.level[a, used] - levels.level[b, used]) @ row[used])
@@ -188,13 +177,13 @@ def _pair(levels: Levels, rows: tuple[int, int], shares: dict[str, float], confi
         low, high = interval(sign * draws, confidence)
         metrics = tuple(levels.metrics[i] for i in np.flatnonzero(used))
         names = levels.nodes[better], levels.nodes[other]
-        found.append(PairRatio(name, *names, float(np.exp(abs(log))), low, high, bool(low > 1), metrics))
-    return found
+        pairs.append(PairRatio(name, *names, float(np.exp(abs(log))), low, high, bool(low > 1), metrics))
+    return pairs
 
 
 def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...]) -> tuple[LeaveOut, ...]:
     """Return the order of the ranked nodes without each benchmark; one that alone carries the score cannot go."""
-    found = []
+    results = []
     measured = [
         name
         for i, name in enumerate(levels.benchmarks)
@@ -211,78 +200,70 @@ def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...])
             levels.n_values[:, kept],
             levels.by_campaign[:, kept],
         )
-        mix = overall_weights(aspect_weights(rest, ASPECT_OF), shares) if kept.any() else None
-        if mix is None:
+        overall = overall_weights(aspect_weights(rest), shares) if kept.any() else None
+        if overall is None:
             continue
-        one = node_scores(OVERALL, rest, mix)
+        one = node_scores(OVERALL, rest, overall)
         by_score = sorted(order, key=lambda name: -one.log[levels.nodes.index(name)])
         if all(np.isfinite(one.log[levels.nodes.index(name)]) for name in order):
-            found.append(LeaveOut(benchmark, tuple(by_score), tuple(by_score) == order))
-    return tuple(found)
+            results.append(LeaveOut(benchmark, tuple(by_score), tuple(by_score) == order))
+    return tuple(results)
 
 
 LATER, EARLIER = 1, 2
 """Added to the seed, so that the two windows are resampled apart."""
 
 
-@dataclass(frozen=True)
-class Windows:
-    """Runs of two windows: (n_runs,) true where a run is in it; they meet at `split_s`."""
+def changes(runs: OrientedRuns, nodes: tuple[str, ...], settings: RankSettings) -> list[Change | None]:
+    """Return for each node the score of its later runs / of its earlier ones; None without 3 runs in both.
 
-    earlier: Bools
-    later: Bools
-    split_s: float
-
-
-def windows(started_s: Floats, settings: RankSettings) -> Windows:
-    """Return the window that is looked at and the one of the same length before it; without one, the two halves.
+    The later runs are those of the window, the earlier ones those of as long a time before it; without a window they
+    are the two halves.
 
     Args:
-        started_s: (n_runs,) of all runs that are not excluded for another reason than the window.
+        runs: all that are not excluded for another reason than the window.
+        nodes: names in order.
         settings: with the window.
     """
-    if settings.since_s is None:
-        split = float(np.nanmedian(started_s))
-        return Windows(started_s < split, started_s >= split, split)
-    until = float(np.nanmax(started_s)) if settings.until_s is None else settings.until_s
-    since = settings.since_s
-    earlier = (started_s >= 2 * since - until) & (started_s < since)
-    return Windows(earlier, (started_s >= since) & (started_s <= until), since)
-
-
-def changes(runs: OrientedRuns, nodes: tuple[str, ...], settings: RankSettings) -> list[Change | None]:
-    """Return for each node the score of its later runs / of its earlier ones; None without 3 runs in both."""
-    if not np.isfinite(runs.started_s).any():
+    started_s = runs.started_s
+    if not np.isfinite(started_s).any():
         return [None] * len(nodes)
-    two = windows(runs.started_s, settings)
-    earlier = levels_of(_only(runs, two.earlier), nodes, settings.n_draws, settings.seed + EARLIER)
-    later = levels_of(_only(runs, two.later), nodes, settings.n_draws, settings.seed + LATER)
-    return [_change((earlier, later), row, settings, two.split_s) for row in range(len(nodes))]
+    if settings.since_s is None:
+        split_s = float(np.nanmedian(started_s))
+        in_earlier, in_later = started_s < split_s, started_s >= split_s
+    else:
+        split_s = settings.since_s
+        until_s = float(np.nanmax(started_s)) if settings.until_s is None else settings.until_s
+        in_earlier = (started_s >= 2 * split_s - until_s) & (started_s < split_s)
+        in_later = (started_s >= split_s) & (started_s <= until_s)
+
+    def levels_in(chosen: Bools, seed: int) -> Levels:
+        part = replace(
+            runs,
+            node=runs.node[chosen],
+            benchmark=runs.benchmark[chosen],
+            started_s=started_s[chosen],
+            logs=runs.logs[chosen],
+        )
+        return levels_of(part, nodes, settings.n_draws, seed)
+
+    earlier = levels_in(in_earlier, settings.seed + EARLIER)
+    later = levels_in(in_later, settings.seed + LATER)
+    return [_change(earlier, later, row, settings, split_s) for row in range(len(nodes))]
 
 
-def _change(pair: tuple[Levels, Levels], row: int, settings: RankSettings, split_s: float) -> Change | None:
-    earlier, later = pair
+def _change(earlier: Levels, later: Levels, row: int, settings: RankSettings, split_s: float) -> Change | None:
     both = replace(later, level=np.where(np.isfinite(earlier.level), later.level, np.nan))
-    mix = overall_weights(aspect_weights(both, ASPECT_OF, np.arange(len(later.nodes)) == row), settings.shares)
-    if mix is None:
+    weights = overall_weights(aspect_weights(both, np.arange(len(later.nodes)) == row), settings.shares)
+    if weights is None:
         return None
-    used = mix > 0
-    draws = (later.draws[:, row, used] - earlier.draws[:, row, used]) @ mix[used]
+    used = weights > 0
+    draws = (later.draws[:, row, used] - earlier.draws[:, row, used]) @ weights[used]
     low, high = interval(draws, settings.confidence)
     if not np.isfinite(low):
         return None
-    ratio = float(np.exp((later.level[row, used] - earlier.level[row, used]) @ mix[used]))
+    ratio = float(np.exp((later.level[row, used] - earlier.level[row, used]) @ weights[used]))
     return Change(ratio, low, high, split_s)
-
-
-def _only(runs: OrientedRuns, chosen: Bools) -> OrientedRuns:
-    return replace(
-        runs,
-        node=runs.node[chosen],
-        benchmark=runs.benchmark[chosen],
-        started_s=runs.started_s[chosen],
-        logs=runs.logs[chosen],
-    )
 
 
 LEAST_EARLIER = 3
@@ -303,37 +284,32 @@ def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded 
     oriented logarithms. A spread below the typical one of that benchmark is taken as the typical one. If the run before
     it was already as bad, the repetition agrees and the node should be excluded; else the benchmark is to be run again.
     """
-    histories = {
-        (node, benchmark): _history(runs, node, benchmark)
-        for node in nodes
-        for benchmark in dict.fromkeys(runs.benchmarks)
-    }
-    return [_worst(node, histories) for node in nodes]
+    benchmarks = tuple(dict.fromkeys(runs.benchmarks))
+    histories = {(node, name): _history(runs, node, name) for node in nodes for name in benchmarks}
+    worst: list[Degraded | None] = []
+    for node in nodes:
+        degraded, worst_z = None, 0.0
+        for benchmark in benchmarks:
+            history = histories[node, benchmark]
+            if len(history) <= LEAST_EARLIER:
+                continue
+            typical = typical_spread([histories[other, benchmark] for other in nodes])
+            z = badness(history[:-1], history[-1], typical)
+            if z >= CUT and z > worst_z:
+                degraded, worst_z = _degraded(benchmark, history, z, typical), z
+        worst.append(degraded)
+    return worst
 
 
-def _worst(node: str, histories: dict[tuple[str, str], Floats]) -> Degraded | None:
-    worst: tuple[float, Degraded] | None = None
-    for (of_node, benchmark), history in histories.items():
-        if of_node != node or len(history) <= LEAST_EARLIER:
-            continue
-        typical = typical_spread([other for (_, name), other in histories.items() if name == benchmark])
-        z = badness(history[:-1], history[-1], typical)
-        if z < CUT or (worst is not None and z <= worst[0]):
-            continue
-        repeated = len(history) > LEAST_EARLIER + 1 and badness(history[:-2], history[-2], typical) >= CUT
-        worst = z, _told(benchmark, history, z, repeated=repeated)
-    return None if worst is None else worst[1]
-
-
-def _told(benchmark: str, history: Floats, z: float, *, repeated: bool) -> Degraded:
+def _degraded(benchmark: str, history: Floats, z: float, typical: float) -> Degraded:
+    repeated = len(history) > LEAST_EARLIER + 1 and badness(history[:-2], history[-2], typical) >= CUT
     share = 1 - float(np.exp(history[-1] - np.median(history[:-1])))
     runs = "the newest two runs are" if repeated else "the newest run is"
-    action = EXCLUDE if repeated else RERUN
     reason = (
         f"{benchmark}: {runs} {format_share(share, 0)} below the median of {len(history) - 1 - repeated} earlier ones "
         f"(robust z-score {z:.1f}, cut {CUT})"
     )
-    return Degraded(benchmark, reason, action)
+    return Degraded(benchmark, reason, EXCLUDE if repeated else RERUN)
 
 
 def badness(earlier: Floats, newest: float, typical: float) -> float:

@@ -39,11 +39,10 @@ from workprof.nodes.detection_data import (
     RULES,
     DetectionData,
     DetectSettings,
-    FittedDetector,
     detection_data,
 )
 from workprof.nodes.histories import LEAST_HISTORY, UNKNOWN, RunTable, first_share, run_table
-from workprof.nodes.network import Inputs, NetworkOutput, SavedNetwork
+from workprof.nodes.network import SavedNetwork
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.perona import PeronaDetector, fit_perona, recipe_of, search_recipe
 from workprof.nodes.preprocess import DroppedMetric, Orientation
@@ -202,17 +201,21 @@ class DegradationSettings:
     train: str = ""
 
 
-def detect(frames: Mapping[str, pd.DataFrame], settings: DegradationSettings, progress: Progress) -> Detection:
-    """Return which runs are degraded, see `detect_degradation`; 'train' is among the frames where settings name it."""
-    return detect_degradation(frames, settings.detect, progress)
-
-
 DEFAULT_WEIGHTS = FeatureWeights(0.6, 0.3, 1.0)
 """Where there are no labels to choose by."""
 
 WITHOUT_LABELS = "mahalanobis"
+"""The detector that is chosen without labels."""
+
 TRAINED_SHARE = 0.9
 """Of the progress; the rest is judging."""
+
+FEW_ANOMALOUS = 10
+"""Stressed training runs below which a probability is little more than a guess."""
+
+N_DRIVERS = 5
+LEAST_SIZE = 1.0
+"""Of a driver, in scales: what lies closer drives nothing."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,35 @@ class _Trained:
     perona: PeronaDetector
     detectors: dict[str, CalibratedDetector]
     verdicts: dict[str, Verdict]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """The verdicts that a detection reports: those of one detector, and the network's view beside them.
+
+    Attributes:
+        perona: the network.
+        detector: whose verdicts these are.
+        verdicts: of the test part.
+        in_training: (n_runs,).
+        from_other: whether another dataset was trained on.
+    """
+
+    perona: PeronaDetector
+    detector: CalibratedDetector
+    verdicts: Verdicts
+    in_training: Bools
+    from_other: bool
+
+    @property
+    def judged(self) -> Bools:
+        """(n_runs,) runs of the test part that have a verdict."""
+        return np.isfinite(self.verdicts.value)
+
+
+def detect(frames: Mapping[str, pd.DataFrame], settings: DegradationSettings, progress: Progress) -> Detection:
+    """Return which runs are degraded, see `detect_degradation`; 'train' is among the frames where settings name it."""
+    return detect_degradation(frames, settings.detect, progress)
 
 
 def detect_degradation(
@@ -245,24 +277,31 @@ def detect_degradation(
     """
     started = time.perf_counter()
     progress(0.0, "Reading the runs")
-    table, in_training = _table(frames, settings)
+    table, in_training = _read_runs(frames, settings)
     data = detection_data(table, in_training, settings.seed)
-    _refuse_unfit(data, settings)
+    _refuse_unfit_detector(data, settings)
     trained = _train_all(data, settings, progress)
-    chosen = _chosen(data, trained, settings)
+
     test = np.flatnonzero(~in_training & table.usable & np.isin(table.type_id, table.type_id[data.rows]))
-    judged = {}
+    verdicts = {}
     for done, (name, one) in enumerate(trained.detectors.items()):
         progress(TRAINED_SHARE + (1 - TRAINED_SHARE) * done / len(trained.detectors), f"Judging by {name}")
-        judged[name] = judge(data, one.fitted.score, trained.verdicts[name], test, true_labels=settings.is_faithful)
-    figures = _figures(data, trained, judged, settings)
-    found = Outcome(trained.perona, trained.detectors[chosen], judged[chosen], in_training, "train" in frames)
-    told = report(data, found, figures, settings, time.perf_counter() - started)
+        verdicts[name] = judge(data, one.fitted.score, trained.verdicts[name], test, true_labels=settings.is_faithful)
+
+    chosen = settings.detector
+    if chosen == CHOSEN and settings.is_faithful:
+        chosen = PERONA
+    elif chosen == CHOSEN:
+        chosen = best_validated(data.anomalous, trained.detectors) if data.supervised else WITHOUT_LABELS
+    figures = _figures(data, trained, verdicts, settings.seed)
+    outcome = _Outcome(trained.perona, trained.detectors[chosen], verdicts[chosen], in_training, "train" in frames)
+    detection = _detection(data, outcome, figures, settings, time.perf_counter() - started)
     progress(1.0, "Done")
-    return told
+    return detection
 
 
-def _table(frames: Mapping[str, pd.DataFrame], settings: DetectSettings) -> tuple[RunTable, Bools]:
+def _read_runs(frames: Mapping[str, pd.DataFrame], settings: DetectSettings) -> tuple[RunTable, Bools]:
+    """Return the runs, those of 'train' first, and (n_runs,) which of them are trained on."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     runs = frames["runs"]
@@ -275,7 +314,7 @@ def _table(frames: Mapping[str, pd.DataFrame], settings: DetectSettings) -> tupl
     return run_table(parse_runs(both)), np.arange(len(both)) < len(frames["train"])
 
 
-def _refuse_unfit(data: DetectionData, settings: DetectSettings) -> None:
+def _refuse_unfit_detector(data: DetectionData, settings: DetectSettings) -> None:
     """Refuse, before anything is trained, a detector that these runs or this mode cannot have."""
     without = () if data.supervised else (LOGISTIC, COMBINED)
     known = [name for name in DETECTORS if name not in without and not (settings.is_faithful and name == COMBINED)]
@@ -298,137 +337,134 @@ def _train_all(data: DetectionData, settings: DetectSettings, progress: Progress
     if settings.trials and data.supervised:
         recipe = search_recipe(data, weights, settings, recipe, report_passes)
     perona = fit_perona(data, weights, settings, recipe, report_passes)
-    if not data.supervised:
-        return _without_labels(data, perona, fitted, settings)
-    detectors = {name: calibrated(data, name, one, settings.false_alarm_share) for name, one in fitted.items()}
+
+    alarms = settings.false_alarm_share
+    if not data.supervised:  # the verdict is a p-value
+        fitted = {PERONA: perona.fitted, **fitted}
+        nan, unknown = float("nan"), np.full(len(data.rows), np.nan)
+        detectors = {name: CalibratedDetector(name, one, AS_TOLD, alarms, nan, unknown) for name, one in fitted.items()}
+        verdicts = {name: p_value_verdict(data, one.out_of_fold, alarms) for name, one in fitted.items()}
+        return _Trained(perona, detectors, verdicts)
+    detectors = {name: calibrated(data, name, one, alarms) for name, one in fitted.items()}
     if settings.is_faithful:
         detectors = {PERONA: as_published(data, PERONA, perona.fitted), **detectors}
     else:
-        ours = calibrated(data, PERONA, perona.fitted, settings.false_alarm_share)
+        network = calibrated(data, PERONA, perona.fitted, alarms)
         best = min(detectors.values(), key=lambda one: one.validation_loss)
-        both = averaged(data, (ours, best))
-        combined = calibrated(data, COMBINED, both, settings.false_alarm_share)
-        detectors = {PERONA: ours, **detectors, COMBINED: combined}
+        combined = calibrated(data, COMBINED, averaged((network, best)), alarms)
+        detectors = {PERONA: network, **detectors, COMBINED: combined}
     return _Trained(perona, detectors, {name: one.verdict for name, one in detectors.items()})
 
 
-def _without_labels(
-    data: DetectionData, perona: PeronaDetector, fitted: dict[str, FittedDetector], settings: DetectSettings
-) -> _Trained:
-    """Return detectors whose verdict is a p-value."""
-    fitted = {PERONA: perona.fitted, **fitted}
-    unknown = np.full(len(data.rows), np.nan)
-    share = settings.false_alarm_share
-    detectors = {
-        name: CalibratedDetector(name, one, AS_TOLD, share, float("nan"), unknown) for name, one in fitted.items()
-    }
-    return _Trained(
-        perona, detectors, {name: p_value_verdict(data, one.out_of_fold, share) for name, one in fitted.items()}
-    )
-
-
-def _chosen(data: DetectionData, trained: _Trained, settings: DetectSettings) -> str:
-    """Return the name of the detector that is asked for, or does best on validation."""
-    if settings.detector != CHOSEN:
-        return settings.detector
-    if settings.is_faithful:
-        return PERONA
-    if not data.supervised:
-        return WITHOUT_LABELS
-    return best_validated(data.anomalous, trained.detectors)
-
-
 def _figures(
-    data: DetectionData, trained: _Trained, judged: Mapping[str, Verdicts], settings: DetectSettings
+    data: DetectionData, trained: _Trained, verdicts: Mapping[str, Verdicts], seed: int
 ) -> dict[str, DetectorFigures]:
     """Return the figures of every detector on labelled runs of the test part; none without labels there."""
     label = data.table.label
-    found = {}
-    for name, one in judged.items():
+    figures = {}
+    for name, one in verdicts.items():
         rows = np.flatnonzero(np.isfinite(one.value) & (label != UNKNOWN))
-        if not len(rows):
-            continue
-        told = one.value[rows] if data.supervised else 1 - one.value[rows]
-        detector = trained.detectors[name]
-        verdicts = LabelledVerdicts(told, one.flag[rows], label[rows] == 1)
-        found[name] = detector_figures(verdicts, detector.threshold, detector.validation_loss, settings.seed)
-    return found
+        if len(rows):
+            probability = one.value[rows] if data.supervised else 1 - one.value[rows]
+            labelled = LabelledVerdicts(probability, one.flag[rows], label[rows] == 1)
+            detector = trained.detectors[name]
+            figures[name] = detector_figures(labelled, detector.threshold, detector.validation_loss, seed)
+    return figures
 
 
-N_DRIVERS = 5
-LEAST_SIZE = 1.0
-"""In scales: what lies closer drives nothing."""
-
-
-def drivers_of(data: DetectionData, rows: Ints, normal: Bools) -> tuple[tuple[Driver, ...], ...]:
-    """Return the drivers of each row, the largest first; `normal` (n_runs,) tells what it is compared with."""
-    table = data.table
-    distances = data.distances_of(rows, normal).to_median
-    sign = np.append(np.where(table.sign == 0, 1, table.sign), np.ones(table.host.shape[1], dtype=np.int64))
-    names = [*table.parsed.metrics, *(f"host.{name}" for name in table.parsed.host_names)]
-    return tuple(_largest(names, one * sign) for one in distances)
-
-
-def _largest(names: list[str], sizes: Floats) -> tuple[Driver, ...]:
-    order = np.argsort(-np.abs(sizes), kind="stable")[:N_DRIVERS]
-    return tuple(Driver(names[place], float(sizes[place])) for place in order if abs(sizes[place]) >= LEAST_SIZE)
-
-
-FEW_ANOMALOUS = 10
-"""Stressed training runs below which a probability is little more than a guess."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What was trained and judged.
-
-    Attributes:
-        perona: the network.
-        detector: whose verdicts are told.
-        judged: these verdicts.
-        in_training: (n_runs,).
-        from_other: whether another dataset was trained on.
-    """
-
-    perona: PeronaDetector
-    detector: CalibratedDetector
-    judged: Verdicts
-    in_training: Bools
-    from_other: bool
-
-
-def report(
-    data: DetectionData, found: Outcome, figures: dict[str, DetectorFigures], settings: DetectSettings, seconds: float
+def _detection(
+    data: DetectionData,
+    outcome: _Outcome,
+    figures: dict[str, DetectorFigures],
+    settings: DetectSettings,
+    seconds: float,
 ) -> Detection:
-    """Return the record of a detection."""
-    table = data.table
-    judged = np.isfinite(found.judged.value)
+    """Return the record of a detection: the verdicts, and the network's view of every judged run."""
+    table, parsed = data.table, data.table.parsed
+    judged = outcome.judged
     rows = np.concatenate([data.rows, np.flatnonzero(judged)])
     rank = np.empty(len(table), dtype=np.int64)
     rank[table.order] = np.arange(len(table))
     rows = rows[np.argsort(rank[rows], kind="stable")]
-    inputs, told = found.perona.outputs(rows, found.judged.normal)
-    errors = _errors(inputs, told)
     tested = judged[rows]
-    preparation = found.perona.reader.preparation
+
+    # verdicts on training runs are of the folds that had not seen them, NaN without labels
+    value, flag = outcome.verdicts.value.copy(), outcome.verdicts.flag.copy()
+    value[data.rows] = outcome.detector.out_of_fold
+    flag[data.rows] = outcome.detector.out_of_fold >= outcome.detector.threshold
+    unknown = np.full(len(rows), np.nan)
+
+    inputs, output = outcome.perona.outputs(rows, outcome.verdicts.normal)
+    counted = inputs.counted[:, -1]
+    squared = counted * (output.restored - inputs.targets[:, -1]) ** 2
+    model = ModelFigures(float("nan"), float("nan"), 0)
+    if tested.any():
+        mse = float(squared[tested].sum() / counted[tested].sum())
+        model = ModelFigures(mse, float((output.kind == inputs.kind)[tested].mean()), int(tested.sum()))
+
+    runs = ScoredRuns(
+        row_id=parsed.row_ids[rows],
+        node=parsed.node[rows],
+        benchmark=parsed.benchmark[rows],
+        started_s=parsed.started_s[rows],
+        tested=~outcome.in_training[rows],
+        label=table.label[rows],
+        p_anomalous=value[rows] if data.supervised else unknown,
+        p_value=unknown if data.supervised else value[rows],
+        flag=flag[rows],
+        drivers=drivers_of(data, rows, outcome.verdicts.normal),
+        reconstruction_error=np.asarray(squared.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)),
+        distance=np.linalg.norm(output.code - output.predicted, axis=1),
+        codes=output.code,
+        map_xy=principal_axes(output.code),
+    )
+    share = f"the first {format_share(settings.train_share, 0)} of the runs of each node and benchmark"
+    parts = Parts(
+        n_train=int(outcome.in_training.sum()),
+        n_test=int((~outcome.in_training).sum()),
+        n_train_scored=len(data.rows),
+        n_train_anomalous=int(data.anomalous.sum()),
+        n_scored=int(judged.sum()),
+        by="another dataset" if outcome.from_other else share,
+    )
+    preparation = outcome.perona.reader.preparation
     return Detection(
         settings=settings,
         published=settings.is_faithful,
         supervised=data.supervised,
-        detector=found.detector.name,
-        threshold=found.detector.threshold,
-        model=_model_figures(inputs, told, tested),
+        detector=outcome.detector.name,
+        threshold=outcome.detector.threshold,
+        model=model,
         detectors=figures,
-        calibration=found.detector.calibration if data.supervised else None,
-        runs=_scored(data, found, rows, told, errors),
-        not_scored=_unscored(data, found, judged),
-        parts=_parts(data, found, judged, settings),
+        calibration=outcome.detector.calibration if data.supervised else None,
+        runs=runs,
+        not_scored=_unscored(data, outcome),
+        parts=parts,
         dropped=preparation.dropped,
         orientations=preparation.orientations,
-        network=found.perona.network,
-        messages=_messages(data, found),
+        network=outcome.perona.network,
+        messages=_messages(data, outcome),
         seconds=seconds,
     )
+
+
+def drivers_of(data: DetectionData, rows: Ints, normal: Bools) -> tuple[tuple[Driver, ...], ...]:
+    """Return the metrics of each row that lie farthest from its history, the largest distance first.
+
+    Args:
+        data: the runs.
+        rows: positions of runs.
+        normal: (n_runs,) which runs they are compared with.
+    """
+    table = data.table
+    distances = data.distances_of(rows, normal).to_median
+    sign = np.append(np.where(table.sign == 0, 1, table.sign), np.ones(table.host.shape[1], dtype=np.int64))
+    names = [*table.parsed.metrics, *(f"host.{name}" for name in table.parsed.host_names)]
+    drivers = []
+    for sizes in distances * sign:
+        largest = np.argsort(-np.abs(sizes), kind="stable")[:N_DRIVERS]
+        drivers.append(tuple(Driver(names[i], float(sizes[i])) for i in largest if abs(sizes[i]) >= LEAST_SIZE))
+    return tuple(drivers)
 
 
 def principal_axes(codes: Floats) -> Floats:
@@ -441,117 +477,55 @@ def principal_axes(codes: Floats) -> Floats:
     return placed
 
 
-def _errors(inputs: Inputs, told: NetworkOutput) -> Floats:
-    counted = inputs.counted[:, -1]
-    squared = counted * (told.restored - inputs.targets[:, -1]) ** 2
-    return np.asarray(squared.sum(axis=1) / np.maximum(counted.sum(axis=1), 1))
-
-
-def _model_figures(inputs: Inputs, told: NetworkOutput, tested: Bools) -> ModelFigures:
-    if not tested.any():
-        return ModelFigures(float("nan"), float("nan"), 0)
-    counted = inputs.counted[tested, -1]
-    squared = counted * (told.restored[tested] - inputs.targets[tested, -1]) ** 2
-    right = told.kind[tested] == inputs.kind[tested]
-    return ModelFigures(float(squared.sum() / counted.sum()), float(right.mean()), int(tested.sum()))
-
-
-def _scored(data: DetectionData, found: Outcome, rows: Ints, told: NetworkOutput, errors: Floats) -> ScoredRuns:
-    table, parsed = data.table, data.table.parsed
-    value, flag = _verdicts(data, found)
-    unknown = np.full(len(rows), np.nan)
-    return ScoredRuns(
-        row_id=parsed.row_ids[rows],
-        node=parsed.node[rows],
-        benchmark=parsed.benchmark[rows],
-        started_s=parsed.started_s[rows],
-        tested=~found.in_training[rows],
-        label=table.label[rows],
-        p_anomalous=value[rows] if data.supervised else unknown,
-        p_value=unknown if data.supervised else value[rows],
-        flag=flag[rows],
-        drivers=drivers_of(data, rows, found.judged.normal),
-        reconstruction_error=errors,
-        distance=np.linalg.norm(told.code - told.predicted, axis=1),
-        codes=told.code,
-        map_xy=principal_axes(told.code),
-    )
-
-
-def _verdicts(data: DetectionData, found: Outcome) -> tuple[Floats, Bools]:
-    """Return verdicts of all runs: of training runs from the folds that had not seen them, NaN without labels."""
-    value, flag = found.judged.value.copy(), found.judged.flag.copy()
-    value[data.rows] = found.detector.out_of_fold
-    flag[data.rows] = found.detector.out_of_fold >= found.detector.threshold
-    return value, flag
-
-
-def _unscored(data: DetectionData, found: Outcome, judged: Bools) -> tuple[Unscored, ...]:
+def _unscored(data: DetectionData, outcome: _Outcome) -> tuple[Unscored, ...]:
     table, parsed = data.table, data.table.parsed
     problems = {one.position: one.reason for one in parsed.problems}
     known = set(table.type_id[data.rows].tolist())
-    told: list[Unscored] = []
-    for row in table.order[~found.in_training[table.order] & ~judged[table.order]].tolist():
+    unscored: list[Unscored] = []
+    for row in table.order[~outcome.in_training[table.order] & ~outcome.judged[table.order]].tolist():
         reason = f"fewer than {LEAST_HISTORY} earlier normal runs"
         if int(table.type_id[row]) not in known:
             reason = "the training part has no scored run of this benchmark"
         reason = problems.get(row, reason)
-        told.append(Unscored(int(parsed.row_ids[row]), str(parsed.node[row]), str(parsed.benchmark[row]), reason, True))
-    return tuple(told)
+        run = int(parsed.row_ids[row]), str(parsed.node[row]), str(parsed.benchmark[row])
+        unscored.append(Unscored(*run, reason, tested=True))
+    return tuple(unscored)
 
 
-def _parts(data: DetectionData, found: Outcome, judged: Bools, settings: DetectSettings) -> Parts:
-    share = f"the first {format_share(settings.train_share, 0)} of the runs of each node and benchmark"
-    return Parts(
-        n_train=int(found.in_training.sum()),
-        n_test=int((~found.in_training).sum()),
-        n_train_scored=len(data.rows),
-        n_train_anomalous=int(data.anomalous.sum()),
-        n_scored=int(judged.sum()),
-        by="another dataset" if found.from_other else share,
-    )
-
-
-def _messages(data: DetectionData, found: Outcome) -> tuple[str, ...]:
-    told = []
+def _messages(data: DetectionData, outcome: _Outcome) -> tuple[str, ...]:
+    """Return what to know before trusting a figure."""
+    table, parsed = data.table, data.table.parsed
+    messages = []
     n_bad = int(data.anomalous.sum())
     if not data.supervised:
-        told.append(
+        messages.append(
             "no training run is labelled as stressed, or every one is: p-values stand in for probabilities, on the "
             "assumption that the training runs are mostly normal"
         )
     elif n_bad < FEW_ANOMALOUS:
-        told.append(f"{n_bad} stressed training runs are few; probabilities are rough")
-    told.extend(_pooling(data.table))
-    seen = _seen(data.table, found.in_training)
-    if seen:
-        told.append(f"{seen} judged runs are in the training part, too: figures on them are too good")
-    reader = found.perona.reader
-    judged = np.isfinite(found.judged.value)
-    outside, measured = int(reader.n_outside[judged].sum()), int(reader.owned[judged].sum())
-    if outside:
-        told.append(
-            f"{format_share(outside / measured)} of the judged values lie more than a tenth outside the range of "
+        messages.append(f"{n_bad} stressed training runs are few; probabilities are rough")
+
+    cells: dict[int, set[Any]] = {}
+    for group, cell in zip(table.group[table.usable].tolist(), table.cell[table.usable].tolist(), strict=True):
+        cells.setdefault(group, set()).add(cell)
+    n_mixed = sum(len(one) > 1 for one in cells.values())
+    if n_mixed:
+        messages.append(f"{n_mixed} nodes and benchmarks have runs of different parameters, which are not pooled")
+
+    names = list(zip(parsed.node.tolist(), parsed.benchmark.tolist(), parsed.started_s.tolist(), strict=True))
+    trained = {names[row] for row in np.flatnonzero(outcome.in_training).tolist()}
+    n_seen = sum(names[row] in trained for row in np.flatnonzero(~outcome.in_training).tolist())
+    if n_seen:
+        messages.append(f"{n_seen} judged runs are in the training part, too: figures on them are too good")
+
+    reader = outcome.perona.reader
+    n_outside, n_measured = int(reader.n_outside[outcome.judged].sum()), int(reader.owned[outcome.judged].sum())
+    if n_outside:
+        messages.append(
+            f"{format_share(n_outside / n_measured)} of the judged values lie more than a tenth outside the range of "
             "training; the network sees them at that edge"
         )
-    disagreeing = sum(one.disagree for one in reader.preparation.orientations)
-    if disagreeing:
-        told.append(f"of {disagreeing} metrics the values point the other way than what is declared")
-    return tuple(told)
-
-
-def _seen(table: RunTable, in_training: Bools) -> int:
-    """Return how many runs of the test part are in the training part: same node, benchmark and start."""
-    parsed = table.parsed
-    names = list(zip(parsed.node.tolist(), parsed.benchmark.tolist(), parsed.started_s.tolist(), strict=True))
-    known = {name for name, trained in zip(names, in_training.tolist(), strict=True) if trained}
-    return sum(name in known for name, trained in zip(names, in_training.tolist(), strict=True) if not trained)
-
-
-def _pooling(table: RunTable) -> list[str]:
-    """Return what to know where runs of one node and benchmark have different parameters."""
-    groups: dict[int, set[Any]] = {}
-    for group, cell in zip(table.group[table.usable].tolist(), table.cell[table.usable].tolist(), strict=True):
-        groups.setdefault(group, set()).add(cell)
-    mixed = sum(len(cells) > 1 for cells in groups.values())
-    return [f"{mixed} nodes and benchmarks have runs of different parameters, which are not pooled"] if mixed else []
+    n_disagree = sum(one.disagree for one in reader.preparation.orientations)
+    if n_disagree:
+        messages.append(f"of {n_disagree} metrics the values point the other way than what is declared")
+    return tuple(messages)

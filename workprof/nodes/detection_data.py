@@ -150,12 +150,12 @@ def learn_correlations(table: RunTable, scale: DistanceScale, rows: Ints, distan
 
 def mahalanobis_lengths(table: RunTable, correlations: MetricCorrelations, rows: Ints, distances: Floats) -> Floats:
     """Return (n_rows,) Mahalanobis lengths per metric: about 1 for a normal run."""
-    found = np.zeros(len(rows))
+    lengths = np.zeros(len(rows))
     for kind, (inverse, own) in enumerate(zip(correlations.inverse, correlations.columns, strict=True)):
         here = np.flatnonzero(table.type_id[rows] == kind)
         mine = np.clip(distances[here][:, own], -CLIPPED, CLIPPED)
-        found[here] = np.sqrt(np.maximum(np.einsum("ri,ij,rj->r", mine, inverse, mine), 0) / max(len(own), 1))
-    return found
+        lengths[here] = np.sqrt(np.maximum(np.einsum("ri,ij,rj->r", mine, inverse, mine), 0) / max(len(own), 1))
+    return lengths
 
 
 def worst_scored(table: RunTable, rows: Ints, distances: Floats) -> Floats:
@@ -172,16 +172,16 @@ def general_features(table: RunTable, correlations: MetricCorrelations, rows: In
     Mean and worst of the scored metrics, worst, median and mean of all directed ones (negative = worse than the
     history), length, largest and median distance of any metric.
     """
-    found = np.zeros((len(rows), 8))
+    features = np.zeros((len(rows), 8))
     for place, row in enumerate(rows.tolist()):
         own = correlations.columns[table.type_id[row]]
         mine, sign, scored = distances[place, own], table.sign[own], table.scored[own]
         directed, primary = (mine * sign)[sign != 0], (mine * sign)[scored]
-        found[place, :2] = (primary.mean(), primary.min()) if len(primary) else (0, 0)
-        found[place, 2:5] = (directed.min(), np.median(directed), directed.mean()) if len(directed) else (0, 0, 0)
-        found[place, 6:] = (np.abs(mine).max(), np.median(np.abs(mine))) if len(mine) else (0, 0)
-    found[:, 5] = mahalanobis_lengths(table, correlations, rows, distances)
-    return np.asarray(np.arcsinh(found))
+        features[place, :2] = (primary.mean(), primary.min()) if len(primary) else (0, 0)
+        features[place, 2:5] = (directed.min(), np.median(directed), directed.mean()) if len(directed) else (0, 0, 0)
+        features[place, 6:] = (np.abs(mine).max(), np.median(np.abs(mine))) if len(mine) else (0, 0)
+    features[:, 5] = mahalanobis_lengths(table, correlations, rows, distances)
+    return np.asarray(np.arcsinh(features))
 
 
 @dataclass(frozen=True)
@@ -192,29 +192,11 @@ class RunFeatures:
         general: (n, 8) of `general_features`.
         own: (n, n_metrics) distances of the run's own metrics; 0 for those of other benchmarks.
         host: (n, n_types * n_host) distances of the host's values, in the columns of the run's benchmark.
-        type_id: (n,).
     """
 
     general: Floats
     own: Floats
     host: Floats
-    type_id: Ints
-
-
-def run_features(
-    table: RunTable, scale: DistanceScale, correlations: MetricCorrelations, rows: Ints, distances: Distances
-) -> RunFeatures:
-    """Return the features of runs from their distances to the median of their history."""
-    tame = np.arcsinh(distances.to_median)
-    n_metrics = scale.n_metrics
-    type_id = table.type_id[rows]
-    n_host = tame.shape[1] - n_metrics
-    host = np.zeros((len(rows), len(table.types), n_host))
-    host[np.arange(len(rows)), type_id] = tame[:, n_metrics:]
-    own = np.where(table.owner[None, :] == type_id[:, None], tame[:, :n_metrics], 0.0)
-    return RunFeatures(
-        general_features(table, correlations, rows, distances.to_median), own, host.reshape(len(rows), -1), type_id
-    )
 
 
 TOO_FEW = "no training run has three earlier normal runs of the same node, benchmark and parameters; measure more"
@@ -262,8 +244,16 @@ class DetectionData:
         return history_distances(self.table, self.histories, self.scale, rows, normal)
 
     def features_of(self, rows: Ints, distances: Distances) -> RunFeatures:
-        """Return what supervised detectors see."""
-        return run_features(self.table, self.scale, self.correlations[0], rows, distances)
+        """Return the features of runs, from their distances to the median of their history."""
+        tame = np.arcsinh(distances.to_median)
+        n_metrics, type_id = self.scale.n_metrics, self.table.type_id[rows]
+        host = np.zeros((len(rows), len(self.table.types), tame.shape[1] - n_metrics))
+        host[np.arange(len(rows)), type_id] = tame[:, n_metrics:]
+        return RunFeatures(
+            general=general_features(self.table, self.correlations[0], rows, distances.to_median),
+            own=np.where(self.table.owner[None, :] == type_id[:, None], tame[:, :n_metrics], 0.0),
+            host=host.reshape(len(rows), -1),
+        )
 
 
 def detection_data(table: RunTable, in_training: Bools, seed: int) -> DetectionData:

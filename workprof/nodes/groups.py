@@ -10,7 +10,6 @@ import pandas as pd
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.scores import Levels, aspect_weights, levels_of, node_scores
 from workprof.nodes.selection import OrientedRuns, RankSettings, oriented, select
@@ -119,22 +118,20 @@ class Features:
 
 def features_of(levels: Levels) -> Features:
     """Return the features of the nodes."""
-    weights = aspect_weights(levels, ASPECT_OF)
-    ones = [node_scores(name, levels, row) for name, row in weights.items()]
+    weights = aspect_weights(levels)
+    scores = [node_scores(name, levels, row) for name, row in weights.items()]
     names = tuple(weights)
-    log = np.column_stack([one.log for one in ones]) if ones else np.zeros((len(levels.nodes), 0))
+    log = np.column_stack([one.log for one in scores]) if scores else np.zeros((len(levels.nodes), 0))
+    draws = np.stack([one.draws for one in scores], axis=2) if scores else np.zeros((0, *log.shape))
     whole = np.isfinite(log).all(axis=1)
-    not_grouped = {
-        levels.nodes[
-            row
-        ]: f"no usable run of {', '.join(name for name, x in zip(names, log[row], strict=True) if np.isnan(x))}"
-        for row in np.flatnonzero(~whole)
-    }
-    draws = np.stack([one.draws for one in ones], axis=2) if ones else np.zeros((0, *log.shape))
+    not_grouped = {}
+    for row in np.flatnonzero(~whole):
+        lacking = [name for name, value in zip(names, log[row], strict=True) if np.isnan(value)]
+        not_grouped[levels.nodes[row]] = f"no usable run of {', '.join(lacking)}"
     level = LEVEL / max(len(names), 1)
     differ = tuple(
         nodes_differ(log[whole, i], draws[:, whole, i], int(one.fewest[whole].min()) if whole.any() else 0, level)
-        for i, one in enumerate(ones)
+        for i, one in enumerate(scores)
     )
     nodes = tuple(levels.nodes[row] for row in np.flatnonzero(whole))
     return Features(nodes, names, log[whole], draws[:, whole], differ, not_grouped)
@@ -165,7 +162,7 @@ def nodes_differ(log: Floats, draws: Floats, n_runs: int, level: float = LEVEL) 
     return bool(f.sf(float(log.var(ddof=1)) / within, n - 1, n * (n_runs - 1)) < level)
 
 
-def label(value: float, all_values: Floats) -> str:
+def level_label(value: float, all_values: Floats) -> str:
     """Return 'low' up to the lower quartile of the nodes, 'high' from the upper one, else 'mid'."""
     lower, upper = np.quantile(all_values, [0.25, 0.75])
     if lower == upper:
@@ -214,15 +211,15 @@ def best_grouping(features: Floats, least_silhouette: float, seed: int) -> Group
     n = len(features)
     scaled = standardised(features)
     most = min(MOST_GROUPS, n - 1, len(np.unique(scaled, axis=0)))
-    found, silhouettes = {}, {}
+    labels, silhouettes = {}, {}
     for k in range(2, most + 1):
-        found[k] = k_means(scaled, k, seed, N_STARTS)
-        silhouettes[k] = float(silhouette_score(scaled, found[k]))
-    told = {str(k): value for k, value in silhouettes.items()}
+        labels[k] = k_means(scaled, k, seed, N_STARTS)
+        silhouettes[k] = float(silhouette_score(scaled, labels[k]))
+    by_k = {str(k): value for k, value in silhouettes.items()}
     best = max(silhouettes, key=lambda k: (round(silhouettes[k], 9), -k), default=None)
     if best is None or silhouettes[best] <= least_silhouette:
-        return Grouping(np.zeros(n, dtype=np.int64), float("nan"), told)
-    return Grouping(by_size(found[best]), silhouettes[best], told)
+        return Grouping(np.zeros(n, dtype=np.int64), float("nan"), by_k)
+    return Grouping(by_size(labels[best]), silhouettes[best], by_k)
 
 
 def k_means(scaled: Floats, k: int, seed: int, n_starts: int) -> Ints:
@@ -306,37 +303,34 @@ def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
         return published_groups(runs, selection.nodes, settings)
     levels = levels_of(runs, selection.nodes, settings.ranking.n_draws, settings.ranking.seed)
     progress(0.5, "grouping the nodes")
-    found = _groups(features_of(levels), settings)
-    progress(1.0, "done")
-    return found
-
-
-def _groups(features: Features, settings: GroupSettings) -> Groups:
+    features, seed = features_of(levels), settings.ranking.seed
     used = np.array(features.differ, dtype=np.bool_)
-    seed, n = settings.ranking.seed, len(features.nodes)
-    one = Grouping(np.zeros(n, dtype=np.int64), float("nan"), {})
-    log, draws = features.log[:, used], features.draws[:, :, used]
-    grouping = best_grouping(log, WEAK_SILHOUETTE, seed) if n >= LEAST_NODES and used.any() else one
+    n = len(features.nodes)
+    grouping = Grouping(np.zeros(n, dtype=np.int64), float("nan"), {})
+    if n >= LEAST_NODES and used.any():
+        grouping = best_grouping(features.log[:, used], WEAK_SILHOUETTE, seed)
     members = [np.flatnonzero(grouping.labels == group) for group in range(grouping.k if n else 0)]
-    return Groups(
+    groups = Groups(
         settings=settings,
         k=len(members),
         silhouette=grouping.silhouette,
         groups=tuple(_group(features, rows) for rows in members),
         aspects=tuple(name for name, differs in zip(features.aspects, used, strict=True) if differs),
         silhouettes=grouping.silhouettes,
-        stability=stability(draws, grouping.labels, settings.n_resamples, seed),
+        stability=stability(features.draws[:, :, used], grouping.labels, settings.n_resamples, seed),
         reference_rand=_reference_rand(features.nodes, grouping.labels, settings.reference),
         not_grouped=features.not_grouped,
         notes=_notes(features, grouping, used),
         published=False,
     )
+    progress(1.0, "done")
+    return groups
 
 
 def _group(features: Features, rows: Ints) -> NodeGroup:
     means = features.log[rows].mean(axis=0)
     labels = {
-        name: label(float(mean), features.log[:, i]) if features.differ[i] else ALIKE
+        name: level_label(float(mean), features.log[:, i]) if features.differ[i] else ALIKE
         for i, (name, mean) in enumerate(zip(features.aspects, means, strict=True))
     }
     scores = {name: float(np.exp(mean)) for name, mean in zip(features.aspects, means, strict=True)}
@@ -430,20 +424,20 @@ def _published_search(raw: Floats, seed: int) -> tuple[Ints, dict[str, float]]:
     from sklearn.metrics import silhouette_score  # noqa: PLC0415  heavy
 
     most = min(MOST_GROUPS, len(raw), len(np.unique(raw, axis=0)) + 1)
-    found = {k: k_means(raw, k, seed, N_STARTS) for k in range(FEWEST, most)}
-    if not found:
+    labels = {k: k_means(raw, k, seed, N_STARTS) for k in range(FEWEST, most)}
+    if not labels:
         raise NotEnoughData("the nodes have fewer than 3 different values; the published grouping needs 3")
-    return by_size(found[FEWEST]), {str(k): float(silhouette_score(raw, labels)) for k, labels in found.items()}
+    return by_size(labels[FEWEST]), {str(k): float(silhouette_score(raw, one)) for k, one in labels.items()}
 
 
 def _published_groups(raw: Floats, nodes: tuple[str, ...], labels: Ints) -> tuple[NodeGroup, ...]:
     names = [name for name, _ in RAW.values()]
     centroids = np.array([raw[labels == group].mean(axis=0) for group in range(labels.max() + 1)])
     lower, upper = np.quantile(centroids, [0.25, 0.75], axis=0)
-    made = []
+    groups = []
     for group, centroid in enumerate(centroids):
         level = np.where(centroid <= lower, 0, np.where(centroid >= upper, 2, 1))
-        told = {name: str(int(one)) for name, one in zip(names, level, strict=True)}
+        level_labels = {name: str(int(one)) for name, one in zip(names, level, strict=True)}
         scores = {name: float(value) for name, value in zip(names, centroid, strict=True)}
-        made.append(NodeGroup(tuple(nodes[row] for row in np.flatnonzero(labels == group)), told, scores))
-    return tuple(made)
+        groups.append(NodeGroup(tuple(nodes[row] for row in np.flatnonzero(labels == group)), level_labels, scores))
+    return tuple(groups)

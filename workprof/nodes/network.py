@@ -226,11 +226,6 @@ def first_weights(recipe: Recipe, sizes: Sizes, seed: int) -> dict[str, Floats]:
     return weights | {f"{name}_bias": np.zeros(width) for name, width in biased.items()}
 
 
-def is_linear(name: str) -> bool:
-    """Tell whether weight decay falls on these weights: biases are spared."""
-    return not name.endswith("_bias")
-
-
 def encode(weights: Weights, runs: Any, keep: Any = None) -> Any:
     """Return the codes (..., 32) of runs (..., n_columns); `keep` masks hidden units in training."""
     jax = jax_on_cpu()
@@ -342,20 +337,23 @@ def predict_codes(
 ) -> Any:
     """Return v^ (n_windows, 4, 32): the code that its predecessors predict for each run."""
     jax = jax_on_cpu()
-    seen = without_last_loop(mask) if recipe.strict else mask
-    gathered, attention = attend(weights, codes, edges, seen, recipe, keeps[0])
+    if recipe.strict:  # the last run has no edge to itself
+        mask = mask & ~jax.numpy.zeros((WINDOW, WINDOW), dtype=bool).at[-1, -1].set(True)
+    gathered, attention = attend(weights, codes, edges, mask, recipe, keeps[0])
     both = rooted(weights, gathered, codes, recipe) + hop(weights, codes, attention, recipe)
     return jax.nn.selu(alpha_dropout(jax.nn.selu(both) / 2, keeps[1]) @ weights["out"])
 
 
-def without_last_loop(mask: Any) -> Any:
-    """Return edges without the last run's edge to itself."""
-    jnp = jax_on_cpu().numpy
-    return mask & ~jnp.zeros((WINDOW, WINDOW), dtype=bool).at[-1, -1].set(True)
+def norm_10(values: Floats) -> Floats:
+    """Return (...) 10-norm over the last axis, by NumPy; the largest entry is taken out first: no power overflows."""
+    largest = np.abs(values).max(axis=-1, initial=0.0)
+    shares = np.abs(values) / np.where(largest > 0, largest, 1.0)[..., None]
+    norms: Floats = largest * (shares**NORM_ORDER).sum(axis=-1) ** (1 / NORM_ORDER)
+    return norms
 
 
 def norm(values: Any) -> Any:
-    """Return the 10-norm over the last axis; zero, with a finite gradient, for zeros."""
+    """Return the same by JAX; zero, with a finite gradient, for zeros."""
     jnp = jax_on_cpu().numpy
     largest = jnp.maximum(jnp.abs(values).max(axis=-1, keepdims=True), SMALL)
     inner = (jnp.abs(values / largest) ** NORM_ORDER).sum(axis=-1)
@@ -424,28 +422,28 @@ def apply_network(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe)
         recipe: the network's.
     """
     n = len(inputs)
-    found = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
-    told = {name: np.asarray(value)[..., :n, :] for name, value in found.items()}
+    by_member = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
+    output = {name: np.asarray(value)[..., :n, :] for name, value in by_member.items()}
     return NetworkOutput(
-        logit=told["logit"][..., 0].mean(axis=0),
-        code=told["code"][0],
-        predicted=told["predicted"][0],
-        restored=told["restored"].mean(axis=0),
-        kind=told["kind"].mean(axis=0).argmax(axis=-1),
+        logit=output["logit"][..., 0].mean(axis=0),
+        code=output["code"][0],
+        predicted=output["predicted"][0],
+        restored=output["restored"].mean(axis=0),
+        kind=output["kind"].mean(axis=0).argmax(axis=-1),
     )
 
 
 def member_logits(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
     """Return (n_members, n_windows) logits, member by member."""
-    found = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
-    return np.asarray(found["logit"])[:, : len(inputs), 0]
+    output = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
+    return np.asarray(output["logit"])[:, : len(inputs), 0]
 
 
 def member_distances(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
     """Return (n_members, n_windows) lengths of code less predicted code, member by member."""
-    found = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
-    apart = np.asarray(found["code"]) - np.asarray(found["predicted"])
-    return np.asarray(np.linalg.norm(apart[:, : len(inputs)], axis=-1))
+    output = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
+    difference = np.asarray(output["code"]) - np.asarray(output["predicted"])
+    return np.asarray(np.linalg.norm(difference[:, : len(inputs)], axis=-1))
 
 
 @cache
@@ -453,12 +451,12 @@ def _compiled_output(recipe: Recipe) -> Any:
     jax = jax_on_cpu()
 
     def one(weights: Weights, batch: Batch) -> dict[str, Any]:
-        found = forward(weights, batch, recipe)
-        code = found["codes"][:, -1]
+        output = forward(weights, batch, recipe)
+        code = output["codes"][:, -1]
         return {
-            "logit": found["logit"][:, None],
+            "logit": output["logit"][:, None],
             "code": code,
-            "predicted": found["predicted"][:, -1],
+            "predicted": output["predicted"][:, -1],
             "restored": decode(weights, code),
             "kind": jax.nn.softmax(classify(weights, code)),
         }

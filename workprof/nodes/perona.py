@@ -15,14 +15,15 @@ from workprof.nodes.detection_data import (
     DetectionData,
     DetectSettings,
     FittedDetector,
-    Score,
     fold_shares,
     out_of_fold_scores,
 )
 from workprof.nodes.histories import Histories, RunTable
 from workprof.nodes.network import (
     PUBLISHED,
+    SMALL,
     SPACE,
+    WINDOW,
     Inputs,
     NetworkOutput,
     Recipe,
@@ -30,12 +31,12 @@ from workprof.nodes.network import (
     apply_network,
     member_distances,
     member_logits,
+    norm_10,
 )
 from workprof.nodes.preprocess import Preparation, inputs_of, learn_preparation, learn_published, owned, published_table
-from workprof.nodes.training import Trained, train
+from workprof.nodes.training import train
 from workprof.progress import Progress, silent
 
-SIZE = 4
 BETWEEN = 7
 """Numbers of an edge beside the host values of its two runs."""
 
@@ -82,16 +83,16 @@ def windows_of(histories: Histories, rows: Ints, normal: Bools) -> Windows:
         Perona's public code. A run is judged by what `normal` says of those before it: labels in training, verdicts
         later.
     """
-    places = np.array([[*histories.normal_before(row, normal)[-(SIZE - 1) :], row] for row in rows.tolist()])
-    places = places.reshape(-1, SIZE).astype(np.int64)
-    before, between = np.full(places.shape, NOTHING), np.full((len(places), SIZE, SIZE), NOTHING)
+    places = np.array([[*histories.normal_before(row, normal)[-(WINDOW - 1) :], row] for row in rows.tolist()])
+    places = places.reshape(-1, WINDOW).astype(np.int64)
+    before, between = np.full(places.shape, NOTHING), np.full((len(places), WINDOW, WINDOW), NOTHING)
     for window, members in enumerate(places.tolist()):
         earlier = histories.before(members[-1])
         place_of = {row: place for place, row in enumerate(earlier.tolist())}
         seen = np.append(0, np.cumsum(~normal[earlier]))
         at = np.array([*(place_of[row] for row in members[:-1]), len(earlier)])
         before[window, 1:] = [float(not normal[earlier[place - 1]]) for place in at[1:]]
-        for later in range(SIZE):
+        for later in range(WINDOW):
             between[window, later, :later] = seen[at[later]] - seen[at[:later]]
     return Windows(places, before, between)
 
@@ -102,8 +103,8 @@ def edge_mask(normal: Bools) -> Bools:
     Args:
         normal: (n, 4).
     """
-    earlier = np.tril(np.ones((SIZE, SIZE), dtype=bool))
-    return np.asarray(earlier & (normal[:, None, :] | np.eye(SIZE, dtype=bool)))
+    earlier = np.tril(np.ones((WINDOW, WINDOW), dtype=bool))
+    return np.asarray(earlier & (normal[:, None, :] | np.eye(WINDOW, dtype=bool)))
 
 
 def learn_host_scaling(table: RunTable, train: Ints, *, inverted: bool) -> HostScaling:
@@ -130,8 +131,8 @@ def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
     hosts = np.nan_to_num((hosts - scaling.low) / span, nan=0.5)[windows.rows]  # (n, 4, n_host)
     started = table.parsed.started_s[windows.rows]
     gap_s = np.maximum(started[:, :, None] - started[:, None, :], 0.0)
-    steps = np.maximum(np.arange(SIZE)[:, None] - np.arange(SIZE)[None, :], 0)
-    n, shape = len(windows), (len(windows), SIZE, SIZE)
+    steps = np.maximum(np.arange(WINDOW)[:, None] - np.arange(WINDOW)[None, :], 0)
+    n, shape = len(windows), (len(windows), WINDOW, WINDOW)
     parts = [
         np.broadcast_to(hosts[:, None, :, :], (*shape, hosts.shape[-1])),
         np.broadcast_to(0.5**steps, shape)[..., None],
@@ -140,15 +141,13 @@ def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
         np.stack([0.5 ** np.log1p(gap_s / horizon) for horizon in HORIZONS_S], axis=-1),
         np.broadcast_to(hosts[:, :, None, :], (*shape, hosts.shape[-1])),
     ]
-    return np.concatenate(parts, axis=-1).reshape(n, SIZE, SIZE, 2 * hosts.shape[-1] + BETWEEN)
+    return np.concatenate(parts, axis=-1).reshape(n, WINDOW, WINDOW, 2 * hosts.shape[-1] + BETWEEN)
 
 
 def _host_numbers(host: Floats, *, inverted: bool) -> Floats:
     return np.asarray(1 / (host + 0.001) if inverted else np.log1p(np.maximum(host, 0.0)))
 
 
-NORM_ORDER = 10
-SMALL = 1e-12
 INPUT_MARGIN = 0.1
 """Inputs end this far outside the range of training: one run far off (a latency a hundred times as long) would outweigh
 all others in a squared error. What judges a run beside the network sees every value as it is."""
@@ -196,8 +195,8 @@ def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | N
         one_hot = np.eye(len(table.types))[table.type_id]
         every = np.ones_like(one_hot, dtype=bool)
         targets, own, judged = (np.hstack(pair) for pair in ((targets, one_hot), (own, every), (judged, every)))
-    size = norm(np.where(judged, targets, 0.0))
-    least = np.array([_least(size[data.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
+    size = norm_10(np.where(judged, targets, 0.0))
+    least = np.array([_rho(size[data.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
     hosts = learn_host_scaling(table, train, inverted=feature_weights is None)
     return WindowReader(
         preparation, hosts, targets, own, outside.sum(axis=1).astype(np.int64), size, least, feature_weights
@@ -238,13 +237,8 @@ def strengthened(targets: Floats, own: Bools) -> Floats:
     return np.where(own, (0.5 + targets) / np.sqrt(np.maximum(share, 1 / own.shape[1])), 0.0)
 
 
-def norm(values: Floats) -> Floats:
-    """Return the 10-norm over the last axis."""
-    largest = np.maximum(np.abs(values).max(axis=-1, keepdims=True), SMALL)
-    return np.asarray(largest[..., 0] * ((np.abs(values) / largest) ** NORM_ORDER).sum(axis=-1) ** (1 / NORM_ORDER))
-
-
-def _least(sizes: Floats) -> float:
+def _rho(sizes: Floats) -> float:
+    """Return rho of a benchmark type from the norms of its normal runs, see `training.rank_anomalous`."""
     if not len(sizes):
         return 1.0
     return float(max(sizes.min() - sizes.std(), LEAST_RHO_SHARE * sizes.min(), SMALL))
@@ -293,8 +287,8 @@ def fit_perona(
 
     In corrected mode the detector's logit gets a linear part on the same features as the logistic regression, which
     it starts from: few labelled runs then suffice, and the code adds what those features miss. The published one has
-    the code only. Without labels the score is the length of code less predicted code. The published
-    one is trained once, on all of the training part: its scores of training runs are of runs that it has seen.
+    the code only, and is trained once, on all of the training part: its scores of training runs are of runs that it
+    has seen. Without labels the score is the length of code less predicted code.
 
     Args:
         data: the runs.
@@ -310,35 +304,27 @@ def fit_perona(
     seeds = settings.seed * 1000 + np.arange(len(shares))
     start = {} if settings.is_faithful or not data.supervised else warm_start(data, feature_weights, shares)
     trained = train(inputs, shares, recipe, seeds, start, progress)
-    scored = member_logits if data.supervised else member_distances
-    by_member = scored(trained.weights, inputs, recipe)
-    unseen = (
-        out_of_fold_scores(data, by_member[: len(folds)])
-        if len(folds)
-        else (by_member[0], np.full(len(inputs), np.nan))
-    )
-    network = SavedNetwork(recipe, _last(trained, n_members), trained.losses[:, -n_members:].mean(axis=1))
-    return PeronaDetector(data, reader, network, FittedDetector(_score(data, reader, network), *unseen))
+    last = {name: value[-n_members:] for name, value in trained.weights.items()}
+    network = SavedNetwork(recipe, last, trained.losses[:, -n_members:].mean(axis=1))
+
+    def score(rows: Ints, normal: Bools) -> Floats:
+        inputs = read_windows(data, reader, rows, normal)
+        if not data.supervised:
+            return np.asarray(member_distances(network.weights, inputs, recipe).mean(axis=0))
+        return apply_network(network.weights, inputs, recipe).logit
+
+    by_member = (member_logits if data.supervised else member_distances)(trained.weights, inputs, recipe)
+    if len(folds):
+        scores = out_of_fold_scores(data, by_member[: len(folds)])
+    else:
+        scores = by_member[0], np.full(len(inputs), np.nan)
+    return PeronaDetector(data, reader, network, FittedDetector(score, *scores))
 
 
 def warm_start(data: DetectionData, feature_weights: FeatureWeights, shares: Floats) -> dict[str, Floats]:
     """Return the logistic regression of each member's own windows as first weights of the linear part."""
     weights = np.array([logistic_weights(data, feature_weights, share) for share in shares])
     return {"evidence": weights[:, :-1, None], "detect_2_bias": weights[:, -1:]}
-
-
-def _last(trained: Trained, n_members: int) -> dict[str, Floats]:
-    return {name: value[-n_members:] for name, value in trained.weights.items()}
-
-
-def _score(data: DetectionData, reader: WindowReader, network: SavedNetwork) -> Score:
-    def score(rows: Ints, normal: Bools) -> Floats:
-        inputs = read_windows(data, reader, rows, normal)
-        if not data.supervised:
-            return np.asarray(member_distances(network.weights, inputs, network.recipe).mean(axis=0))
-        return apply_network(network.weights, inputs, network.recipe).logit
-
-    return score
 
 
 GAINED = 1e-4

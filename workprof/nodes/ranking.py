@@ -136,7 +136,7 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
         norms = _norms_of_kept_runs(frames.get("norms"), parsed.row_ids[selection.kept])
         aspects, overall = norm_scores(norms, selection.nodes, settings)
     else:
-        aspects, overall = scores_of_aspects(levels, ASPECT_OF, settings.shares)
+        aspects, overall = scores_of_aspects(levels, settings.shares)
 
     progress(0.7, "comparing the nodes")
     nodes = _ranked_nodes(aspects, overall, runs, selection.nodes, settings)

@@ -69,8 +69,8 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class RuntimeAsked:
-    """A runtime that is asked for.
+class RuntimeQuery:
+    """The task, size and machines that a runtime is wanted for.
 
     Attributes:
         runs: of the task on the local machine.
@@ -108,16 +108,16 @@ class RuntimeForecast:
     warnings: tuple[str, ...]
 
 
-def past_errors(found: Transfer) -> PastErrors:
+def past_errors(result: Transfer) -> PastErrors:
     """Return the errors of our factor."""
-    predicted_s, told = default_predictions(found), found.predicted
+    predicted_s, predicted = default_predictions(result), result.predicted
     positive = predicted_s > 0
     return PastErrors(
-        np.log(told.measured_s[positive] / predicted_s[positive]),
-        told.from_line[positive],
-        predicted_s[positive] / told.locally_s[positive],
-        told.workflow[positive],
-        told.target[positive],
+        np.log(predicted.measured_s[positive] / predicted_s[positive]),
+        predicted.from_line[positive],
+        predicted_s[positive] / predicted.locally_s[positive],
+        predicted.workflow[positive],
+        predicted.target[positive],
         int((~positive).sum()),
     )
 
@@ -167,11 +167,11 @@ def coverage(past: PastErrors, confidence: float) -> Coverage:
     return Coverage(confidence, share, width, len(inside), len(past.log_error) - len(inside), held_out)
 
 
-def forecast(asked: RuntimeAsked, past: PastErrors, confidence: float = 0.9) -> RuntimeForecast:
+def forecast(query: RuntimeQuery, past: PastErrors, confidence: float = 0.9) -> RuntimeForecast:
     """Return the runtime of a task on another machine with its interval.
 
     Args:
-        asked: which task, which size, from where to where.
+        query: which task, which size, from where to where.
         past: errors on machines that were measured, best other than these.
         confidence: 0.5 to 0.99.
 
@@ -180,39 +180,35 @@ def forecast(asked: RuntimeAsked, past: PastErrors, confidence: float = 0.9) -> 
 
     The spread of the factor is in the past errors, whose targets had other factors.
     """
-    runs = asked.runs
+    runs = query.runs
     if not len(runs):
         raise NotEnoughData("the task has no run on the local machine")
-    told = line_or_median(runs, asked.input_bytes)
-    machines = asked.local, asked.target
-    times = scaled(factor_named(DEFAULT_FACTOR), machines, told.from_line, busy_share(runs))
-    warnings = (*_warnings(runs, asked.input_bytes, told.from_line), *_far_machine(times, past))
-    runtime_s = told.runtime_s * times
+    local = line_or_median(runs, query.input_bytes)
+    machines = query.local, query.target
+    times = scaled(factor_named(DEFAULT_FACTOR), machines, local.from_line, busy_share(runs))
+    warnings = _warnings(query, local.from_line, times, past)
+    runtime_s = local.runtime_s * times
     if not runtime_s > 0:
         raise NotEnoughData(
-            f"the line through the runs gives {runtime_s:.3g} s at {asked.input_bytes:,.0f} bytes; measure nearer sizes"
+            f"the line through the runs gives {runtime_s:.3g} s at {query.input_bytes:,.0f} bytes; measure nearer sizes"
         )
-    low, high = spread(past, told.from_line, confidence)
-    n_past = int((past.from_line == told.from_line).sum())
+    low, high = spread(past, local.from_line, confidence)
+    n_past = int((past.from_line == local.from_line).sum())
     return RuntimeForecast(
-        runtime_s, runtime_s * low, runtime_s * high, confidence, times, told.from_line, n_past, warnings
+        runtime_s, runtime_s * low, runtime_s * high, confidence, times, local.from_line, n_past, warnings
     )
 
 
-def _warnings(runs: TaskRuns, input_bytes: float, from_line: bool) -> tuple[str, ...]:
-    told = []
-    smallest, largest = runs.input_bytes.min(), runs.input_bytes.max()
-    if input_bytes > largest:
-        told.append(f"the input is {input_bytes / largest:.1f} times the largest measured one")
-    if input_bytes < smallest:
-        told.append(f"the input is {input_bytes / smallest:.2g} times the smallest measured one")
+def _warnings(query: RuntimeQuery, from_line: bool, times: float, past: PastErrors) -> tuple[str, ...]:
+    warnings = []
+    smallest, largest = query.runs.input_bytes.min(), query.runs.input_bytes.max()
+    if query.input_bytes > largest:
+        warnings.append(f"the input is {query.input_bytes / largest:.1f} times the largest measured one")
+    if query.input_bytes < smallest:
+        warnings.append(f"the input is {query.input_bytes / smallest:.2g} times the smallest measured one")
     if not from_line:
-        told.append("runtime does not follow input size here: the median runtime stands for every size")
-    return tuple(told)
-
-
-def _far_machine(times: float, past: PastErrors) -> tuple[str, ...]:
-    if not len(past.factor) or past.factor.min() <= times <= past.factor.max():
-        return ()
-    seen = f"{past.factor.min():.2f} to {past.factor.max():.2f}"
-    return (f"the factor {times:.2f} lies outside {seen}, the factors whose errors are known",)
+        warnings.append("runtime does not follow input size here: the median runtime stands for every size")
+    if len(past.factor) and not past.factor.min() <= times <= past.factor.max():
+        seen = f"{past.factor.min():.2f} to {past.factor.max():.2f}"
+        warnings.append(f"the factor {times:.2f} lies outside {seen}, the factors whose errors are known")
+    return tuple(warnings)

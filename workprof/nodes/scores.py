@@ -124,7 +124,7 @@ OVERALL = "overall"
 
 @dataclass(frozen=True)
 class NodeScores:
-    """One score of every node.
+    """One score of all nodes.
 
     Attributes:
         name: an aspect, or 'overall'.
@@ -141,20 +141,19 @@ class NodeScores:
     metrics: tuple[str, ...]
 
 
-def aspect_weights(levels: Levels, aspect_of: Mapping[str, str], nodes: Bools | None = None) -> dict[str, Floats]:
+def aspect_weights(levels: Levels, nodes: Bools | None = None) -> dict[str, Floats]:
     """Return for each aspect the weight of each metric: benchmarks count alike, and metrics within a benchmark.
 
     Args:
         levels: of all nodes.
-        aspect_of: benchmark -> aspect.
         nodes: (n_nodes,) that are compared; None = all. Only metrics that all of them have count, among those nodes
             that have the aspect at all.
     """
     chosen = np.ones(len(levels.nodes), dtype=np.bool_) if nodes is None else nodes
     known = np.isfinite(levels.level[chosen])
     weights: dict[str, Floats] = {}
-    for aspect in (one for one in ASPECTS if one in {aspect_of[name] for name in levels.benchmarks}):
-        member = np.array([aspect_of[name] == aspect for name in levels.benchmarks])
+    for aspect in (one for one in ASPECTS if one in {ASPECT_OF[name] for name in levels.benchmarks}):
+        member = np.array([ASPECT_OF[name] == aspect for name in levels.benchmarks])
         measured = known[:, member].any(axis=1)
         common = member & known[measured].all(axis=0) & bool(measured.any())
         benchmarks = {levels.benchmarks[i] for i in np.flatnonzero(common)}
@@ -179,8 +178,8 @@ def overall_weights(weights: Mapping[str, Floats], shares: Mapping[str, float]) 
     if not counted:
         return None
     total = sum(counted.values())
-    mix: Floats = np.sum([weights[name] * share / total for name, share in counted.items()], axis=0)
-    return mix
+    overall: Floats = np.sum([weights[name] * share / total for name, share in counted.items()], axis=0)
+    return overall
 
 
 def node_scores(name: str, levels: Levels, weights: Floats) -> NodeScores:
@@ -194,29 +193,20 @@ def node_scores(name: str, levels: Levels, weights: Floats) -> NodeScores:
     return NodeScores(name, raw - centre, draws - centre, fewest, metrics)
 
 
-def scores_of_aspects(
-    levels: Levels, aspect_of: Mapping[str, str], shares: Mapping[str, float]
-) -> tuple[dict[str, NodeScores], NodeScores | None]:
-    """Return the score of each aspect, and the overall one where any aspect counts."""
-    weights = aspect_weights(levels, aspect_of)
-    aspects = {name: node_scores(name, levels, row) for name, row in weights.items()}
-    mix = overall_weights(weights, shares)
-    return aspects, None if mix is None else node_scores(OVERALL, levels, mix)
+def scores_of_aspects(levels: Levels, shares: Mapping[str, float]) -> tuple[dict[str, NodeScores], NodeScores | None]:
+    """Return the score of each aspect, and the overall one where any aspect counts.
 
-
-NORM = 10
-NORM_COLUMNS = ("row_id", "node", "benchmark", "norm")
-
-
-def code_norms(codes: Floats) -> Floats:
-    """Return (n_runs,) 10-norm of each code, (n_runs, n_code); 0 for an empty one.
-
-    Source: Perona (Scheinert et al. 2022); the largest entry is taken out first, so that no power overflows.
+    Args:
+        levels: of all nodes.
+        shares: weight of each aspect.
     """
-    largest = np.abs(codes).max(axis=1, initial=0.0)
-    shares = np.abs(codes) / np.where(largest > 0, largest, 1.0)[:, None]
-    norms: Floats = largest * (shares**NORM).sum(axis=1) ** (1 / NORM)
-    return norms
+    weights = aspect_weights(levels)
+    aspects = {name: node_scores(name, levels, row) for name, row in weights.items()}
+    overall = overall_weights(weights, shares)
+    return aspects, None if overall is None else node_scores(OVERALL, levels, overall)
+
+
+NORM_COLUMNS = ("row_id", "node", "benchmark", "norm")
 
 
 def norm_scores(

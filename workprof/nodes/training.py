@@ -27,7 +27,6 @@ from workprof.nodes.network import (
     decode,
     first_weights,
     forward,
-    is_linear,
     jax_on_cpu,
     norm,
 )
@@ -77,8 +76,8 @@ def squared_error(restored: Any, runs: Any, counted: Any) -> Any:
 def cross_entropy(logits: Any, types: Any, weights: Any) -> Any:
     """Return the mean cross-entropy of (n_runs, n_types) logits against (n_runs,) types."""
     jax = jax_on_cpu()
-    told = jax.numpy.take_along_axis(jax.nn.log_softmax(logits), types[:, None], axis=-1)[:, 0]
-    return -(weights * told).sum() / jax.numpy.maximum(weights.sum(), 1.0)
+    log_share = jax.numpy.take_along_axis(jax.nn.log_softmax(logits), types[:, None], axis=-1)[:, 0]
+    return -(weights * log_share).sum() / jax.numpy.maximum(weights.sum(), 1.0)
 
 
 def triplets(codes: Any, types: Any, weights: Any) -> Any:
@@ -153,20 +152,20 @@ def loss_terms(
         keeps: masks in training.
     """
     jnp = jax_on_cpu().numpy
-    found = forward(weights, batch, recipe, keeps)
-    codes, decodable = found["codes"], found["decodable"]
+    outputs = forward(weights, batch, recipe, keeps)
+    codes, decodable = outputs["codes"], outputs["decodable"]
     drawn = keeps or {}
     counted = (batch["counted"] if recipe.owned_only else jnp.ones_like(batch["runs"])) * share[:, None, None]
-    told = [decode(weights, one, drawn.get(name)) for one, name in ((codes, "decode"), (decodable, "decode_v"))]
+    restored = [decode(weights, one, drawn.get(name)) for one, name in ((codes, "decode"), (decodable, "decode_v"))]
     kinds, each = jnp.repeat(batch["kind"], WINDOW), jnp.repeat(share, WINDOW)
     flat = [one.reshape(-1, CODE) for one in (codes, decodable)]
-    last, judged = batch["label"][:, -1], share * found["valid"]
+    last, judged = batch["label"][:, -1], share * outputs["valid"]
     normal = (1 - batch["label"]) * share[:, None]
     labelled = batch["alpha"] >= 0
-    sizes = [norm(codes), norm(found["predicted"])]
+    sizes = [norm(codes), norm(outputs["predicted"])]
     return {
-        "outlier": focal(found["logit"], last, judged, batch["alpha"], recipe.focal_gamma) * labelled,
-        "reconstruction": sum(squared_error(one, batch["targets"], counted) for one in told),
+        "outlier": focal(outputs["logit"], last, judged, batch["alpha"], recipe.focal_gamma) * labelled,
+        "reconstruction": sum(squared_error(one, batch["targets"], counted) for one in restored),
         "classification": sum(cross_entropy(classify(weights, one), kinds, each) for one in flat),
         "clustering": _clustering(codes, decodable, batch["kind"], share, recipe),
         "rank_normal": sum(rank_normal(one, batch["size"], normal) for one in sizes),
@@ -247,10 +246,20 @@ def train(
         Perona's public code; ours has no checkpoint picked on the validation part, the averaged weights stand.
     """
     jax = jax_on_cpu()
-    weights = _first_weights(inputs, shares, recipe, seeds) | dict(start or {})
-    alphas = np.array([_alpha(_counts(inputs, share), recipe.class_beta) for share in shares])
+    sizes = Sizes(inputs.runs.shape[-1], inputs.edges.shape[-1], int(inputs.kind.max()) + 1, inputs.evidence.shape[-1])
+    fresh = [first_weights(recipe, sizes, int(seed)) for seed in seeds]
+    alphas = np.full(len(shares), UNLABELLED)
+    for member, share in enumerate(shares):
+        n_positive = float((share * inputs.label[:, -1]).sum())
+        n_negative = float(share.sum()) - n_positive
+        if min(n_positive, n_negative) > 0:
+            fresh[member]["detect_2_bias"] = np.full(1, np.log(n_positive / n_negative))
+            alphas[member] = class_balance(n_positive, n_negative, recipe.class_beta)
+    weights = {name: np.stack([one[name] for one in fresh]) for name in fresh[0]} | dict(start or {})
+
     n_steps = recipe.epochs * -(-len(inputs) // recipe.batch)
-    state = _initial_state(recipe, weights, n_steps)
+    first_state = jax.vmap(optimiser(recipe, n_steps).init)
+    state = first_state({name: jax.numpy.asarray(value) for name, value in weights.items()})
     keys = jax.vmap(jax.random.key)(seeds)
     rng = np.random.default_rng(int(seeds[0]))
     epoch = _compiled_epoch(recipe, n_steps)
@@ -258,9 +267,9 @@ def train(
     for number in range(recipe.epochs):
         progress(number / recipe.epochs, f"Training the network, pass {number + 1} of {recipe.epochs}")
         order, real = _batches(len(inputs), recipe.batch, rng)
-        given = ((weights, state, keys, shares, alphas), inputs.arrays(), (order, real))
-        (weights, state, keys), told = epoch(*given)
-        losses.append(np.asarray(told))
+        members = weights, state, keys, shares, alphas
+        (weights, state, keys), terms = epoch(members, inputs.arrays(), (order, real))
+        losses.append(np.asarray(terms))
         if number >= int(AVERAGED_SHARE * recipe.epochs):
             sums, n_summed = {name: sums[name] + np.asarray(value) for name, value in weights.items()}, n_summed + 1
     return Trained({name: value / n_summed for name, value in sums.items()}, np.array(losses))
@@ -278,35 +287,12 @@ def optimiser(recipe: Recipe, n_steps: int) -> Any:
 
     return optax.chain(
         optax.clip_by_global_norm(CLIPPED_NORM),
-        optax.add_decayed_weights(recipe.weight_decay, mask=lambda tree: {name: is_linear(name) for name in tree}),
+        optax.add_decayed_weights(
+            recipe.weight_decay, mask=lambda tree: {name: not name.endswith("_bias") for name in tree}
+        ),
         optax.scale_by_adam(),
         optax.scale_by_schedule(lambda step: -rate(step)),
     )
-
-
-def _first_weights(inputs: Inputs, shares: Floats, recipe: Recipe, seeds: Ints) -> dict[str, Floats]:
-    """Return fresh weights by name, (n_members, ...)."""
-    sizes = Sizes(inputs.runs.shape[-1], inputs.edges.shape[-1], int(inputs.kind.max()) + 1, inputs.evidence.shape[-1])
-    fresh = [_first(recipe, sizes, int(seed), share, inputs) for seed, share in zip(seeds, shares, strict=True)]
-    return {name: np.stack([one[name] for one in fresh]) for name in fresh[0]}
-
-
-def _first(recipe: Recipe, sizes: Sizes, seed: int, share: Floats, inputs: Inputs) -> dict[str, Floats]:
-    weights = first_weights(recipe, sizes, seed)
-    n_positive, n_negative = _counts(inputs, share)
-    if min(n_positive, n_negative) > 0:
-        weights["detect_2_bias"] = np.full(1, np.log(n_positive / n_negative))
-    return weights
-
-
-def _counts(inputs: Inputs, share: Floats) -> tuple[float, float]:
-    label = inputs.label[:, -1]
-    return float((share * label).sum()), float((share * (1 - label)).sum())
-
-
-def _alpha(counts: tuple[float, float], beta: float) -> float:
-    """Return the weight of anomalous windows, or `UNLABELLED` where there are none to learn from."""
-    return class_balance(*counts, beta) if min(counts) > 0 else UNLABELLED
 
 
 def _batches(n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
@@ -315,12 +301,6 @@ def _batches(n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]
     order = np.resize(rng.permutation(n), n_batches * size)
     real = (np.arange(n_batches * size) < n).astype(np.float64)
     return order.reshape(n_batches, size).astype(np.int64), real.reshape(n_batches, size)
-
-
-def _initial_state(recipe: Recipe, weights: Mapping[str, Floats], n_steps: int) -> Any:
-    jax = jax_on_cpu()
-    start = {name: jax.numpy.asarray(value) for name, value in weights.items()}
-    return jax.vmap(optimiser(recipe, n_steps).init)(start)
 
 
 @cache
@@ -339,22 +319,22 @@ def _compiled_epoch(recipe: Recipe, n_steps: int) -> Any:
     def loss(weights: Any, batch: dict[str, Any], share: Any, key: Any) -> Any:
         first, second = jax.random.split(key)
         terms = loss_terms(weights, noisy(batch, first), share, recipe, draw_keeps(second, len(share), recipe))
-        told = jnp.stack([terms[name] for name in TERMS])
-        return told @ weigh, told
+        stacked = jnp.stack([terms[name] for name in TERMS])
+        return stacked @ weigh, stacked
 
-    def step(carry: Any, turn: Any) -> Any:
+    def step(carry: Any, chosen: Any) -> Any:
         weights, state, key, data, share, alpha = carry
-        places, real = turn
+        places, real = chosen
         key, own = jax.random.split(key)
         batch = {name: value[places] for name, value in data.items()} | {"alpha": alpha}
-        gradient, told = jax.grad(loss, has_aux=True)(weights, batch, share[places] * real, own)
+        gradient, terms = jax.grad(loss, has_aux=True)(weights, batch, share[places] * real, own)
         change, state = steps.update(gradient, state, weights)
         weights = jax.tree.map(lambda old, by: old + by, weights, change)
-        return (weights, state, key, data, share, alpha), told
+        return (weights, state, key, data, share, alpha), terms
 
-    def member(own: Any, data: Any, turns: Any) -> Any:
+    def member(own: Any, data: Any, batches: Any) -> Any:
         weights, state, key, share, alpha = own
-        carry, told = jax.lax.scan(step, (weights, state, key, data, share, alpha), turns)
-        return carry[:3], told.mean(axis=0)
+        carry, terms = jax.lax.scan(step, (weights, state, key, data, share, alpha), batches)
+        return carry[:3], terms.mean(axis=0)
 
     return jax.jit(jax.vmap(member, in_axes=(0, None, None)), compiler_options=COMPILED)

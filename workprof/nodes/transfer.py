@@ -140,11 +140,14 @@ def transfer(
     if lacking:
         raise NoRows(f"there is no report of machine {lacking[0]!r}; there are: {', '.join(sorted(reports)) or 'none'}")
     cases = transfer_cases(reports, settings.local, settings.targets)
-    draws = _draws(cases, settings.seed)
+    rng = np.random.default_rng(settings.seed)
+    draws = np.array([online_p(one.training, one.input_bytes, rng, N_DRAWS) for one in cases.cases])  # (n, N_DRAWS)
     predicted, left_out = _predict(cases, draws[:, 0], scores, settings)
-    methods = {name: error_figures(told, predicted.measured_s) for name, told in predicted.by_method.items()}
+    methods = {name: error_figures(values, predicted.measured_s) for name, values in predicted.by_method.items()}
+    of_draws = [error_figures(column, predicted.measured_s) for column in draws.T]
+    median, p90, p95 = (float(np.median([getattr(one, name) for one in of_draws])) for name in ("median", "p90", "p95"))
     return Transfer(
-        methods | {"online_p": _over_draws(draws, predicted.measured_s)},
+        methods | {"online_p": ErrorFigures(median, p90, p95, len(cases.cases))},
         settings.default,
         left_out,
         predicted,
@@ -181,22 +184,27 @@ def scaled(factor: Factor, machines: tuple[MachineScores, MachineScores], from_l
 def _predict(
     cases: TransferCases, one_draw: Floats, scores: Mapping[str, MachineScores], settings: TransferSettings
 ) -> tuple[Predicted, dict[str, str]]:
-    told = [line_or_median(one.training, one.input_bytes) for one in cases.cases]
-    from_line = np.array([one.from_line for one in told])
-    locally_s = np.array([one.runtime_s for one in told])
-    busy = np.array([busy_share(one.training) for one in cases.cases])
-    by_method = _unscaled(cases, one_draw)
+    locally = [line_or_median(one.training, one.input_bytes) for one in cases.cases]
+    from_line = np.array([one.from_line for one in locally])
+    locally_s = np.array([one.runtime_s for one in locally])
+    busy = [busy_share(one.training) for one in cases.cases]
+    by_method = {
+        "naive": np.array([naive(one.training, one.input_bytes) for one in cases.cases]),
+        "online_m": np.array([online_m(one.training, one.input_bytes) for one in cases.cases]),
+        "online_p": one_draw,
+    }
     left_out: dict[str, str] = {}
     for name in dict.fromkeys(("lotaru", *settings.factors)):
         try:
             machines = [(scores_of(settings.local, scores), scores_of(one.target, scores)) for one in cases.cases]
-            by_method[name] = locally_s * _factors(factor_named(name), machines, from_line, busy)
+            rows = zip(machines, from_line.tolist(), busy, strict=True)
+            by_method[name] = locally_s * np.array([scaled(factor_named(name), *row) for row in rows])
         except NotEnoughData as error:
             left_out[name] = str(error)
     if not any(name in by_method for name in settings.factors):
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise NotEnoughData(f"no factor can be computed ({reasons}); give a file with these scores")
-    found = Predicted(
+    predicted = Predicted(
         np.array([one.workflow for one in cases.cases]),
         np.array([one.task for one in cases.cases]),
         np.array([one.target for one in cases.cases]),
@@ -206,45 +214,19 @@ def _predict(
         locally_s,
         by_method,
     )
-    return found, left_out
+    return predicted, left_out
 
 
-def _draws(cases: TransferCases, seed: int) -> Floats:  # (n, N_DRAWS)
-    rng = np.random.default_rng(seed)
-    return np.array([online_p(one.training, one.input_bytes, rng, N_DRAWS) for one in cases.cases])
-
-
-def _over_draws(draws: Floats, measured_s: Floats) -> ErrorFigures:
-    figures = [error_figures(column, measured_s) for column in draws.T]
-    median, p90, p95 = (float(np.median([getattr(one, name) for one in figures])) for name in ("median", "p90", "p95"))
-    return ErrorFigures(median, p90, p95, len(measured_s))
-
-
-def _unscaled(cases: TransferCases, one_draw: Floats) -> dict[str, Floats]:
-    return {
-        "naive": np.array([naive(one.training, one.input_bytes) for one in cases.cases]),
-        "online_m": np.array([online_m(one.training, one.input_bytes) for one in cases.cases]),
-        "online_p": one_draw,
-    }
-
-
-def _factors(
-    factor: Factor, machines: list[tuple[MachineScores, MachineScores]], from_line: Bools, busy: Floats
-) -> Floats:
-    rows = zip(machines, from_line.tolist(), busy.tolist(), strict=True)
-    return np.array([scaled(factor, pair, line, share) for pair, line, share in rows])
-
-
-def default_predictions(found: Transfer) -> Floats:
+def default_predictions(result: Transfer) -> Floats:
     """Return the runtimes in seconds that our factor predicts.
 
     Raises:
         SettingsError: when it was not among the factors asked for, or could not be computed.
     """
-    if DEFAULT_FACTOR not in found.predicted.by_method:
-        reason = found.left_out.get(DEFAULT_FACTOR, "it was not asked for")
+    if DEFAULT_FACTOR not in result.predicted.by_method:
+        reason = result.left_out.get(DEFAULT_FACTOR, "it was not asked for")
         raise SettingsError(f"there are no predictions by {DEFAULT_FACTOR}: {reason}")
-    return found.predicted.by_method[DEFAULT_FACTOR]
+    return result.predicted.by_method[DEFAULT_FACTOR]
 
 
 @dataclass(frozen=True)
@@ -264,32 +246,32 @@ class HeldOutChoice:
     by_factor: dict[str, ErrorFigures]
 
 
-def leave_one_workflow_out(found: Transfer) -> tuple[HeldOutChoice, ...]:
+def leave_one_workflow_out(result: Transfer) -> tuple[HeldOutChoice, ...]:
     """Return, for each workflow, the factor that the others would choose and what it then does.
 
     Raises:
         NotEnoughData: with a single workflow.
     """
-    told = found.predicted
-    workflows = sorted(set(told.workflow.tolist()))
+    predicted = result.predicted
+    workflows = sorted(set(predicted.workflow.tolist()))
     if len(workflows) < 2:
         raise NotEnoughData(f"leaving one workflow out needs two, there is {workflows[0]!r} only")
-    factors = [name for name in told.by_method if name in FACTORS]
+    factors = [name for name in predicted.by_method if name in FACTORS]
     choices = []
     for workflow in workflows:
-        out = told.workflow == workflow
-        others = {name: error_figures(told.by_method[name][~out], told.measured_s[~out]) for name in factors}
-        here = {name: error_figures(told.by_method[name][out], told.measured_s[out]) for name in factors}
+        out = predicted.workflow == workflow
+        others = {name: error_figures(predicted.by_method[name][~out], predicted.measured_s[~out]) for name in factors}
+        here = {name: error_figures(predicted.by_method[name][out], predicted.measured_s[out]) for name in factors}
         chosen = min(factors, key=lambda name: others[name].median)
         choices.append(HeldOutChoice(workflow, chosen, here[chosen], here))
     return tuple(choices)
 
 
-def held_out_errors(found: Transfer, choices: tuple[HeldOutChoice, ...]) -> ErrorFigures:
+def held_out_errors(result: Transfer, choices: tuple[HeldOutChoice, ...]) -> ErrorFigures:
     """Return the errors over all workflows, each predicted by the factor that the others chose."""
-    told = found.predicted
+    predicted = result.predicted
     chosen = {one.workflow: one.chosen for one in choices}
     predicted_s = np.array(
-        [told.by_method[chosen[str(workflow)]][place] for place, workflow in enumerate(told.workflow)]
+        [predicted.by_method[chosen[str(workflow)]][place] for place, workflow in enumerate(predicted.workflow)]
     )
-    return error_figures(predicted_s, told.measured_s)
+    return error_figures(predicted_s, predicted.measured_s)

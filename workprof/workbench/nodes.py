@@ -12,8 +12,8 @@ from workprof.nodes.advice import MEMBER, Advice, AdviceSettings
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups import Groups, GroupSettings
+from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import Ranking
-from workprof.nodes.scores import code_norms
 from workprof.nodes.selection import FLAGGED, PERONA, RankSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
@@ -145,7 +145,7 @@ class NodeQuestions(TransferQuestions, ProfileQuestions):
             if settings.score == PERONA:
                 codes = self.degradation(entry.hash, DetectSettings(mode=FAITHFUL), None, progress).runs
                 told = {"row_id": codes.row_id, "node": codes.node, "benchmark": codes.benchmark}
-                frames["norms"] = pd.DataFrame(told | {"norm": code_norms(codes.codes)})
+                frames["norms"] = pd.DataFrame(told | {"norm": norm_10(codes.codes)})
             return frames
 
         return read
