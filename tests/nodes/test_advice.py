@@ -12,8 +12,8 @@ from workprof.nodes.advice import (
     acquisition_with_scores,
     advise,
     proposed_weights,
+    resource_use,
     scaled_scores,
-    use_of,
     utilisation,
 )
 from workprof.nodes.metrics import ASPECT_OF
@@ -84,19 +84,19 @@ def test_scores_are_scaled_by_their_largest():
 def test_weights_follow_what_the_jobs_use():
     table = jobs()
     members = table["in_profile"].to_numpy()
-    busy = proposed_weights(use_of(table, members))
-    moving = proposed_weights(use_of(table, ~members))
+    busy = proposed_weights(resource_use(table, members))
+    moving = proposed_weights(resource_use(table, ~members))
     assert busy == pytest.approx({"cpu": 0.95 / 1.05, "memory": 0.1 / 1.05, "disk": 0.0, "network": 0.0}, abs=1e-5)
     assert moving["disk"] == max(moving.values())
     assert sum(moving.values()) == pytest.approx(1.0)
-    told = {one.aspect: one for one in use_of(table, members)}
+    told = {one.aspect: one for one in resource_use(table, members)}
     assert told["cpu"].source == "cpu_usage_percent of requested_cpu_percent"
     assert np.isnan(told["network"].share)
 
 
 def test_without_requests_use_is_a_share_of_what_is_much():
     table = jobs().drop(columns=["requested_cpu_percent", "mean_memory_bytes", "read_bytes", "write_bytes"])
-    told = {one.aspect: one for one in use_of(table, table["in_profile"].to_numpy())}
+    told = {one.aspect: one for one in resource_use(table, table["in_profile"].to_numpy())}
     assert told["cpu"].share == 1.0
     assert "95th percentile" in told["cpu"].source
     assert np.isnan(told["memory"].share)

@@ -12,7 +12,7 @@ from workprof.errors import SettingsError, WorkprofError
 from workprof.formats.benchmarks import read_benchmarks
 from workprof.nodes.metrics import ASPECT_OF, BENCHMARKS, METRICS
 from workprof.nodes.parsed_runs import parameters_of, parse_runs
-from workprof.nodes.parsers import Reading
+from workprof.nodes.parsers import ParsedOutput
 from workprof.nodes.processes import (
     HostWatch,
     Snapshot,
@@ -20,9 +20,9 @@ from workprof.nodes.processes import (
     await_listening,
     background,
     free_port,
+    host_summary,
     run_tool,
     snapshot,
-    summarised,
 )
 from workprof.nodes.suite import (
     PACKAGES,
@@ -56,7 +56,7 @@ def measured(tmp_path, asked):
     disk = tmp_path / "disk"
     disk.mkdir()
     lines = list(run_suite(plan_suite(asked), asked, disk))
-    path.write_text("".join(json.dumps(line.as_json(), allow_nan=False) + "\n" for line in lines))
+    path.write_text("".join(json.dumps(line.to_json(), allow_nan=False) + "\n" for line in lines))
     assert list(disk.iterdir()) == []
     found = read_benchmarks(path)
     assert found.rejected == ()
@@ -91,7 +91,7 @@ def test_a_stress_is_on_the_resource_of_its_benchmark():
 def test_commands_are_scaled_in_time_and_name_no_place():
     for seconds in (1, 2, 30):
         for run in plan_suite(settings(seconds_per_benchmark=seconds)).runs:
-            text = parameters_of(run.benchmark, run.argv, Reading(), "")
+            text = parameters_of(run.benchmark, run.argv, ParsedOutput(), "")
             assert not {"port", "127.0.0.1", "."} & set(text.lower().split()), text
             assert not any(word.startswith("/") for word in run.argv)
             assert run.expected_s >= seconds
@@ -154,7 +154,7 @@ def moment(at_s, busy_s, disk_busy_s=0.0, received=0.0):
 
 
 def test_host_figures_of_known_snapshots():
-    found = summarised([moment(0, 0), moment(1, 4, 0.5, 100), moment(4, 4, 0.5, 400)])
+    found = host_summary([moment(0, 0), moment(1, 4, 0.5, 100), moment(4, 4, 0.5, 400)])
     assert found["cpu_busy_pct_mean"] == 25
     assert found["cpu_busy_pct_max"] == 100
     assert found["disk_io_util_pct_mean"] == 12.5
@@ -165,13 +165,13 @@ def test_host_figures_of_known_snapshots():
 
 
 def test_shares_stay_between_none_and_all_where_counters_go_back():
-    found = summarised([moment(0, 0), moment(1, 5), moment(2, 4), moment(2, 6), moment(3, 6)])
+    found = host_summary([moment(0, 0), moment(1, 5), moment(2, 4), moment(2, 6), moment(3, 6)])
     assert (found["cpu_busy_pct_mean"], found["cpu_busy_pct_max"]) == (pytest.approx(100 / 3), 100)
 
 
 def test_host_figures_leave_out_what_is_not_told():
     unknown = float("nan")
-    found = summarised([Snapshot(at, at, at, 5.0, unknown, unknown, unknown, at) for at in (0.0, 1.0)])
+    found = host_summary([Snapshot(at, at, at, 5.0, unknown, unknown, unknown, at) for at in (0.0, 1.0)])
     assert set(found) == {
         f"{name}_{kind}" for name in ("cpu_busy_pct", "memory_used_kib") for kind in ("mean", "max")
     } | {

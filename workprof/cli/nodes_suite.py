@@ -198,7 +198,7 @@ def _written(plan: SuitePlan, settings: SuiteSettings, target: _Target) -> _Tall
     with target.file.open("a", encoding="utf-8") as file:
         try:
             for line in lines:
-                file.write(json.dumps(line.as_json(), allow_nan=False) + "\n")
+                file.write(json.dumps(line.to_json(), allow_nan=False) + "\n")
                 file.flush()
                 tally.count(line)
                 _tell(line, tally, plan)

@@ -36,7 +36,7 @@ class UseShare:
     n_jobs: int
 
 
-def use_of(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
+def resource_use(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
     """Return the share of each aspect's resource.
 
     Args:
@@ -61,8 +61,10 @@ def proposed_weights(uses: tuple[UseShare, ...]) -> dict[str, float]:
     shares = {one.aspect: one.share if np.isfinite(one.share) else 0.0 for one in uses}
     total = sum(shares.values())
     if not total > 0:
-        told = "; ".join(f"{one.aspect}: {one.source}" for one in uses)
-        raise NotEnoughData(f"the jobs of the profile do not tell what they use ({told}); give weights such as cpu=1")
+        sources = "; ".join(f"{one.aspect}: {one.source}" for one in uses)
+        raise NotEnoughData(
+            f"the jobs of the profile do not tell what they use ({sources}); give weights such as cpu=1"
+        )
     return {aspect: shares[aspect] / total for aspect in ASPECTS}
 
 
@@ -70,8 +72,8 @@ def _of_request(jobs: pd.DataFrame, members: Bools, aspect: str, used: tuple[str
     column = next((name for name in used if name in jobs and np.isfinite(_numbers(jobs, name)[members]).any()), None)
     if column is None:
         return UseShare(aspect, float("nan"), f"no column {' or '.join(used)}", 0)
-    use, asked = _numbers(jobs, column), _numbers(jobs, requested)
-    share = np.divide(use, asked, out=np.full(len(use), np.nan), where=asked > 0)
+    use, request = _numbers(jobs, column), _numbers(jobs, requested)
+    share = np.divide(use, request, out=np.full(len(use), np.nan), where=request > 0)
     if np.isfinite(share[members]).any():
         return _median(aspect, share[members], f"{column} of {requested}")
     return _of_busy(aspect, use, members, column)
@@ -161,7 +163,7 @@ def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progres
     """Return the nodes by what the jobs of a profile use.
 
     Args:
-        frames: 'runs', raw, see `rank_nodes`; 'jobs' with the columns of `use_of` and `in_profile`.
+        frames: 'runs', raw, see `rank_nodes`; 'jobs' with the columns of `resource_use` and `in_profile`.
         settings: which profile, which runs.
         progress: told how far it is.
 
@@ -175,24 +177,19 @@ def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progres
     members = jobs[MEMBER].to_numpy(dtype=np.bool_)
     if not members.any():
         raise NotEnoughData(f"profile {settings.profile} has no job in this clustering; choose another profile")
-    uses = use_of(jobs, members)
+    uses = resource_use(jobs, members)
     given = settings.ranking.weights
-    proposed = _proposed(uses, asked=not given)
+    try:
+        proposed = proposed_weights(uses)
+    except NotEnoughData:
+        if not given:
+            raise
+        proposed = {}
     ranking = rank_nodes(frames, replace(settings.ranking, weights=given or proposed), progress)
     notes = [f"{one.aspect} has no proposed weight: {one.source}" for one in uses if not np.isfinite(one.share)]
     if ranking.shares.get("memory", 0.0) > 0 and not given:
         notes.append(CAPACITY)
     return Advice(settings, ranking.shares, proposed, uses, ranking, int(members.sum()), (*notes, *ranking.notes))
-
-
-def _proposed(uses: tuple[UseShare, ...], *, asked: bool) -> dict[str, float]:
-    """Return the proposed weights; where others are given, jobs that do not tell are no error."""
-    try:
-        return proposed_weights(uses)
-    except NotEnoughData:
-        if asked:
-            raise
-        return {}
 
 
 TYPES_OF_RESOURCE = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from workprof.arrays import Floats, Ints
 from workprof.errors import ColumnMissing, TraceError
 from workprof.nodes.metrics import NUMERIC
-from workprof.nodes.parsers import Reading, parse_output
+from workprof.nodes.parsers import ParsedOutput, parse_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,34 +86,34 @@ _PRINTED = {
 }
 
 
-def parameters_of(benchmark: str, argv: Sequence[str], reading: Reading, tool_version: str) -> str:
+def parameters_of(benchmark: str, argv: Sequence[str], output: ParsedOutput, tool_version: str) -> str:
     """Return the canonical text of a run's parameters: the tool's version, then name=value in order of the names.
 
     What the tool prints of its parameters goes before the command line, which leaves defaults out; `tool_version` is
     used where the output has none. A run length that differs makes a difference: maxima and caches depend on it.
     """
-    version = reading.texts.get("version") or tool_version or "version unknown"
-    known = _asked(_ARGUMENTS[benchmark], argv[1:])
-    known |= {name: f"{reading.numbers[name]:.0f}" for name in _PRINTED.get(benchmark, ()) if name in reading.numbers}
-    known |= {name: text for name, text in reading.texts.items() if name != "version"}
+    version = output.texts.get("version") or tool_version or "version unknown"
+    known = _options(_ARGUMENTS[benchmark], argv[1:])
+    known |= {name: f"{output.numbers[name]:.0f}" for name in _PRINTED.get(benchmark, ()) if name in output.numbers}
+    known |= {name: text for name, text in output.texts.items() if name != "version"}
     return " ".join([version.strip(), *(f"{name}={known[name]}" if known[name] else name for name in sorted(known))])
 
 
-def _asked(arguments: Arguments, words: Sequence[str]) -> dict[str, str]:
+def _options(arguments: Arguments, words: Sequence[str]) -> dict[str, str]:
     """Return option -> value of a command line ('' for a bare one), defaults filled in."""
-    found = dict(arguments.defaults)
+    options = dict(arguments.defaults)
     waiting = ""
     for word in words:
         if waiting:
-            found[waiting], waiting = word.lower(), ""
+            options[waiting], waiting = word.lower(), ""
         elif word.startswith("-"):
             written, equals, value = word.lstrip("-").partition("=")
             name = arguments.aliases.get(written, written)
-            found[name] = value.lower()
+            options[name] = value.lower()
             waiting = name if not equals and name in arguments.valued else ""
         elif word.startswith(_TESTS):
-            found[word] = ""
-    return {name: value for name, value in found.items() if name not in arguments.left_out}
+            options[word] = ""
+    return {name: value for name, value in options.items() if name not in arguments.left_out}
 
 
 COLUMNS = ("node", "benchmark", "argv", "started_s", "finished_s", "stressed", "rc", "stdout", "stderr", "host")
@@ -205,9 +205,12 @@ def parse_runs(runs: pd.DataFrame) -> ParsedRuns:
             parameters[position] = _fill(values[position], run)
         except TraceError as error:
             problems.append(RunProblem(position, run.node, run.benchmark, str(error)))
-    host_names, host = _host(list(runs["host"]))
+    recorded = [_mapping(text) for text in runs["host"]]
+    host_names = tuple(sorted({name for one in recorded for name in one}))
+    host = np.array([[_number(one.get(name)) for name in host_names] for one in recorded], dtype=np.float64)
+    row_ids = runs["row_id"].to_numpy(dtype=np.int64) if "row_id" in runs.columns else np.arange(len(runs))
     return ParsedRuns(
-        row_ids=_row_ids(runs),
+        row_ids=row_ids.astype(np.int64),
         node=np.array([_text(one) for one in runs["node"]], dtype=np.str_),
         benchmark=np.array([_text(one) for one in runs["benchmark"]], dtype=np.str_),
         started_s=_numbers(runs["started_s"]),
@@ -215,7 +218,7 @@ def parse_runs(runs: pd.DataFrame) -> ParsedRuns:
         stressed=np.array([_state(one) for one in runs["stressed"]], dtype=np.int8),
         values=values,
         metrics=NUMERIC,
-        host=host,
+        host=host.reshape(len(runs), len(host_names)),
         host_names=host_names,
         parameters=tuple(parameters),
         problems=tuple(problems),
@@ -234,12 +237,12 @@ class _Run:
 
 
 def _rows(runs: pd.DataFrame) -> list[_Run]:
-    told = list(runs["provenance"]) if "provenance" in runs.columns else ["{}"] * len(runs)
+    provenance = list(runs["provenance"]) if "provenance" in runs.columns else ["{}"] * len(runs)
     texts = [[_text(one) for one in runs[name]] for name in ("node", "benchmark", "argv", "stdout", "stderr")]
     codes = _numbers(runs["rc"])
     return [
         _Run(node, benchmark, _argv(argv), rc, stdout, stderr, _text(_mapping(kept).get("tool_version")))
-        for node, benchmark, argv, stdout, stderr, rc, kept in zip(*texts, codes, told, strict=True)
+        for node, benchmark, argv, stdout, stderr, rc, kept in zip(*texts, codes, provenance, strict=True)
     ]
 
 
@@ -250,26 +253,10 @@ def _fill(row: Floats, run: _Run) -> str:
     if np.isfinite(run.rc) and run.rc != 0:
         words = (run.stderr.strip() or run.stdout.strip()).splitlines()[-1:]
         raise TraceError(f"ended with status {run.rc:.0f}: {' '.join(words)[:200] or 'no message'}")
-    reading: Reading = parse_output(run.benchmark, run.stdout, run.argv)
-    for short, value in reading.numbers.items():
+    output = parse_output(run.benchmark, run.stdout, run.argv)
+    for short, value in output.numbers.items():
         row[_PLACE[f"{run.benchmark}.{short}"]] = value
-    return parameters_of(run.benchmark, run.argv, reading, run.tool_version)
-
-
-def _host(texts: Sequence[object]) -> tuple[tuple[str, ...], Floats]:
-    """Return the names and (n_runs, n_host) values of what was recorded of the host; what is no number is absent."""
-    told = [_mapping(text) for text in texts]
-    names = tuple(sorted({name for one in told for name in one}))
-    host = np.full((len(told), len(names)), np.nan)
-    for position, one in enumerate(told):
-        host[position] = [_number(one.get(name)) for name in names]
-    return names, host
-
-
-def _row_ids(runs: pd.DataFrame) -> Ints:
-    if "row_id" in runs.columns:
-        return runs["row_id"].to_numpy(dtype=np.int64)
-    return np.arange(len(runs), dtype=np.int64)
+    return parameters_of(run.benchmark, run.argv, output, run.tool_version)
 
 
 def _numbers(column: pd.Series[Any]) -> Floats:
@@ -307,7 +294,7 @@ def _argv(text: str) -> tuple[str, ...]:
 
 def _mapping(text: object) -> dict[str, Any]:
     try:
-        found = json.loads(_text(text) or "{}")
+        value = json.loads(_text(text) or "{}")
     except json.JSONDecodeError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

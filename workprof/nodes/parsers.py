@@ -16,7 +16,7 @@ NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedOutput:
     """The metrics of one run.
 
     Attributes:
@@ -95,16 +95,16 @@ def whole_lines(stdout: str) -> str:
     return stdout[: stdout.rfind("\n") + 1]
 
 
-def required(reading: Reading, names: Sequence[str]) -> Reading:
-    """Return the reading as it is.
+def required(output: ParsedOutput, names: Sequence[str]) -> ParsedOutput:
+    """Return the parsed output as it is.
 
     Raises:
         TraceError: when it lacks one of the names: the output is cut short, or of another tool.
     """
-    missing = [name for name in names if name not in reading.numbers]
+    missing = [name for name in names if name not in output.numbers]
     if missing:
         raise TraceError(f"output has no {', '.join(missing)}; it may be cut short, or of another tool or option")
-    return reading
+    return output
 
 
 _N = r"([0-9][0-9.,]*)"
@@ -144,7 +144,7 @@ _OPERATIONS = rf"^[ \t]*Total operations:\s*[0-9]+ \({_N} per second\)"
 _WORDS = {"operation": r"^[ \t]*operation:[ \t]*(\S+)[ \t\r]*$", "scope": r"^[ \t]*scope:[ \t]*(\S+)[ \t\r]*$"}
 
 
-def parse_cpu(stdout: str, argv: tuple[str, ...]) -> Reading:
+def parse_cpu(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """Return the metrics of `sysbench cpu`.
 
     Raises:
@@ -156,11 +156,11 @@ def parse_cpu(stdout: str, argv: tuple[str, ...]) -> Reading:
     values |= _of_unit(benchmark, stdout, {"events_per_second": _EVENTS}, "/sec")
     if values.get("total_time"):
         values["event_rate"] = values.get("total_number_of_events", float("nan")) / values["total_time"]
-    reading = Reading(present(values), _version(stdout))
-    return required(reading, ("events_per_second", "total_time", "total_number_of_events", "fairness_events_avg"))
+    output = ParsedOutput(present(values), _version(stdout))
+    return required(output, ("events_per_second", "total_time", "total_number_of_events", "fairness_events_avg"))
 
 
-def parse_memory(stdout: str, argv: tuple[str, ...]) -> Reading:
+def parse_memory(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """Return the metrics of `sysbench memory`.
 
     Raises:
@@ -170,9 +170,9 @@ def parse_memory(stdout: str, argv: tuple[str, ...]) -> Reading:
     benchmark, stdout = "memory-sysbench", whole_lines(stdout)
     values = _shared(benchmark, stdout) | _numbers(benchmark, stdout, _MEMORY)
     values |= _of_unit(benchmark, stdout, {"operation_rate": _OPERATIONS}, "/sec")
-    words = {name: found.group(1) for name, pattern in _WORDS.items() if (found := _search(pattern, stdout))}
-    reading = Reading(present(values), _version(stdout) | words)
-    return required(reading, ("transfer_rate", "total_time", "total_number_of_events", "fairness_events_avg"))
+    words = {name: match.group(1) for name, pattern in _WORDS.items() if (match := _search(pattern, stdout))}
+    output = ParsedOutput(present(values), _version(stdout) | words)
+    return required(output, ("transfer_rate", "total_time", "total_number_of_events", "fairness_events_avg"))
 
 
 def _shared(benchmark: str, stdout: str) -> dict[str, float]:
@@ -184,13 +184,13 @@ def _shared(benchmark: str, stdout: str) -> dict[str, float]:
 
 
 def _numbers(benchmark: str, stdout: str, patterns: dict[str, str]) -> dict[str, float]:
-    found = {name: _search(pattern, stdout) for name, pattern in patterns.items()}
-    return {name: in_unit(benchmark, name, one.group(1), one.group(2)) for name, one in found.items() if one}
+    matches = {name: _search(pattern, stdout) for name, pattern in patterns.items()}
+    return {name: in_unit(benchmark, name, one.group(1), one.group(2)) for name, one in matches.items() if one}
 
 
 def _of_unit(benchmark: str, stdout: str, patterns: dict[str, str], unit: str) -> dict[str, float]:
-    found = {name: _search(pattern, stdout) for name, pattern in patterns.items()}
-    return {name: in_unit(benchmark, name, one.group(1), unit) for name, one in found.items() if one}
+    matches = {name: _search(pattern, stdout) for name, pattern in patterns.items()}
+    return {name: in_unit(benchmark, name, one.group(1), unit) for name, one in matches.items() if one}
 
 
 def _search(pattern: str, stdout: str) -> re.Match[str] | None:
@@ -198,8 +198,8 @@ def _search(pattern: str, stdout: str) -> re.Match[str] | None:
 
 
 def _version(stdout: str) -> dict[str, str]:
-    found = _VERSION.search(stdout)
-    return {"version": f"sysbench {found.group(1)}"} if found else {}
+    match = _VERSION.search(stdout)
+    return {"version": f"sysbench {match.group(1)}"} if match else {}
 
 
 SIDES = ("read", "write")
@@ -212,7 +212,7 @@ _BANDWIDTHS = {"min": "bw_min", "max": "bw_max", "avg": "bw_mean", "stdev": "bw_
 _REQUESTS = {"min": "iops_min", "max": "iops_max", "avg": "iops_mean", "stdev": "iops_stddev"}
 
 
-def parse_fio(stdout: str, argv: tuple[str, ...]) -> Reading:
+def parse_fio(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """Return the metrics of fio; a direction in which nothing was moved is absent, not zero.
 
     Raises:
@@ -221,14 +221,23 @@ def parse_fio(stdout: str, argv: tuple[str, ...]) -> Reading:
     del argv  # everything that matters is in the document
     document = json_document(stdout, "{")
     job = _only_job(document)
-    values = _whole(document, job)
+    disks, options = document.get("disk_util"), job.get("job options", {})
+    busiest = [number_at(disk, "util") for disk in disks] if isinstance(disks, list) else []
+    n_jobs = str(options.get("numjobs", "1")) if isinstance(options, dict) else "1"
+    is_number = n_jobs.isascii() and n_jobs.isdigit() and len(n_jobs) <= MOST_DIGITS
+    values = {
+        "number_of_processes": float(n_jobs) if is_number else NAN,
+        "cpu_usr": converted(number_at(job, "usr_cpu"), "%", "1", "cpu_usr"),
+        "cpu_sys": converted(number_at(job, "sys_cpu"), "%", "1", "cpu_sys"),
+        "disk_util": converted(max(busiest, default=NAN), "%", "1", "disk_util"),
+    }
     for side in SIDES:
         if number_at(job, side, "total_ios") > 0:
             values |= _side(job, side)
     version = document.get("fio version")
     texts = {"version": version} if isinstance(version, str) else {}
-    asked = [side for side in SIDES if f"{side}_bw" in values] or ["read"]
-    return required(Reading(present(values), texts), [f"{side}_bw" for side in asked])
+    sides = [side for side in SIDES if f"{side}_bw" in values] or ["read"]
+    return required(ParsedOutput(present(values), texts), [f"{side}_bw" for side in sides])
 
 
 def _only_job(document: Any) -> Any:
@@ -243,53 +252,34 @@ def _only_job(document: Any) -> Any:
     return jobs[0]
 
 
-def _whole(document: Any, job: Any) -> dict[str, float]:
-    disks = document.get("disk_util")
-    busiest = [number_at(disk, "util") for disk in disks] if isinstance(disks, list) else []
-    return {
-        "number_of_processes": _processes(job),
-        "cpu_usr": converted(number_at(job, "usr_cpu"), "%", "1", "cpu_usr"),
-        "cpu_sys": converted(number_at(job, "sys_cpu"), "%", "1", "cpu_sys"),
-        "disk_util": converted(max(busiest, default=NAN), "%", "1", "disk_util"),
-    }
-
-
-def _processes(job: Any) -> float:
-    options = job.get("job options", {})
-    asked = str(options.get("numjobs", "1")) if isinstance(options, dict) else "1"
-    return float(asked) if asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS else NAN
-
-
 def _side(job: Any, side: str) -> dict[str, float]:
     """Return the metrics of one direction; averages over samples are absent where fio took no sample."""
+    latencies_ns = {
+        f"{kind}_{name}": number_at(job, side, f"{kind}_ns", theirs)
+        for kind in ("clat", "lat")
+        for name, theirs in _MOMENTS.items()
+    }
+    for name, theirs in _PERCENTILES.items():
+        latencies_ns[f"clat_{name}"] = number_at(job, side, "clat_ns", "percentile", theirs)
+    latencies = {name: converted(value, "ns", "s", name) for name, value in latencies_ns.items()}
     values = {
         "bw": converted(number_at(job, side, "bw_bytes"), "B/s", "B/s", "bw"),
         "iops": number_at(job, side, "iops"),
-        **_latencies(job, side),
+        **latencies,
         **(_sampled(job, side, "bw", _BANDWIDTHS, "KiB/s") if number_at(job, side, "bw_samples") > 0 else {}),
         **(_sampled(job, side, "iops", _REQUESTS, "/s") if number_at(job, side, "iops_samples") > 0 else {}),
     }
     return {f"{side}_{name}": value for name, value in values.items()}
 
 
-def _latencies(job: Any, side: str) -> dict[str, float]:
-    found = {}
-    for kind in ("clat", "lat"):
-        for name, theirs in _MOMENTS.items():
-            found[f"{kind}_{name}"] = number_at(job, side, f"{kind}_ns", theirs)
-    for name, theirs in _PERCENTILES.items():
-        found[f"clat_{name}"] = number_at(job, side, "clat_ns", "percentile", theirs)
-    return {name: converted(value, "ns", "s", name) for name, value in found.items()}
-
-
 def _sampled(job: Any, side: str, kind: str, names: dict[str, str], unit: str) -> dict[str, float]:
     of = "B/s" if kind == "bw" else "1/s"
-    found = {
+    values = {
         f"{kind}_{name}": converted(number_at(job, side, theirs), unit, of, kind) for name, theirs in names.items()
     }
-    mean, spread = found[f"{kind}_avg"], found[f"{kind}_stdev"]
+    mean, spread = values[f"{kind}_avg"], values[f"{kind}_stdev"]
     share = spread / mean if mean > 0 and number_at(job, side, f"{kind}_samples") > 1 else math.nan
-    return found | {f"{kind}_stdev_share": share}
+    return values | {f"{kind}_stdev_share": share}
 
 
 _KEYS = {
@@ -305,7 +295,7 @@ _KEYS = {
 }
 
 
-def parse_ioping(stdout: str, argv: tuple[str, ...]) -> Reading:
+def parse_ioping(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """Return the metrics of ioping; rates and total_duration are of the time spent in requests, waits left out.
 
     Raises:
@@ -320,13 +310,13 @@ def parse_ioping(stdout: str, argv: tuple[str, ...]) -> Reading:
     values = {
         name: converted(number_at(reports, 0, "stat", key), unit, of, name) for name, (key, unit, of) in _KEYS.items()
     }
-    return required(Reading(present(values)), ("latency_avg", "iops"))
+    return required(ParsedOutput(present(values)), ("latency_avg", "iops"))
 
 
 FORTH, BACK = "tx_c", "rx_c"
 
 
-def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> Reading:
+def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """Return the metrics of iperf3 over TCP; a direction that was not asked for is absent.
 
     Raises:
@@ -344,7 +334,7 @@ def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> Reading:
     start = document.get("start")
     version = start.get("version") if isinstance(start, dict) else None
     texts = {"version": version} if isinstance(version, str) else {}
-    return required(Reading(present(values), texts), (f"{first}_transfer_bitrate_receiver",))
+    return required(ParsedOutput(present(values), texts), (f"{first}_transfer_bitrate_receiver",))
 
 
 def _direction(document: Any, way: str, suffix: str) -> dict[str, float]:
@@ -378,7 +368,7 @@ _EXACT = re.compile(r"^(\S+) \(([0-9,]+)\)$")
 _NAMES = {"bw": "bandwidth"}
 
 
-def parse_qperf(stdout: str, argv: tuple[str, ...]) -> Reading:
+def parse_qperf(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """Return the metrics of qperf; what it leaves out (counters that are zero or unset) is absent.
 
     Raises:
@@ -391,8 +381,8 @@ def parse_qperf(stdout: str, argv: tuple[str, ...]) -> Reading:
             test = head.group(1)
         elif line.strip():
             values |= _metric(test, line)
-    asked = [one for one in PRIMARY if one in argv] or [one for one in PRIMARY if f"{one}:" in stdout] or list(PRIMARY)
-    return required(Reading(values), [f"{one}_{PRIMARY[one]}" for one in asked])
+    tests = [one for one in PRIMARY if one in argv] or [one for one in PRIMARY if f"{one}:" in stdout] or list(PRIMARY)
+    return required(ParsedOutput(values), [f"{one}_{PRIMARY[one]}" for one in tests])
 
 
 def _lines(stdout: str) -> list[str]:
@@ -404,10 +394,10 @@ def _lines(stdout: str) -> list[str]:
 
 def _metric(test: str, line: str) -> dict[str, float]:
     """Return the metric of a line; nothing for a line of a test or a counter that is not one of ours."""
-    found = _LINE.match(line.rstrip())
-    if found is None:
+    match = _LINE.match(line.rstrip())
+    if match is None:
         raise TraceError(f"line {line.strip()[:60]!r} is not of the form name = number unit")
-    name, number, unit = found.groups()
+    name, number, unit = match.groups()
     short = f"{test}_{_NAMES.get(name, name)}"
     if f"{QPERF}.{short}" not in METRICS:
         return {}
@@ -416,7 +406,7 @@ def _metric(test: str, line: str) -> dict[str, float]:
     return {short: in_unit(QPERF, short, number, unit)}
 
 
-PARSERS: dict[str, Callable[[str, tuple[str, ...]], Reading]] = {
+PARSERS: dict[str, Callable[[str, tuple[str, ...]], ParsedOutput]] = {
     "cpu-sysbench": parse_cpu,
     "disk-fio": parse_fio,
     "disk-ioping": parse_ioping,
@@ -426,7 +416,7 @@ PARSERS: dict[str, Callable[[str, tuple[str, ...]], Reading]] = {
 }
 
 
-def parse_output(benchmark: str, stdout: str, argv: tuple[str, ...] = ()) -> Reading:
+def parse_output(benchmark: str, stdout: str, argv: tuple[str, ...] = ()) -> ParsedOutput:
     """Return the metrics of one run.
 
     Raises:

@@ -274,8 +274,14 @@ def learn_published(table: RunTable, train: Ints) -> Preparation:
     if not kept:
         raise NotEnoughData("no metric is left by the published selection; use mode corrected")
     columns = np.array(kept, dtype=np.int64)
-    told = tuple(_oriented(table.parsed.metrics[column], table.values[train, column]) for column in kept)
-    return Preparation(fitted_scaling(table, train, columns, told, np.full(len(columns), np.nan)), tuple(dropped), told)
+    orientations = []
+    for column in kept:
+        name, values = table.parsed.metrics[column], table.values[train, column]
+        by_data = direction_by_data(name, values[np.isfinite(values)])
+        orientations.append(Orientation(name, METRICS[name].direction, by_data, used=by_data))
+    no_logarithm = np.full(len(columns), np.nan)
+    scaling = fitted_scaling(table, train, columns, tuple(orientations), no_logarithm)
+    return Preparation(scaling, tuple(dropped), tuple(orientations))
 
 
 def reason_published(name: str, values: Floats) -> str:
@@ -290,11 +296,6 @@ def reason_published(name: str, values: Floats) -> str:
     if len(np.unique(known)) < LEAST_DISTINCT or not (known > 0).any():
         return f"fewer than {LEAST_DISTINCT} distinct values or none above zero"
     return "" if known.std() >= LEAST_DEVIATION else f"standard deviation below {LEAST_DEVIATION} in published units"
-
-
-def _oriented(name: str, values: Floats) -> Orientation:
-    by_data = direction_by_data(name, values[np.isfinite(values)])
-    return Orientation(name, METRICS[name].direction, by_data, by_data)
 
 
 def _converted(name: str, values: Floats) -> Floats:

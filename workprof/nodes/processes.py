@@ -32,7 +32,7 @@ KEPT_STDERR = 2000
 
 
 @dataclass(frozen=True)
-class Finished:
+class ToolResult:
     """A tool that has ended.
 
     Attributes:
@@ -47,7 +47,7 @@ class Finished:
     stderr: str
 
 
-def run_tool(argv: tuple[str, ...], folder: Path, limit_s: float) -> Finished:
+def run_tool(argv: tuple[str, ...], folder: Path, limit_s: float) -> ToolResult:
     """Return what a tool printed, run in `folder`; it is ended after `limit_s` and on any interruption."""
     started = time.time()
     with _started(argv, folder, subprocess.PIPE) as process:
@@ -56,8 +56,8 @@ def run_tool(argv: tuple[str, ...], folder: Path, limit_s: float) -> Finished:
             code = process.returncode
         except subprocess.TimeoutExpired:
             out, err, code = b"", f"ended after {limit_s:g} s".encode(), TIMED_OUT
-    told = err.decode("utf-8", "replace")[-KEPT_STDERR:]
-    return Finished(started, time.time(), code, out.decode("utf-8", "replace"), told)
+    stdout, stderr = out.decode("utf-8", "replace"), err.decode("utf-8", "replace")[-KEPT_STDERR:]
+    return ToolResult(started, time.time(), code, stdout, stderr)
 
 
 @contextlib.contextmanager
@@ -123,8 +123,8 @@ def await_listening(process: subprocess.Popen[bytes], port: int) -> None:
     import psutil  # noqa: PLC0415  only the suite needs it
 
     def listens() -> bool:
-        found = psutil.Process(process.pid).net_connections(kind="tcp")
-        return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in found)
+        connections = psutil.Process(process.pid).net_connections(kind="tcp")
+        return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in connections)
 
     _await(process, listens, f"listen on port {port}")
 
@@ -221,11 +221,11 @@ class HostWatch:
             self._snapshots.append(snapshot())
 
     def summary(self) -> dict[str, float]:
-        """Return mean and maximum of each measure, see `summarised`."""
-        return summarised(self._snapshots)
+        """Return mean and maximum of each measure, see `host_summary`."""
+        return host_summary(self._snapshots)
 
 
-def summarised(snapshots: list[Snapshot]) -> dict[str, float]:
+def host_summary(snapshots: list[Snapshot]) -> dict[str, float]:
     """Return `<measure>_mean` and `<measure>_max` of consecutive snapshots; what the machine does not tell is left out.
 
     Means are over the whole time, so that intervals of unequal length weigh what they last; maxima are over intervals.
@@ -240,13 +240,13 @@ def summarised(snapshots: list[Snapshot]) -> dict[str, float]:
         "net_in_bytes_per_s": (np.diff([one.received_bytes for one in snapshots]), wall),
     }
     used = np.array([one.memory_used_kib for one in snapshots])
-    found = {"memory_used_kib_mean": float(used.mean()), "memory_used_kib_max": float(used.max())}
+    summary = {"memory_used_kib_mean": float(used.mean()), "memory_used_kib_max": float(used.max())}
     for name, (amounts, lengths) in rates.items():
         passed = lengths > 0
         each = amounts[passed] / lengths[passed]
         if name.endswith("_pct"):
             each = np.clip(each, 0, 100)  # the kernel's counters are not read at one moment, and waiting may go back
         if len(each):
-            found[f"{name}_mean"] = float(np.average(each, weights=lengths[passed]))
-            found[f"{name}_max"] = float(each.max())
-    return {name: value for name, value in found.items() if np.isfinite(value)}
+            summary[f"{name}_mean"] = float(np.average(each, weights=lengths[passed]))
+            summary[f"{name}_max"] = float(each.max())
+    return {name: value for name, value in summary.items() if np.isfinite(value)}

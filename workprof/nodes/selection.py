@@ -86,9 +86,9 @@ class RankSettings:
     @property
     def shares(self) -> dict[str, float]:
         """The weight of every aspect, summing to 1."""
-        asked = self.weights or dict.fromkeys(ASPECTS, 1.0)
-        total = sum(asked.values())
-        return {aspect: asked.get(aspect, 0.0) / total for aspect in ASPECTS}
+        weights = self.weights or dict.fromkeys(ASPECTS, 1.0)
+        total = sum(weights.values())
+        return {aspect: weights.get(aspect, 0.0) / total for aspect in ASPECTS}
 
 
 def checked_weights(weights: Mapping[str, float]) -> None:
@@ -193,8 +193,8 @@ def select(parsed: ParsedRuns, settings: RankSettings, flagged: Ints | None = No
     if other.any():
         left_out["other parameters than most"] = int(other.sum())
     if not kept.any():
-        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "there are none"
-        raise NotEnoughData(f"no benchmark run is left to compare: {told}; widen the window or exclude less")
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "there are none"
+        raise NotEnoughData(f"no benchmark run is left to compare: {reasons}; widen the window or exclude less")
     return Selection(np.flatnonzero(kept), nodes, left_out, not_pooled)
 
 
@@ -220,7 +220,7 @@ def _reasons(
 def _other_parameters(parsed: ParsedRuns, kept: Bools) -> tuple[Bools, tuple[NotPooled, ...]]:
     """Return the runs whose parameters are not those of most nodes (then: of most runs), by benchmark."""
     parameters = np.asarray(parsed.parameters, dtype=np.str_)
-    other, told = np.zeros(len(kept), dtype=np.bool_), []
+    other, not_pooled = np.zeros(len(kept), dtype=np.bool_), []
     for benchmark in np.unique(parsed.benchmark[kept]):
         here = kept & (parsed.benchmark == benchmark)
         sets = np.unique(parameters[here])
@@ -228,9 +228,9 @@ def _other_parameters(parsed: ParsedRuns, kept: Bools) -> tuple[Bools, tuple[Not
         for one in sets[sets != main][:MOST_PARAMETER_SETS]:
             runs = here & (parameters == one)
             nodes = tuple(sorted({str(node) for node in parsed.node[runs]}))
-            told.append(NotPooled(str(benchmark), str(one), str(main), int(runs.sum()), nodes))
+            not_pooled.append(NotPooled(str(benchmark), str(one), str(main), int(runs.sum()), nodes))
         other |= here & (parameters != main)
-    return other, tuple(told)
+    return other, tuple(not_pooled)
 
 
 def _coverage(nodes: NDArray[Any], parameters: str) -> tuple[int, int, str]:
@@ -256,13 +256,13 @@ def oriented(parsed: ParsedRuns, kept: Ints) -> OrientedRuns:
 
 def dropped_metrics(parsed: ParsedRuns, kept: Ints, used: set[str]) -> tuple[DroppedMetric, ...]:
     """Return every metric that was measured and does not make a score, with the reason."""
-    told = []
+    dropped = []
     for column, name in enumerate(parsed.metrics):
         values = parsed.values[kept, column]
         if name in used or not np.isfinite(values).any():
             continue
-        told.append(DroppedMetric(name, _why(name, values)))
-    return tuple(told)
+        dropped.append(DroppedMetric(name, _why(name, values)))
+    return tuple(dropped)
 
 
 def _why(name: str, values: Floats) -> str:

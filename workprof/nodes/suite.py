@@ -25,8 +25,8 @@ import numpy as np
 from workprof.errors import SettingsError, WorkprofError
 from workprof.nodes.metrics import ASPECT_OF, BENCHMARKS
 from workprof.nodes.processes import (
-    Finished,
     HostWatch,
+    ToolResult,
     await_children,
     await_listening,
     background,
@@ -139,28 +139,16 @@ def plan_suite(settings: SuiteSettings) -> SuitePlan:
     rng = np.random.default_rng(settings.seed)
     runs = []
     for benchmark in settings.benchmarks:
-        for stressed in _flags(rng, settings):
-            runs.append(_planned(benchmark, settings, stressed))
+        command, server, extra_s = _COMMANDS[benchmark]
+        n_stressed = round(settings.stress_share * settings.repeat)
+        for stressed in rng.permutation(np.arange(settings.repeat) < n_stressed).tolist():
+            stress = STRESSES[ASPECT_OF[benchmark]] if stressed else ()
+            expected_s = settings.seconds_per_benchmark + extra_s + (1.0 if stressed else 0.0)
+            runs.append(PlannedRun(benchmark, command(settings), server, stress, expected_s))
     ordered = tuple(runs[position] for position in rng.permutation(len(runs)))
     ends = np.cumsum([run.expected_s for run in ordered])
     within = int(np.searchsorted(ends, settings.budget_s, side="right"))
     return SuitePlan(ordered, within, float(ends[within - 1]) if within else 0.0)
-
-
-def _flags(rng: np.random.Generator, settings: SuiteSettings) -> list[bool]:
-    n_stressed = round(settings.stress_share * settings.repeat)
-    return [bool(flag) for flag in rng.permutation(np.arange(settings.repeat) < n_stressed)]
-
-
-def _planned(benchmark: str, settings: SuiteSettings, stressed: bool) -> PlannedRun:
-    command, server, extra_s = _COMMANDS[benchmark]
-    return PlannedRun(
-        benchmark,
-        command(settings),
-        server,
-        STRESSES[ASPECT_OF[benchmark]] if stressed else (),
-        settings.seconds_per_benchmark + extra_s + (1.0 if stressed else 0.0),
-    )
 
 
 def _cpu(settings: SuiteSettings) -> tuple[str, ...]:
@@ -256,7 +244,7 @@ def require_tools(tools: Iterable[str]) -> None:
 def version_of(tool: str) -> str:
     """Return the first line in which a tool tells its version, its name before it; '' when it tells none."""
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             [tool, _VERSION_FLAG.get(tool, "--version")],
             capture_output=True,
             text=True,
@@ -267,25 +255,21 @@ def version_of(tool: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    lines = (told.stdout.strip() or told.stderr.strip()).splitlines()
-    found = re.search(r"[0-9]+(\.[0-9]+)+", lines[0]) if lines else None
-    return f"{tool} {found.group()}" if found else ""
+    lines = (printed.stdout.strip() or printed.stderr.strip()).splitlines()
+    number = re.search(r"[0-9]+(\.[0-9]+)+", lines[0]) if lines else None
+    return f"{tool} {number.group()}" if number else ""
 
 
 def this_machine() -> Machine:
     """Return the kernel, processor and usable cores of this machine; '' or 0 where it does not tell."""
     import psutil  # noqa: PLC0415  only the suite needs it
 
-    return Machine(f"{platform.system()} {platform.release()}", _cpu_model(), psutil.cpu_count() or 0)
-
-
-def _cpu_model() -> str:
-    try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return platform.processor()
-    found = re.search(r"^model name\s*:\s*(.+)$", told, re.MULTILINE)
-    return found.group(1).strip() if found else platform.processor()
+    model = None
+    with contextlib.suppress(OSError):
+        cpus = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        model = re.search(r"^model name\s*:\s*(.+)$", cpus, re.MULTILINE)
+    cpu_model = model.group(1).strip() if model else platform.processor()
+    return Machine(f"{platform.system()} {platform.release()}", cpu_model, psutil.cpu_count() or 0)
 
 
 SPARE_BYTES = 4 * FIO_SIZE_MIB * MIB
@@ -318,7 +302,7 @@ class RunLine:
     host: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the object that a line of the file holds."""
         return asdict(self) | {"argv": list(self.argv)}
 
@@ -359,17 +343,17 @@ def _require_room(disk: Path) -> None:
 
 
 def _provenance(run: PlannedRun, settings: SuiteSettings, versions: dict[str, str], machine: Machine) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    provenance: dict[str, Any] = {
         "tool_version": versions[run.argv[0]],
         "threads": settings.threads,
         "seconds_per_benchmark": settings.seconds_per_benchmark,
         **asdict(machine),
     }
     if run.stress:
-        told["stress"] = list(run.stress)
+        provenance["stress"] = list(run.stress)
     if settings.note:
-        told["note"] = settings.note
-    return told
+        provenance["note"] = settings.note
+    return provenance
 
 
 def _line(run: PlannedRun, settings: SuiteSettings, folder: Path, provenance: dict[str, Any]) -> RunLine:
@@ -380,11 +364,11 @@ def _line(run: PlannedRun, settings: SuiteSettings, folder: Path, provenance: di
     stressed: bool | None = bool(run.stress)
     with contextlib.ExitStack() as beside:
         try:
-            stress = _up(beside, run.stress, str(free_port()), folder)
+            stress = _start_beside(beside, run.stress, str(free_port()), folder)
             if run.server:
-                _up(beside, run.server, port, folder)
+                _start_beside(beside, run.server, port, folder)
         except (WorkprofError, OSError) as error:
-            finished, host = Finished(begun, time.time(), NOT_STARTED, "", str(error)), {}
+            finished, host = ToolResult(begun, time.time(), NOT_STARTED, "", str(error)), {}
         else:
             with HostWatch() as watch:
                 finished = run_tool(argv, folder, PATIENCE_FACTOR * run.expected_s + PATIENCE_S)
@@ -406,7 +390,7 @@ def _line(run: PlannedRun, settings: SuiteSettings, folder: Path, provenance: di
     )
 
 
-def _up(
+def _start_beside(
     beside: contextlib.ExitStack, command: tuple[str, ...], port: str, folder: Path
 ) -> subprocess.Popen[bytes] | None:
     """Start what a run needs beside it and return it when it is ready; None for an empty command."""
