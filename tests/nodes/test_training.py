@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.nodes.network_cases import N_COLUMNS, N_EDGE, N_EVIDENCE, N_TYPES, windows
+from tests.nodes.test_network import N_COLUMNS, N_EDGE, N_EVIDENCE, N_TYPES, windows
 from workprof.nodes.network import PUBLISHED, Recipe, Sizes, first_weights, jax_on_cpu
 from workprof.nodes.training import (
     TERMS,

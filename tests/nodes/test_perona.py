@@ -1,13 +1,27 @@
-"""Windows and edges: which runs may be looked at, against a slow and obvious version; nothing leaks from later runs."""
+"""Windows and edges: which runs may be looked at, against a slow and obvious version; nothing leaks from later runs.
+
+A run far outside the range of training has an edge, and is counted.
+"""
+
+import dataclasses
 
 import numpy as np
 import pytest
 
 from tests.nodes.run_frames import simulated
-from workprof.nodes.detection_data import stratified_folds, time_blocks
+from workprof.nodes.baselines import best_feature_weights
+from workprof.nodes.detection_data import detection_data, stratified_folds, time_blocks
 from workprof.nodes.histories import Histories, first_share, rounds, run_table, with_history
 from workprof.nodes.parsed_runs import parse_runs
-from workprof.nodes.perona import BETWEEN, edge_mask, edges_of, learn_host_scaling, windows_of
+from workprof.nodes.perona import (
+    BETWEEN,
+    INPUT_MARGIN,
+    edge_mask,
+    edges_of,
+    learn_host_scaling,
+    learn_window_reader,
+    windows_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +122,29 @@ def test_later_folds_are_later():
     for cell in (0, 1):
         by_time = block[cells == cell][np.argsort(order[cells == cell])]
         assert (np.diff(by_time) >= 0).all()
+
+
+@pytest.mark.slow
+def test_a_later_run_far_outside_meets_an_edge_and_nothing_else_moves(table):
+    train = first_share(table, 0.6)
+    data = detection_data(table, train, 0)
+    before = learn_window_reader(data, best_feature_weights(data, 0))
+    later = int(np.flatnonzero(~train & table.usable)[-1])
+    values = table.values.copy()
+    values[later] *= 1e6
+    far = learn_window_reader(
+        dataclasses.replace(data, table=dataclasses.replace(table, values=values)), before.feature_weights
+    )
+    assert far.n_outside[later] > before.n_outside[later]
+    assert np.abs(far.targets - 0.5).max() <= 0.5 + INPUT_MARGIN + 1e-12
+    others = np.delete(np.arange(len(table)), later)
+    np.testing.assert_array_equal(far.targets[others], before.targets[others])
+
+
+def test_the_published_inputs_have_no_edge(table):
+    train = first_share(table, 0.6)
+    values = table.values.copy()
+    values[np.flatnonzero(~train & table.usable)[-1]] *= 1e6
+    reading = learn_window_reader(detection_data(dataclasses.replace(table, values=values), train, 0), None)
+    assert reading.n_outside.sum() == 0
+    assert np.abs(reading.targets).max() > 1 + INPUT_MARGIN

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tests.nodes.network_cases import N_COLUMNS, N_EDGE, N_EVIDENCE, N_TYPES, windows
 from workprof.errors import SettingsError
 from workprof.nodes.network import (
     CODE,
     PUBLISHED,
+    Inputs,
     Recipe,
     SavedNetwork,
     Sizes,
@@ -25,8 +25,30 @@ from workprof.nodes.training import train
 from workprof.records import pack, unpack
 
 jax_on_cpu()
+N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE = 5, 3, 2, 2
 SIZES = Sizes(N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE)
 TINY = Recipe(heads=2, epochs=30, learning_rate=1e-2, batch=8)
+
+
+def windows(n=6, seed=0, anomalous=True):
+    """Return small windows, a third of them anomalous."""
+    rng = np.random.default_rng(seed)
+    label = np.zeros((n, 4))
+    if anomalous:
+        label[::3, -1] = 1
+    runs = rng.uniform(0, 1, (n, 4, N_COLUMNS))
+    return Inputs(
+        runs=runs,
+        targets=runs,
+        counted=(rng.random(runs.shape) < 0.7).astype(float),
+        edges=rng.normal(0, 1, (n, 4, 4, N_EDGE)),
+        mask=np.broadcast_to(np.tril(np.ones((4, 4), dtype=bool)), (n, 4, 4)).copy(),
+        label=label,
+        kind=np.arange(n) % N_TYPES,
+        size=rng.uniform(0.5, 1, (n, 4)),
+        least=np.full(n, 0.4),
+        evidence=rng.normal(0, 1, (n, N_EVIDENCE)),
+    )
 
 
 def weights_of(recipe, seed=0):
