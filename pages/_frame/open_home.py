@@ -16,9 +16,8 @@ from workprof.settings import Settings, from_environment
 from workprof.workbench import Workbench
 
 if TYPE_CHECKING:
-    from workprof.forecasts.feedback.loop import Observed
-
     from pages._classify.batch import Batch
+    from workprof.forecasts.feedback.loop import Observed
     from workprof.report.built import BuiltReport  # with it comes every chart there is
 
 REPORTS_KEPT = 4
