@@ -15,8 +15,7 @@ from pages._phases import live_settings
 from pages._phases.asking import MOST_SHOWN, Asked
 from workprof.charts.phases import first_of_each_source, live_chart, live_headlines
 from workprof.charts.text import counted, markdown_text
-from workprof.phases.live.library import LiveLibrary, LiveSettings
-from workprof.phases.live.run import LiveView
+from workprof.phases.live import LiveLibrary, LiveSettings, LiveView
 from workprof.workbench.recordings import Following, recordings
 
 EVERY_S = 1.0

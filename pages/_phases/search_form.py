@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._parts.controls import choice
-from workprof.phases.changepoints.settings import METHODS, PHASES, READOUTS, ChangePointSettings
+from workprof.phases.changepoints import METHODS, PHASES, READOUTS, ChangePointSettings
 
 AUTO = "auto"
 LARGEST = 1e6

@@ -8,7 +8,7 @@ from pages._frame import header
 from pages._frame.visit import Visit
 from pages._parts.controls import choice
 from pages._phases.search_form import AUTO, change_points, number, toggle
-from workprof.phases.changepoints.settings import MODES
+from workprof.phases.changepoints import MODES
 from workprof.phases.settings import (
     DISTRIBUTIONS,
     NORMALISATIONS,

@@ -23,8 +23,8 @@ HAZARD = {N_SAMPLES} / 4
 OURS = (
     DATA
     + """
-from workprof.phases.changepoints.settings import ChangePointSettings
-from workprof.phases.changepoints.changepoints import change_points
+from workprof.phases.changepoints import ChangePointSettings
+from workprof.phases.changepoints import change_points
 whole = dict(readout="path", hazard_samples=HAZARD, min_samples=1, max_phases=1000, prune=0.0)
 settings = ChangePointSettings(**whole, **PRIOR)
 change_points(values[:, :30], settings)  # compiles, or loads what was compiled

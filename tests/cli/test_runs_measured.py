@@ -17,8 +17,8 @@ from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
-from workprof.phases.changepoints.settings import ChangePointSettings
-from workprof.phases.live.library import LiveSettings
+from workprof.phases.changepoints import ChangePointSettings
+from workprof.phases.live import LiveSettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings, RunLabel
 from workprof.phases.settings import (
     DetectSettings,

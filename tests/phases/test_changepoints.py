@@ -5,9 +5,7 @@ import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import Cancelled, NotEnoughData, SettingsError
-from workprof.phases.changepoints.changepoints import ChangePoints, change_points
-from workprof.phases.changepoints.noise import noise_sd
-from workprof.phases.changepoints.settings import ChangePointSettings
+from workprof.phases.changepoints import ChangePoints, ChangePointSettings, change_points, noise_sd
 from workprof.records import pack, unpack
 
 

@@ -8,14 +8,10 @@ from scipy.special import logsumexp
 
 from tests.phases import naive_changepoints as naive
 from workprof.errors import NotEnoughData
-from workprof.phases.changepoints.changepoints import change_points
-from workprof.phases.changepoints.online import OnlineDetector
-from workprof.phases.changepoints.posterior import log_posterior
-from workprof.phases.changepoints.prior import Prior
-from workprof.phases.changepoints.readouts import changes_of
-from workprof.phases.changepoints.run_lengths import RunLengths
-from workprof.phases.changepoints.settings import ChangePointSettings
-from workprof.phases.kernels.logarithms import add_logarithms, exponentials
+from workprof.phases.changepoints import ChangePointSettings, Prior, change_points
+from workprof.phases.kernels import add_logarithms, exponentials
+from workprof.phases.live import OnlineDetector
+from workprof.phases.segmentation import RunLengths, changes_of, log_posterior
 
 WORKED = np.array([0, 0.1, -0.1, 0, 3, 3.1, 2.9, 3])
 WORKED_PRIOR = {"mu0": 0.0, "kappa0": 1.0, "alpha0": 1.0, "beta0": 0.1, "hazard_samples": 15.0}

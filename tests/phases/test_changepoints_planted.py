@@ -14,8 +14,7 @@ The plain priors of `mode="faithful"` report a change in a quarter of the noise 
 import numpy as np
 import pytest
 
-from workprof.phases.changepoints.changepoints import change_points
-from workprof.phases.changepoints.settings import ChangePointSettings
+from workprof.phases.changepoints import ChangePointSettings, change_points
 
 DRAWS = 500
 DEFAULT = ChangePointSettings()

@@ -7,7 +7,7 @@ import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.phases.changepoints.settings import ChangePointSettings
+from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.fingerprints.adf import adf_statistic
 from workprof.phases.fingerprints.digest import digest_of
 from workprof.phases.fingerprints.fingerprints import fingerprint, fingerprints_of, padded

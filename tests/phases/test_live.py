@@ -10,8 +10,7 @@ import pytest
 from tests.charts import records_for_phases as given
 from workprof.charts import phases as charts
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.phases.live.library import LiveSettings, detector_from, live_library
-from workprof.phases.live.run import LiveRun
+from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
 from workprof.phases.matching.known import match_known, relabelled
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, RunLabel
 from workprof.phases.settings import LibrarySettings

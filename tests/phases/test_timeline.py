@@ -5,7 +5,7 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.phases.changepoints.changepoints import change_points
+from workprof.phases.changepoints import change_points
 from workprof.phases.detection import detect
 from workprof.phases.fingerprints.fingerprints import fingerprint
 from workprof.phases.fingerprints.normalise import fit_normaliser, normalised

@@ -11,7 +11,7 @@ from workprof.cli.console import Home, Json, emit, names, opened, progress_line
 from workprof.cli.further_settings import With, further
 from workprof.cli.phases_library import Counters, Dataset, Mode, Seed, library_settings, tell_notes, with_c
 from workprof.cli.phases_text import evaluation_text, match_text, phases_text
-from workprof.phases.changepoints.settings import METHODS, READOUTS
+from workprof.phases.changepoints import METHODS, READOUTS
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits

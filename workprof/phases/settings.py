@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workprof.errors import SettingsError
-from workprof.phases.changepoints.settings import MODES, ChangePointSettings
+from workprof.phases.changepoints import MODES, ChangePointSettings
 
 NORMALISATIONS = ("train", "run", "mixed")
 DISTRIBUTIONS = ("quantiles", "hist")

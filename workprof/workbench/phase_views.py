@@ -9,7 +9,7 @@ import pandas as pd
 
 from workprof.formats.measured import TELEMETRY
 from workprof.jobs import JobView
-from workprof.phases.live.library import LiveLibrary, LiveSettings
+from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryView, LibraryViewSettings
 from workprof.phases.matching.matching import Match
 from workprof.phases.run_list import RunList, RunListSettings
@@ -25,7 +25,7 @@ RUN_LIST = Step("phases.runs", 1, "workprof.phases.run_list:run_list")
 TIMELINE = Step("phases.timeline", 1, "workprof.phases.one_run:one_run")
 MATCH = Step("phases.known_match", 1, "workprof.phases.matching.known:match_known")
 LIBRARY = Step("phases.library", 1, "workprof.phases.matching.known:library_view")
-LIVE = Step("phases.live_library", 1, "workprof.phases.live.library:live_library")
+LIVE = Step("phases.live_library", 1, "workprof.phases.live:live_library")
 ALIGN = Step("phases.align", 1, "workprof.phases.timeline.aligned_runs:aligned_runs")
 EDITS = "library"
 LABELS = ("workload", "run", "t", "status")

@@ -10,8 +10,7 @@ import numpy as np
 
 from workprof.errors import ColumnMissing, SettingsError
 from workprof.formats.telemetry.own_file import HEADER, PARTIAL
-from workprof.phases.live.library import LiveLibrary, detector_from
-from workprof.phases.live.run import LiveRun, LiveView
+from workprof.phases.live import LiveLibrary, LiveRun, LiveView, detector_from
 from workprof.settings import Settings
 
 KEYS = tuple(HEADER.rstrip(",").split(","))

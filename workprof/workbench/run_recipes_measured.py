@@ -11,7 +11,7 @@ from workprof.nodes.ranking import Ranking
 from workprof.nodes.selection import RankSettings
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
-from workprof.phases.live.library import LiveLibrary, LiveSettings
+from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching.known_records import KnownMatchSettings, LibraryView, LibraryViewSettings
 from workprof.phases.matching.library import Library
 from workprof.phases.matching.matching import Match

@@ -15,7 +15,7 @@ from workprof.charts.phases.panels import Panels, panel_domains, stacked
 from workprof.charts.phases.timeline import BOUNDARY, LINE
 from workprof.charts.phases.words import counter_names, counter_unit, seconds
 from workprof.charts.text import counted, plotly_text
-from workprof.phases.live.run import SHOWN_S, LiveView
+from workprof.phases.live import SHOWN_S, LiveView
 
 SHOWN = 6
 NEAR = 1.01

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.phases.changepoints.changepoints import ChangePoints, change_points
+from workprof.phases.changepoints import ChangePoints, change_points
 from workprof.phases.fingerprints.normalise import Normalised, Normaliser, fit_normaliser, normalised
 from workprof.phases.fingerprints.statistics import phase_statistics
 from workprof.phases.runs import Run, Runs

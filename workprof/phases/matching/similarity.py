@@ -76,7 +76,7 @@ def warping(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSetting
         CWD, section on DTW: its text says Manhattan, its equation 6 squares; the text wins. `flat` warps the
         flattened fingerprints as one series, which is what the paper's figures look like.
     """
-    from workprof.phases.kernels.similarity import warping_cost  # noqa: PLC0415  numba
+    from workprof.phases.kernels import warping_cost  # noqa: PLC0415  numba
 
     if settings.flat:
         cost = _flat_cost(_flat(a, scale), _flat(b, scale))
@@ -97,7 +97,7 @@ def phases_of(one: Fingerprint, scale: Scale) -> Floats:
 
 def _flat_cost(first: Floats, second: Floats) -> float:
     """Return the warping cost of two flattened fingerprints, from memory where they were compared before."""
-    from workprof.phases.kernels.similarity import warping_cost  # noqa: PLC0415  numba
+    from workprof.phases.kernels import warping_cost  # noqa: PLC0415  numba
 
     one, other = sorted(blake2b(values.tobytes(), digest_size=16).digest() for values in (first, second))
     if (one, other) not in _flat_costs:

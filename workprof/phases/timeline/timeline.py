@@ -9,7 +9,7 @@ import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.phases.changepoints.changepoints import NEAR_SAMPLES, ChangePoints, change_points
+from workprof.phases.changepoints import NEAR_SAMPLES, ChangePoints, change_points
 from workprof.phases.fingerprints.given_phases import fingerprint_of_phases
 from workprof.phases.fingerprints.normalise import fit_normaliser, normalised
 from workprof.phases.fingerprints.statistics import STATISTICS

@@ -1,0 +1,470 @@
+"""Where the phases of a run begin: Bayesian change points of every counter, or of all counters together."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from workprof.phases.segmentation import Found  # numba
+
+MODES = ("corrected", "faithful")
+METHODS = ("bcpd", "pelt", "binseg", "kernel")
+READOUTS = ("path", "exact", "drop")
+PHASES = ("per_counter", "joint")
+
+SHORTEST_SERIES = 4
+"""Fewer samples have no change."""
+
+LEAST_HAZARD_SAMPLES = {"corrected": 30.0, "faithful": 15.0}
+HAZARD_SHARE = 0.25
+
+PRUNE_FROM_SAMPLES = 4000
+PRUNE_BELOW = 1e-3
+"""An hour keeps every run length; from 4,000 samples on the less probable ones are dropped unless told otherwise: those
+below a thousandth of a fresh change, which is a millionth of all where a change is expected every 1,000 samples."""
+
+READOUT = {"corrected": "exact", "faithful": "path"}
+FAITHFUL_KAPPA0 = 1.0
+ALPHA0 = {"corrected": 4.0, "faithful": 1.0}
+FAITHFUL_BETA0 = 0.1
+NARROWEST_LEVELS = 5.0
+"""Corrected priors and read-out are those that did best on drawn steps of 3 noise sd, none, one and two in 30 samples;
+half and twice of alpha0 and of the levels' width did about as well. The tests of planted steps keep the figures."""
+
+
+@dataclass(frozen=True)
+class ChangePointSettings:
+    """Settings of a search for change points. None = the mode's own value.
+
+    Attributes:
+        method: 'bcpd' (Bayesian, ours); 'pelt', 'binseg' or 'kernel' (ruptures).
+        readout: of 'bcpd': 'exact' is the most probable segmentation of the whole series, 'path' follows the most
+            probable run lengths back from the end, 'drop' is what was seen on-line; None = 'exact' (faithful: 'path').
+        phases: 'per_counter', or 'joint' = one set of phases for all counters together.
+        hazard_samples: expected length of a phase; None = a quarter of the series, at least 30 (faithful: 15).
+        min_samples: shorter phases join the neighbour with the closer mean.
+        max_phases: of a counter; the weakest changes beyond it are left out and counted.
+        penalty: of the methods of ruptures, per change; None = by the length, see `segmentation.py`.
+        mu0: prior mean of a phase; None = the median of the series.
+        kappa0: weight of that mean, in samples; None = by how far the counter strays from it, see
+            `prior_of` (faithful: 1).
+        alpha0: shape of the prior of a phase's variance.
+        beta0: its scale; None = alpha0 noise variances, see `noise_sd` (faithful: 0.1).
+        prune: run lengths less probable than this times the hazard are dropped; 0 = none; None = 0 below 4,000
+            samples, else 0.001.
+        mode: 'corrected', or 'faithful' = plain priors and the `path`; the paper names neither.
+    """
+
+    method: str = "bcpd"
+    readout: str | None = None
+    phases: str = "per_counter"
+    hazard_samples: float | None = None
+    min_samples: int = 2
+    max_phases: int = 8
+    penalty: float | None = None
+    mu0: float | None = None
+    kappa0: float | None = None
+    alpha0: float | None = None
+    beta0: float | None = None
+    prune: float | None = None
+    mode: str = "corrected"
+
+    def __post_init__(self) -> None:
+        _check_choice("mode", self.mode, MODES)
+        _check_choice("method", self.method, METHODS)
+        _check_choice("readout", self.chosen_readout, READOUTS)
+        _check_choice("phases", self.phases, PHASES)
+        if self.hazard_samples is not None and not 1 < self.hazard_samples < float("inf"):
+            raise SettingsError(f"hazard_samples is {self.hazard_samples}; give the samples of a phase, above 1")
+        for name in ("penalty", "kappa0", "alpha0", "beta0"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise SettingsError(f"{name} is {value}; give a number above 0, or nothing for the default")
+        if self.mu0 is not None and not abs(self.mu0) < float("inf"):
+            raise SettingsError(f"mu0 is {self.mu0}; give a finite number, or nothing for the median")
+        if self.min_samples < 1 or self.max_phases < 1:
+            raise SettingsError(
+                f"min_samples is {self.min_samples} and max_phases {self.max_phases}; give 1 or more of both"
+            )
+        if self.prune is not None and not 0 <= self.prune <= 0.1:
+            raise SettingsError(f"prune is {self.prune}; give a share of the hazard between 0 (keep all) and 0.1")
+
+    @property
+    def chosen_readout(self) -> str:
+        """The read-out asked for, or the mode's."""
+        return READOUT[self.mode] if self.readout is None else self.readout
+
+    def hazard_for(self, n_samples: int) -> float:
+        """Return the expected length of a phase of a series, in samples."""
+        if self.hazard_samples is not None:
+            return self.hazard_samples
+        return max(LEAST_HAZARD_SAMPLES[self.mode], HAZARD_SHARE * n_samples)
+
+    def prune_for(self, n_samples: int) -> float:
+        """Return below which share of the hazard run lengths are dropped, 0 = none."""
+        if self.prune is not None:
+            return self.prune
+        return PRUNE_BELOW if n_samples >= PRUNE_FROM_SAMPLES else 0.0
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise SettingsError(f"{name} is {value!r}; choose from {', '.join(choices)}")
+
+
+DEFAULT = ChangePointSettings()
+NEAR_SAMPLES = 1
+"""Changes of two counters this far apart agree."""
+
+
+@dataclass(frozen=True)
+class ChangePoints:
+    """Changes of the counters of one run. A change is the 0-based number of the first sample of a new phase.
+
+    Attributes:
+        n_samples: T.
+        starts: (n_changes,) changes of counter 0, then of counter 1, and so on, each rising.
+        offsets: (n_counters + 1,) where each counter's changes begin in `starts`.
+        constant: (n_counters,) all samples equal: one phase.
+        mostly_missing: (n_counters,) more than half of the samples missing: one phase.
+        short: (n_counters,) fewer than 4 samples present: one phase.
+        n_missing: (n_counters,) samples that were missing.
+        n_merged: (n_counters,) changes taken back because a phase was too short.
+        n_weakest: (n_counters,) changes left out because there were more phases than `max_phases`.
+        agreement: (T,) share of the counters without a flag that have a change within one sample, 0-1.
+        log_evidence: (n_counters,) of the series as given, all segmentations together; NaN where nothing was looked
+            for and with the methods of ruptures. With joint phases the evidence of all counters, at each of them.
+        noise_sd: (n_counters,) from sample to sample.
+        hazard_samples: expected length of a phase that was assumed.
+        prune: share of the hazard below which run lengths were dropped, 0 = none.
+        seconds: it took.
+    """
+
+    n_samples: int
+    starts: Ints
+    offsets: Ints
+    constant: Bools
+    mostly_missing: Bools
+    short: Bools
+    n_missing: Ints
+    n_merged: Ints
+    n_weakest: Ints
+    agreement: Floats
+    log_evidence: Floats
+    noise_sd: Floats
+    hazard_samples: float
+    prune: float
+    seconds: float
+
+    @property
+    def n_phases(self) -> Ints:
+        """(n_counters,) phases of each counter, at least 1."""
+        result: Ints = np.diff(self.offsets) + 1
+        return result
+
+    def boundaries_of(self, counter: int) -> Ints:
+        """Return the changes of a counter (n,)."""
+        return self.starts[self.offsets[counter] : self.offsets[counter + 1]]
+
+
+def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progress: Progress = silent) -> ChangePoints:
+    """Return where the phases of each counter begin.
+
+    Args:
+        values: (n_counters, T) on a grid of equal steps, normalised or not: in corrected mode neither the level nor
+            the unit of a counter matters. NaN = missing: such samples are not scored; with joint phases they are
+            bridged by straight lines, as a counter's gap is no gap of the run.
+        settings: of the search.
+        progress: told after every counter; what it raises ends the search.
+
+    Raises:
+        NotEnoughData: when `values` is not a table.
+
+    Source:
+        CWD, equations 1-4, with the priors of the settings; alternatives from ruptures. CWD says nothing of gaps; a
+        bridged gap is quieter than noise, and would be a phase of its own.
+    """
+    started = time.perf_counter()
+    series = standard_series(values, settings)
+    n_samples = series.values.shape[1]
+    each = _found(series, settings, progress)
+    changes = [one.changes for one in each]
+    return ChangePoints(
+        n_samples=n_samples,
+        starts=np.concatenate([np.zeros(0, np.int64), *changes]),
+        offsets=np.concatenate([[0], np.cumsum([len(one) for one in changes])]).astype(np.int64),
+        constant=series.constant,
+        mostly_missing=series.mostly_missing,
+        short=series.short,
+        n_missing=series.n_missing,
+        n_merged=np.array([one.n_merged for one in each], dtype=np.int64),
+        n_weakest=np.array([one.n_weakest for one in each], dtype=np.int64),
+        agreement=_agreement([one for one, usable in zip(changes, series.usable, strict=True) if usable], n_samples),
+        log_evidence=_log_evidence(series, each, joint=settings.phases == "joint"),
+        noise_sd=series.noise_sd,
+        hazard_samples=settings.hazard_for(n_samples),
+        prune=settings.prune_for(n_samples),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _found(series: StandardSeries, settings: ChangePointSettings, progress: Progress) -> list[Found]:
+    """Return what was found in each counter. Joint phases are those of the run: every counter has them."""
+    from workprof.phases.segmentation import nothing_found  # noqa: PLC0415  numba
+
+    usable, n_counters = np.flatnonzero(series.usable), len(series.values)
+    progress(0.0, f"change points of {len(usable)} counters")
+    if settings.phases == "joint":
+        return n_counters * [_joint(series, usable, settings, progress) if len(usable) else nothing_found()]
+    found = dict(zip(usable.tolist(), _one_by_one(series, usable, settings, progress), strict=True))
+    return [found.get(i) or nothing_found() for i in range(n_counters)]
+
+
+def _joint(series: StandardSeries, usable: Ints, settings: ChangePointSettings, progress: Progress) -> Found:
+    from workprof.phases.segmentation import search_changes  # noqa: PLC0415  numba
+
+    def report(share: float) -> None:
+        progress(share, f"joint phases of {len(usable)} counters")
+
+    return search_changes(series.values[usable], settings, series.values.shape[1], report)
+
+
+def _one_by_one(series: StandardSeries, usable: Ints, settings: ChangePointSettings, progress: Progress) -> list[Found]:
+    from workprof.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.phases.segmentation import nothing_found, search_changes  # noqa: PLC0415  numba
+
+    found = [nothing_found()] * len(usable)
+
+    def work(first: int, last: int) -> None:
+        for i in range(first, last):
+            row, ticks = usable[i], np.flatnonzero(series.present[usable[i]])
+            alone = search_changes(series.values[row : row + 1, ticks], settings, series.values.shape[1], _unheard)
+            found[i] = replace(alone, changes=ticks[alone.changes])
+
+    def report(share: float) -> None:
+        progress(share, f"change points: {round(share * len(usable))} of {len(usable)} counters")
+
+    share_out(work, len(usable), 1, report)
+    return found
+
+
+def _unheard(share: float) -> None:
+    """Progress within a counter is not told: the counters are counted."""
+
+
+def _agreement(changes: list[Ints], n_samples: int) -> Floats:
+    """Return the share of the counters with a change within `NEAR_SAMPLES` of each sample (T,)."""
+    total = np.zeros(n_samples)
+    for one in changes:
+        near = one[:, None] + np.arange(-NEAR_SAMPLES, NEAR_SAMPLES + 1)
+        total[np.unique(near[(near >= 0) & (near < n_samples)])] += 1
+    return total / max(1, len(changes))
+
+
+def _log_evidence(series: StandardSeries, each: list[Found], *, joint: bool) -> Floats:
+    """Return the log evidence of each counter in the unit of the values given."""
+    n_scored = np.full(len(each), series.values.shape[1]) if joint else np.count_nonzero(series.present, axis=1)
+    units = n_scored * np.where(series.usable, np.log(series.scale), 0.0)
+    result: Floats = np.array([one.log_evidence for one in each]) - (units.sum() if joint else units)
+    return result
+
+
+MOSTLY = 0.5
+"""Counters with a larger share of missing samples have no change."""
+
+CONSTANT_SHARE = 1e-12
+
+
+@dataclass(frozen=True)
+class StandardSeries:
+    """Counters ready for the search.
+
+    Attributes:
+        values: (n_counters, T) finite, less `level`, over `scale`; missing samples lie on straight lines between their
+            neighbours.
+        present: (n_counters, T) where there was a sample.
+        level: (n_counters,) the prior mean of a phase.
+        scale: (n_counters,) the noise sd where the prior follows it, else 1.
+        noise_sd: (n_counters,) in the unit of the values given.
+        constant: (n_counters,) all samples equal, up to rounding.
+        mostly_missing: (n_counters,) more than half of the samples missing.
+        short: (n_counters,) fewer than 4 samples present.
+    """
+
+    values: Floats
+    present: Bools
+    level: Floats
+    scale: Floats
+    noise_sd: Floats
+    constant: Bools
+    mostly_missing: Bools
+    short: Bools
+
+    @property
+    def n_missing(self) -> Ints:
+        """(n_counters,) samples that are missing."""
+        result: Ints = np.count_nonzero(~self.present, axis=1).astype(np.int64)
+        return result
+
+    @property
+    def usable(self) -> Bools:
+        """(n_counters,) counters in which a change can be looked for."""
+        result: Bools = ~(self.constant | self.mostly_missing | self.short)
+        return result
+
+
+def standard_series(values: Floats, settings: ChangePointSettings) -> StandardSeries:
+    """Return the counters ready for the search; infinite samples count as missing.
+
+    Args:
+        values: (n_counters, T).
+        settings: say the prior mean, and whether the prior follows the noise.
+
+    Raises:
+        NotEnoughData: when `values` is not a table of counters by samples.
+    """
+    if values.ndim != 2:
+        raise NotEnoughData(f"change points need counters by samples, got an array of {values.ndim} dimensions")
+    present = np.isfinite(values)
+    series = _filled(np.asarray(values, dtype=np.float64), present)
+    n_samples = series.shape[1]
+    level, sd = _level(series, present, settings), _noise(series, present)
+    scale = np.where(sd > 0, sd, 1.0) if follows_noise(settings) else np.ones(len(series))
+    return StandardSeries(
+        values=(series - level[:, None]) / scale[:, None],
+        present=present,
+        level=level,
+        scale=scale,
+        noise_sd=sd,
+        constant=_constant(series),
+        mostly_missing=np.count_nonzero(present, axis=1) < MOSTLY * n_samples,
+        short=np.count_nonzero(present, axis=1) < SHORTEST_SERIES,
+    )
+
+
+def _filled(values: Floats, present: Bools) -> Floats:
+    """Return the values with gaps bridged by straight lines, ends repeated; counters without any sample are 0."""
+    series = np.where(present, values, 0.0)
+    ticks = np.arange(values.shape[1])
+    for i in np.flatnonzero(~present.all(axis=1) & present.any(axis=1)):
+        series[i] = np.interp(ticks, ticks[present[i]], values[i, present[i]])
+    return series
+
+
+def _constant(series: Floats) -> Bools:
+    if series.shape[1] == 0:
+        return np.ones(len(series), dtype=bool)
+    limit = CONSTANT_SHARE * np.maximum(1.0, np.abs(series.mean(axis=1)))
+    result: Bools = series.std(axis=1) < limit
+    return result
+
+
+def _level(series: Floats, present: Bools, settings: ChangePointSettings) -> Floats:
+    if settings.mu0 is not None:
+        return np.full(len(series), float(settings.mu0))
+    return np.array([np.median(row[seen]) if seen.any() else 0.0 for row, seen in zip(series, present, strict=True)])
+
+
+def _noise(series: Floats, present: Bools) -> Floats:
+    """Return the noise sd of the samples that are there; bridges have none."""
+    if series.shape[1] < 2:
+        return np.zeros(len(series))
+    sd = noise_sd(series)
+    for i in np.flatnonzero(~present.all(axis=1)):
+        seen = series[i : i + 1, present[i]]
+        sd[i] = noise_sd(seen)[0] if seen.shape[1] > 1 else 0.0
+    return sd
+
+
+KEPT_SHARE = 0.9
+"""Of the differences, the smallest; the rest may be steps or spikes."""
+
+_KEPT_MEAN_SQUARE = 0.6230
+"""Mean square of a standard normal variable within its central 90 %."""
+
+FLOOR_SHARE = 0.1
+"""Of the noise that all differences together show. It decides where nearly all samples are equal."""
+
+
+def noise_sd(series: Floats) -> Floats:
+    """Return the noise sd of each counter, in its own unit; 0 for a constant one.
+
+    Successive differences of a phase have twice the variance of its noise, and a step spoils only one of them. So the
+    noise is the root mean square of the smallest 90 % of the differences, made to be right for normal noise. A counter
+    that hardly ever moves (a count that is nearly always 0) would have no noise then, and each spike would be a phase:
+    its noise is at least a tenth of what all differences say.
+
+    Args:
+        series: (n_counters, T) finite, T >= 2.
+
+    Returns:
+        (n_counters,).
+
+    Source:
+        Difference-based variance (von Neumann); CWD leaves the scale of its prior open.
+    """
+    squares = np.sort(np.diff(series, axis=1) ** 2, axis=1)
+    kept = max(1, round(KEPT_SHARE * squares.shape[1]))
+    inner = np.sqrt(squares[:, :kept].mean(axis=1) / _KEPT_MEAN_SQUARE / 2)
+    whole = np.sqrt(squares.mean(axis=1) / 2)
+    result: Floats = np.maximum(inner, FLOOR_SHARE * whole)
+    return result
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed before the first sample of a phase; the prior mean is 0.
+
+    Attributes:
+        kappa0: weight of the prior mean, in samples.
+        alpha0: shape of the variance.
+        beta0: scale of the variance.
+        hazard_samples: expected length of a phase.
+        prune: stretches less probable than this times the hazard are dropped, 0 = none.
+    """
+
+    kappa0: float
+    alpha0: float
+    beta0: float
+    hazard_samples: float
+    prune: float = 0.0
+
+
+def follows_noise(settings: ChangePointSettings) -> bool:
+    """Return whether the prior scales with the noise of each counter: in corrected mode, unless beta0 is given."""
+    return settings.mode == "corrected" and settings.beta0 is None
+
+
+def prior_of(settings: ChangePointSettings, n_samples: int, spread: float) -> Prior:
+    """Return the prior of a series, in units of `StandardSeries.scale`.
+
+    The levels of phases are expected as far from the prior mean as the counter strays from it, and a bit further. With
+    one width for all, a counter that rises to a hundred times its noise would have to be noisy up there (the two are
+    coupled in this prior), and its smaller steps would be missed.
+
+    Args:
+        settings: of the search.
+        n_samples: length of the series.
+        spread: mean square of the standard values; of several counters together, its mean.
+    """
+    alpha0 = ALPHA0[settings.mode] if settings.alpha0 is None else settings.alpha0
+    kappa0, beta0 = settings.kappa0, settings.beta0
+    if kappa0 is None:
+        kappa0 = FAITHFUL_KAPPA0 if settings.mode == "faithful" else 1 / (NARROWEST_LEVELS + spread)
+    if beta0 is None:
+        beta0 = alpha0 if follows_noise(settings) else FAITHFUL_BETA0
+    return Prior(
+        kappa0=kappa0,
+        alpha0=alpha0,
+        beta0=beta0,
+        hazard_samples=settings.hazard_for(n_samples),
+        prune=settings.prune_for(n_samples),
+    )

@@ -1,1 +1,0 @@
-"""Where the phases of a run begin."""

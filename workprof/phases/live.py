@@ -1,0 +1,367 @@
+"""A run while it is being recorded: its change points on-line, and the nearest known workload so far."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData
+from workprof.phases.changepoints import (
+    LEAST_HAZARD_SAMPLES,
+    PRUNE_BELOW,
+    ChangePointSettings,
+    follows_noise,
+    noise_sd,
+    prior_of,
+)
+from workprof.phases.fingerprints.digest import digests_of
+from workprof.phases.fingerprints.given_phases import fingerprint_of_phases
+from workprof.phases.fingerprints.normalise import normalised
+from workprof.phases.matching.detector import Detector, Limits
+from workprof.phases.matching.known import relabelled
+from workprof.phases.matching.known_records import LibraryEdits
+from workprof.phases.matching.library import Library, library_of
+from workprof.phases.matching.matching import Match, detector_of, match
+from workprof.phases.matching.pair_model import fit_pair_model
+from workprof.phases.runs import Run, Runs, runs_of
+from workprof.phases.settings import LibrarySettings
+from workprof.progress import Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECENT_SAMPLES = 3
+"""A change this many samples ago or fewer is recent."""
+
+
+@dataclass(frozen=True)
+class OnlineState:
+    """What is known after a tick. Changes are ticks, counted from 0.
+
+    Attributes:
+        n_ticks: ticks so far, missed ones included.
+        n_missing: (n_counters,) samples that were missing; they are not scored.
+        run_length: (n_counters,) most probable ticks since the last change.
+        recent: (n_counters,) probability of a change within the last 3 scored samples, 0-1.
+        changed: (n_counters,) whether this tick made a new last change the most probable one.
+        starts: (n_changes,) changes seen so far, counter after counter. Provisional: later samples may refute them.
+        offsets: (n_counters + 1,) where each counter's begin in `starts`.
+    """
+
+    n_ticks: int
+    n_missing: Ints
+    run_length: Ints
+    recent: Floats
+    changed: Bools
+    starts: Ints
+    offsets: Ints
+
+
+class OnlineDetector:
+    """Takes one sample of every counter at a time. Unpruned, it is where the search over the whole series would be."""
+
+    def __init__(
+        self,
+        settings: ChangePointSettings,
+        n_counters: int,
+        noise_sd: Floats,
+        level: Floats | None = None,
+        spread_sd: Floats | None = None,
+    ) -> None:
+        """Start before the first tick.
+
+        Args:
+            settings: of the search. Without a hazard the expected length of a phase is that of a short run, as nobody
+                knows how long this one gets; without `prune` improbable run lengths are dropped from the start.
+            n_counters: counters of a sample.
+            noise_sd: (n_counters,) from training runs, see the function `noise_sd`; not above 0 = 1.
+            level: (n_counters,) prior mean of a phase, from training runs; None = `mu0`, else 0.
+            spread_sd: (n_counters,) how far training runs stray from it (root mean square); None = `noise_sd`.
+
+        Raises:
+            NotEnoughData: when the arrays do not match the counters.
+        """
+        level = np.full(n_counters, settings.mu0 or 0.0) if level is None else level
+        if noise_sd.shape != (n_counters,) or level.shape != (n_counters,):
+            raise NotEnoughData(
+                f"{n_counters} counters need as many noise sds and levels, got {noise_sd.shape} and {level.shape}"
+            )
+        self._level = level
+        self._scale = np.where(noise_sd > 0, noise_sd, 1.0) if follows_noise(settings) else np.ones(n_counters)
+        spread = np.ones(n_counters) if spread_sd is None else (spread_sd / self._scale) ** 2
+        joint = settings.phases == "joint"
+        groups = [np.arange(n_counters)] if joint else [np.array([i]) for i in range(n_counters)]
+        self._followed = [_Followed(group, _online(settings), float(spread[group].mean())) for group in groups]
+        self._n_missing = np.zeros(n_counters, np.int64)
+        self._n_ticks = 0
+
+    def update(self, sample: Floats) -> OnlineState:
+        """Take a sample (n_counters,), NaN = missing; return what is known now.
+
+        With joint phases a tick that lacks a counter is not scored.
+
+        Raises:
+            NotEnoughData: when the sample has another number of counters.
+        """
+        if sample.shape != self._level.shape:
+            raise NotEnoughData(f"a sample has {len(self._level)} counters, got {sample.shape}")
+        missing = ~np.isfinite(sample)
+        self._n_missing += missing
+        scaled = (sample - self._level) / self._scale
+        for followed in self._followed:
+            followed.take(scaled[followed.counters], self._n_ticks)
+        self._n_ticks += 1
+        return self.state()
+
+    def state(self) -> OnlineState:
+        """Return what is known now."""
+        each = [followed for followed in self._followed for _ in followed.counters]
+        changes = [np.array(followed.provisional, dtype=np.int64) for followed in each]
+        return OnlineState(
+            n_ticks=self._n_ticks,
+            n_missing=self._n_missing.copy(),
+            run_length=np.array([self._n_ticks - followed.last_change for followed in each], dtype=np.int64),
+            recent=np.array([followed.recent for followed in each]),
+            changed=np.array([followed.changed for followed in each], dtype=bool),
+            starts=np.concatenate([np.zeros(0, np.int64), *changes]),
+            offsets=np.concatenate([[0], np.cumsum([len(one) for one in changes])]).astype(np.int64),
+        )
+
+    def changes(self, counter: int, readout: str = "path") -> Ints:
+        """Return the changes of a counter as 'path', 'exact' or 'drop' reads them now, in ticks (n,)."""
+        from workprof.phases.segmentation import changes_of  # noqa: PLC0415  numba
+
+        followed = next(one for one in self._followed if counter in one.counters)
+        samples = changes_of(followed.lengths.trail, readout)
+        return np.array([followed.ticks[i] for i in samples if i < len(followed.ticks)], dtype=np.int64)
+
+    def log_posterior(self, counter: int) -> tuple[Ints, Floats]:
+        """Return the run lengths of a counter in the running, in scored samples, and their log probabilities."""
+        return next(one for one in self._followed if counter in one.counters).lengths.posterior()
+
+
+class _Followed:
+    """One counter, or all with joint phases, and the ticks at which it was scored."""
+
+    def __init__(self, counters: Ints, settings: ChangePointSettings, spread: float) -> None:
+        from workprof.phases.segmentation import RunLengths  # noqa: PLC0415  numba
+
+        self.counters = counters
+        self.lengths = RunLengths(prior_of(settings, 0, spread), len(counters))
+        self.ticks = array("q")
+        self.provisional: list[int] = []
+        self.last_change = 0
+        self.recent = 0.0
+        self.changed = False
+        self._run = 0
+
+    def take(self, values: Floats, tick: int) -> None:
+        self.changed = False
+        if not np.isfinite(values).all():
+            return
+        self.ticks.append(tick)
+        run = int(self.lengths.take(values[:, None]).run_or_change[0])
+        first = len(self.ticks) - run
+        self.last_change = self.ticks[first] if run else tick + 1
+        if run <= self._run and first > 0:
+            self.changed = True
+            self.provisional.append(self.last_change)
+        self._run = run
+        runs, log_probabilities = self.lengths.posterior()
+        recent = (runs <= RECENT_SAMPLES) & (runs < len(self.ticks))  # the beginning is no change
+        self.recent = float(np.exp(log_probabilities[recent]).sum())
+
+
+def _online(settings: ChangePointSettings) -> ChangePointSettings:
+    hazard = LEAST_HAZARD_SAMPLES[settings.mode] if settings.hazard_samples is None else settings.hazard_samples
+    return replace(settings, hazard_samples=hazard, prune=PRUNE_BELOW if settings.prune is None else settings.prune)
+
+
+LIBRARY_SHARE = 0.5
+"""Of the progress; the rest are the limits."""
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """Settings of what a recording in progress is followed with.
+
+    Attributes:
+        library: its counters are those that the recording has; normalised over all runs ('train').
+        edits: of the library, by hand.
+    """
+
+    library: LibrarySettings
+    edits: LibraryEdits = field(default_factory=LibraryEdits)
+
+
+@dataclass(frozen=True)
+class LiveLibrary:
+    """What a recording is followed with.
+
+    Attributes:
+        library: of known workloads.
+        noise_sd: (n_counters,) of the normalised counters, median over the runs.
+        level: (n_counters,) median of the normalised samples.
+        limits: of the detector; None where there are too few runs of each workload, or in faithful mode.
+        limit: unlikeness above which a run is unknown.
+        c: the same in standard deviations above the mean.
+    """
+
+    library: Library
+    noise_sd: Floats
+    level: Floats
+    limits: Limits | None
+    limit: float
+    c: float
+
+
+def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, progress: Progress) -> LiveLibrary:
+    """Return the library of 'samples' with the noise of its counters.
+
+    Raises:
+        NotEnoughData: without a labelled run.
+    """
+    runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
+    library = library_of(runs, settings.library, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))
+    series = _series(runs, library)
+    noise = np.median([noise_sd(_gapless(one)) for one in series if one.shape[1] > 1], axis=0)
+    level = np.nanmedian(np.concatenate(series, axis=1), axis=1)
+    detector = detector_of(library, lambda share, words: progress(LIBRARY_SHARE + 0.5 * (share or 0.0), words))
+    limits, limit, c = (detector.limits, detector.limit, detector.c) if detector else (None, math.inf, math.nan)
+    return LiveLibrary(library, noise, np.nan_to_num(level), limits, limit, c)
+
+
+def detector_from(known: LiveLibrary) -> Detector | None:
+    """Return the detector of a library again: models are fitted, which takes a second, limits are not looked for."""
+    library = known.library
+    labels = np.array(library.labels)
+    if known.limits is None or library.settings.mode == "faithful":
+        return None
+    names = tuple(str(name) for name in np.unique(labels))
+    numbers = np.searchsorted(np.array(names), labels).astype(np.int64)
+    model = fit_pair_model(digests_of(library.prints), numbers, library.settings.seed)
+    return Detector(names, model, known.limits, known.limit, known.c)
+
+
+def _series(runs: Runs, library: Library) -> list[Floats]:
+    """Return every labelled run (n_counters, T) in standard deviations."""
+    known, asked = library.fingerprints.normaliser, library.settings.fingerprints
+    return [normalised(run, known, asked).for_phases for run in runs.runs if run.workload]
+
+
+def _gapless(series: Floats) -> Floats:
+    """Return a run with its gaps bridged by straight lines."""
+    result, ticks = series.copy(), np.arange(series.shape[1])
+    for row in result[np.isnan(result).any(axis=1)]:
+        present = ~np.isnan(row)
+        row[:] = np.interp(ticks, ticks[present], row[present]) if present.any() else 0.0
+    return result
+
+
+SHOWN_S = 120.0
+MOST_MISSED = 600
+"""Of a longer gap only so many steps are filled in."""
+
+FEWEST_TO_MATCH = 8
+
+
+@dataclass(frozen=True)
+class LiveView:
+    """How a recording stands.
+
+    Attributes:
+        counters: that are followed.
+        t_s: (T,) times of the last two minutes, as recorded.
+        recorded: (n_counters, T) values, NaN = missing.
+        changes_s: of each counter, where phases begin so far. Provisional: later samples may refute them.
+        recent: (n_counters,) probability of a change within the last 3 samples, 0-1.
+        n_ticks: steps so far, missed ones included.
+        n_missed: steps without a sample.
+        from_s: where following began, as recorded.
+        match: the nearest known workload so far; None before there are enough samples.
+    """
+
+    counters: tuple[str, ...]
+    t_s: Floats
+    recorded: Floats
+    changes_s: tuple[tuple[float, ...], ...]
+    recent: Floats
+    n_ticks: int
+    n_missed: int
+    from_s: float
+    match: Match | None
+
+
+class LiveRun:
+    """Takes the samples of one run as they come. In memory only."""
+
+    def __init__(self, known: LiveLibrary, recognise: Detector | None, workload: str, run: str) -> None:
+        self._recognise = recognise
+        self._known = known
+        self._name = (workload, run)
+        library = known.library
+        self.asked = library.settings.counters
+        self._kept = np.flatnonzero(library.fingerprints.normaliser.kept)
+        changes = replace(library.settings.fingerprints.change_points, method="bcpd")
+        self._detector = OnlineDetector(changes, len(self._kept), known.noise_sd, known.level)
+        self._state: OnlineState | None = None
+        self._rows: list[Floats] = []
+        self._t: list[float] = []
+        self._n_missed = 0
+
+    def take(self, t_s: float, values: Floats) -> None:
+        """Take one sample: time, and a value for each of `asked`, NaN = missing. Missed steps count as such."""
+        step_s = self._known.library.step_s
+        missed = max(0, round((t_s - self._t[-1]) / step_s) - 1) if self._t else 0
+        for _ in range(min(missed, MOST_MISSED)):
+            self._tick(self._t[-1] + step_s, np.full(len(self.asked), math.nan))
+            self._n_missed += 1
+        self._tick(t_s, values)
+
+    def view(self, before: Match | None = None, *, rematch: bool = True) -> LiveView:
+        """Return how the run stands; without `rematch` with the match of before."""
+        state = self._state
+        n = len(self._kept)
+        t, recorded = np.array(self._t), np.array(self._rows).T if self._rows else np.zeros((n, 0))
+        changes = [self._detector.changes(i) for i in range(n)]
+        last = t > (t[-1] - SHOWN_S) if len(t) else np.zeros(0, bool)
+        step_s = self._known.library.step_s
+        found = before
+        if rematch and len(t) >= FEWEST_TO_MATCH:
+            found = self._match(changes)
+        return LiveView(
+            counters=self._known.library.fingerprints.normaliser.counters,
+            t_s=t[last],
+            recorded=recorded[:, last],
+            changes_s=tuple(tuple(float(t[i] - step_s) for i in own) for own in changes),
+            recent=np.zeros(n) if state is None else state.recent,
+            n_ticks=len(t),
+            n_missed=self._n_missed,
+            from_s=float(t[0] - step_s) if len(t) else 0.0,
+            match=found,
+        )
+
+    def _tick(self, t_s: float, values: Floats) -> None:
+        raw = values[self._kept]
+        run = Run("", "", values[:, None], 0.0, 0, ())
+        library = self._known.library
+        scaled = normalised(run, library.fingerprints.normaliser, library.settings.fingerprints).for_phases[:, 0]
+        self._state = self._detector.update(np.where(np.isnan(raw), np.nan, scaled))
+        self._t.append(t_s)
+        self._rows.append(raw)
+
+    def _match(self, changes: list[Ints]) -> Match:
+        library = self._known.library
+        given = np.full((len(self.asked), len(self._rows)), np.nan)
+        given[self._kept] = np.array(self._rows).T
+        run = Run(*self._name, given, 0.0, 0, ())
+        series = normalised(run, library.fingerprints.normaliser, library.settings.fingerprints)
+        flags = np.zeros(len(changes), dtype=bool)
+        one = fingerprint_of_phases(run, series, changes, flags, library.settings.fingerprints.distribution)
+        return match(library, one, self._recognise)

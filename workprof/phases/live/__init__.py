@@ -1,1 +1,0 @@
-"""A run while it is being recorded."""
