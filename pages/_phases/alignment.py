@@ -8,7 +8,7 @@ from pages._parts import figures
 from pages._parts.controls import choice
 from pages._phases.asking import Asked
 from workprof.charts.phases import alignment_chart
-from workprof.phases.matching.matching import Match, MatchLine
+from workprof.phases.matching import Match, MatchLine
 from workprof.phases.timeline.aligned_runs import AlignmentSettings
 
 

@@ -10,8 +10,8 @@ from pages._frame.visit import Visit
 from pages._parts.controls import choice
 from pages._phases import settings
 from workprof.charts.text import counted, visible
+from workprof.phases.library import LibrarySettings
 from workprof.phases.run_list import RunLine, RunList
-from workprof.phases.settings import LibrarySettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 

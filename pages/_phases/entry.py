@@ -10,7 +10,7 @@ from pages._phases import asking
 from pages._phases.alignment import recorded_name
 from pages._phases.asking import RUN, TAB, Asked
 from workprof.charts.text import markdown_text
-from workprof.phases.matching.matching import Match
+from workprof.phases.matching import Match
 
 TIMELINE = "Timeline"
 

@@ -8,7 +8,7 @@ import streamlit as st
 from pages._parts import tables
 from pages._phases.asking import Asked
 from workprof.charts.text import counted
-from workprof.phases.matching.known_records import LEFT_OUT, LibraryEdits, RunLabel
+from workprof.phases.library import LEFT_OUT, LibraryEdits, RunLabel
 from workprof.phases.run_list import RunLine, RunList
 
 LONGEST_LABEL = 80

@@ -9,7 +9,7 @@ from pages._parts.long_question import LongQuestion
 from pages._phases import known_workloads, labels
 from pages._phases.asking import Asked, measure
 from workprof.charts.phases import distance_matrix, threshold_note, threshold_table
-from workprof.phases.matching.known_records import LibraryView, LibraryViewSettings
+from workprof.phases.library import LibraryView, LibraryViewSettings
 
 
 def library(asked: Asked) -> None:

@@ -14,9 +14,7 @@ from pages._phases.asking import Asked, measure
 from workprof.charts.phases import match_chart, match_headlines, match_report, match_sentence, match_table, scores_chart
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.phases.matching.known_records import KnownMatchSettings
-from workprof.phases.matching.matching import Match
-from workprof.phases.settings import MatchRunSettings
+from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
 from workprof.units import format_duration
 from workprof.workbench.phases import MATCH_RUN
 

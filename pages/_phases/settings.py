@@ -9,15 +9,9 @@ from pages._frame.visit import Visit
 from pages._parts.controls import choice
 from pages._phases.search_form import AUTO, change_points, number, toggle
 from workprof.phases.changepoints import MODES
-from workprof.phases.settings import (
-    DISTRIBUTIONS,
-    NORMALISATIONS,
-    SCALES,
-    FingerprintSettings,
-    LibrarySettings,
-    MatchSettings,
-    faithful_library,
-)
+from workprof.phases.fingerprints import DISTRIBUTIONS, NORMALISATIONS, FingerprintSettings
+from workprof.phases.library import LibrarySettings, faithful_library
+from workprof.phases.similarity import SCALES, MatchSettings
 from workprof.store.reports import Dataset
 
 ALL = "all"

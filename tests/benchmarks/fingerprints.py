@@ -11,9 +11,9 @@ N_RUNS, N_COUNTERS, N_SAMPLES = 60, 72, 30
 DATA = f"""
 import time
 import numpy as np
-from workprof.phases.fingerprints.fingerprints import prints_of
-from workprof.phases.fingerprints.normalise import fit_normaliser, normalised
-from workprof.phases.settings import FingerprintSettings
+from workprof.phases.fingerprints import prints_of
+from workprof.phases.fingerprints import fit_normaliser, normalised
+from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.runs import Run
 draw = np.random.default_rng(0)
 names = tuple(f"c{{i}}" for i in range({N_COUNTERS}))
@@ -34,7 +34,7 @@ total = [float(sum(np.abs(one.values[:, :, k]).sum() for one in prints)) for k i
 OURS = (
     DATA
     + """
-from workprof.phases.fingerprints.statistics import phase_statistics
+from workprof.phases.fingerprints import phase_statistics
 series = [normalised(run, known, settings).for_statistics for run in runs]
 started = time.perf_counter()
 for one, values in zip(prints, series):

@@ -15,11 +15,9 @@ from workprof.phases.evaluation.records import (
     KnownFigures,
     UnknownFigures,
 )
-from workprof.phases.matching.known import library_view, match_known
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings
-from workprof.phases.matching.matching import Verdict
+from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, library_view
+from workprof.phases.matching import KnownMatchSettings, Verdict, match_known
 from workprof.phases.one_run import one_run
-from workprof.phases.settings import LibrarySettings
 from workprof.phases.timeline.aligned_runs import AlignmentSettings, aligned_runs
 from workprof.phases.timeline.records import TimelineSettings
 from workprof.progress import silent

@@ -14,8 +14,7 @@ from workprof.charts import phases as charts
 from workprof.charts.phases.timeline import MOST_POINTS
 from workprof.charts.phases.words import counter_names, counter_unit, number, seconds
 from workprof.charts.theme import readable
-from workprof.phases.matching.known_records import LibraryEdits, RunLabel
-from workprof.phases.settings import faithful_library
+from workprof.phases.library import LibraryEdits, RunLabel, faithful_library
 from workprof.phases.timeline.records import OwnBoundaries
 
 ALL = given.COUNTERS

@@ -10,8 +10,10 @@ from workprof.cli.further_settings import clustering, further
 from workprof.errors import SettingsError
 from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.nodes.selection import RankSettings
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, RunLabel
+from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel
+from workprof.phases.matching import KnownMatchSettings
 from workprof.phases.settings import LibrarySettings, MatchSettings
+from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.run_setting_paths import differences, told, with_settings

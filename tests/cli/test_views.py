@@ -19,8 +19,8 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.facts import FactPointsSettings
 from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.memory.why import WhySettings
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryViewSettings, RunLabel
-from workprof.phases.settings import MatchRunSettings, faithful_library
+from workprof.phases.library import LibraryEdits, LibraryViewSettings, RunLabel, faithful_library
+from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.timeline.aligned_runs import AlignmentSettings
 from workprof.phases.timeline.records import TimelineSettings
 from workprof.profiles.baseline import BaselineSettings

@@ -13,8 +13,9 @@ from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
 from tests.pages.conftest import problems
 from workprof.charts.phases import EVERY
-from workprof.phases.matching.known_records import LibraryViewSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings, MatchRunSettings, faithful_library
+from workprof.phases.library import LibraryViewSettings, faithful_library
+from workprof.phases.matching import MatchRunSettings
+from workprof.phases.settings import DetectSettings, EvaluationSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 

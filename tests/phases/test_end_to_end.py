@@ -8,8 +8,8 @@ import sys
 import pandas as pd
 import pytest
 
-from workprof.phases.matching.matching import match_run
-from workprof.phases.settings import LibrarySettings, MatchRunSettings
+from workprof.phases.library import LibrarySettings
+from workprof.phases.matching import MatchRunSettings, match_run
 
 COMPRESS = """
 import os, time, zlib

@@ -10,7 +10,8 @@ from workprof.errors import NotEnoughData, SettingsError
 from workprof.phases.detection import detect
 from workprof.phases.evaluation.evaluation import evaluate
 from workprof.phases.evaluation.records import Evaluation
-from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, faithful_library
+from workprof.phases.library import LibrarySettings, faithful_library
+from workprof.phases.settings import DetectSettings, EvaluationSettings
 from workprof.records import pack, unpack
 
 SMALL = EvaluationSettings(splits=2, open_splits=1)

@@ -8,14 +8,20 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.phases.changepoints import ChangePointSettings
-from workprof.phases.fingerprints.adf import adf_statistic
-from workprof.phases.fingerprints.digest import digest_of
-from workprof.phases.fingerprints.fingerprints import fingerprint, fingerprints_of, padded
-from workprof.phases.fingerprints.normalise import fit_normaliser
-from workprof.phases.fingerprints.reprints import Reprints, may_be_moved
-from workprof.phases.fingerprints.statistics import STATISTICS, phase_statistics
+from workprof.phases.fingerprints import (
+    STATISTICS,
+    FingerprintSettings,
+    Reprints,
+    adf_statistic,
+    digest_of,
+    fingerprint,
+    fingerprints_of,
+    fit_normaliser,
+    may_be_moved,
+    padded,
+    phase_statistics,
+)
 from workprof.phases.runs import runs_of
-from workprof.phases.settings import FingerprintSettings
 from workprof.records import pack, unpack
 
 SETTINGS = FingerprintSettings()

@@ -5,15 +5,14 @@ import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.errors import NotEnoughData
+from workprof.phases.detector import fit_detector, fit_pair_model
 from workprof.phases.evaluation.baselines import baseline_predictions
 from workprof.phases.evaluation.splits import stratified_splits
-from workprof.phases.fingerprints.digest import digests_of
-from workprof.phases.fingerprints.fingerprints import fingerprints_of
-from workprof.phases.matching.detector import fit_detector
-from workprof.phases.matching.learner import fit_learner
-from workprof.phases.matching.pair_model import fit_pair_model
+from workprof.phases.fingerprints import FingerprintSettings, digests_of, fingerprints_of
+from workprof.phases.learner import fit_learner
+from workprof.phases.library import LibrarySettings
 from workprof.phases.runs import runs_of
-from workprof.phases.settings import FingerprintSettings, LibrarySettings, MatchSettings
+from workprof.phases.similarity import MatchSettings
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,9 @@ import pytest
 from tests.charts import records_for_phases as given
 from workprof.charts import phases as charts
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel, relabelled
 from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
-from workprof.phases.matching.known import match_known, relabelled
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, RunLabel
-from workprof.phases.settings import LibrarySettings
+from workprof.phases.matching import KnownMatchSettings, match_known
 from workprof.progress import silent
 from workprof.records import pack, unpack
 from workprof.settings import from_environment

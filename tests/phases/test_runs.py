@@ -6,9 +6,8 @@ import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.errors import ColumnMissing, NoRows, SettingsError
-from workprof.phases.fingerprints.normalise import fit_normaliser, normalised
+from workprof.phases.fingerprints import FingerprintSettings, fit_normaliser, normalised
 from workprof.phases.runs import counters_in, find_run, runs_of
-from workprof.phases.settings import FingerprintSettings
 from workprof.phases.system72 import SYSTEM72
 
 PLAIN = FingerprintSettings(log=False)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
-from workprof.phases.fingerprints.fingerprints import Fingerprint, fingerprints_of
-from workprof.phases.matching.similarity import Scale, euclidean, scale_of, warping
+from workprof.phases.fingerprints import Fingerprint, FingerprintSettings, fingerprints_of
 from workprof.phases.runs import runs_of
-from workprof.phases.settings import FingerprintSettings, MatchSettings
+from workprof.phases.similarity import MatchSettings, Scale, euclidean, scale_of, warping
 
 ONE = Scale(np.ones((1, 1)))
 PUBLISHED = MatchSettings(scale="none")
@@ -83,7 +82,7 @@ def test_warping_is_not_the_root_of_summed_squares():
 def test_warping_equals_tslearn_with_manhattan_cost(prints):
     from tslearn.metrics import dtw_path_from_metric
 
-    from workprof.phases.matching.similarity import phases_of
+    from workprof.phases.similarity import phases_of
 
     scale = scale_of(prints, PUBLISHED)
     a, b = (phases_of(one, scale) for one in prints[2:4])

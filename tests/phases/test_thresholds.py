@@ -5,19 +5,12 @@ import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.phases.fingerprints.digest import digests_of
-from workprof.phases.matching.detector import Limits, fit_detector
-from workprof.phases.matching.library import library_of
-from workprof.phases.matching.matching import UNKNOWN, match_run
-from workprof.phases.matching.thresholds import Threshold, accepts, chosen_c, thresholds_of
+from workprof.phases.detector import Limits, fit_detector
+from workprof.phases.fingerprints import FingerprintSettings, digests_of
+from workprof.phases.library import LibrarySettings, faithful_library, library_of
+from workprof.phases.matching import UNKNOWN, MatchRunSettings, match_run
 from workprof.phases.runs import runs_of
-from workprof.phases.settings import (
-    FingerprintSettings,
-    LibrarySettings,
-    MatchRunSettings,
-    MatchSettings,
-    faithful_library,
-)
+from workprof.phases.similarity import MatchSettings, Threshold, accepts, chosen_c, thresholds_of
 from workprof.records import pack, unpack
 
 LABELS = ["a", "a", "a", "b", "b"]

@@ -11,9 +11,8 @@ import pytest
 from tests.charts import records_for_phases as given
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.phases import distance_matrix, first_of_each_source, live_chart, threshold_table
+from workprof.phases.library import LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveSettings
-from workprof.phases.matching.known_records import LibraryView, LibraryViewSettings
-from workprof.phases.settings import faithful_library
 from workprof.phases.timeline.records import TimelineSettings
 from workprof.workbench.recordings import Following
 

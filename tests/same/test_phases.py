@@ -6,7 +6,8 @@ import pytest
 
 from tests.same.reading import same_figures, same_metrics
 from workprof.cli.phases import evaluation_answer, match_answer, phases_answer
-from workprof.phases.settings import DetectSettings, EvaluationSettings, MatchRunSettings
+from workprof.phases.matching import MatchRunSettings
+from workprof.phases.settings import DetectSettings, EvaluationSettings
 from workprof.records import to_json
 
 pytestmark = pytest.mark.slow

@@ -14,14 +14,9 @@ from workprof.cli.phases_text import evaluation_text, match_text, phases_text
 from workprof.phases.changepoints import METHODS, READOUTS
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits
-from workprof.phases.matching.matching import Match
-from workprof.phases.settings import (
-    DetectSettings,
-    EvaluationSettings,
-    LibrarySettings,
-    MatchRunSettings,
-)
+from workprof.phases.library import LibraryEdits, LibrarySettings
+from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
+from workprof.phases.settings import DetectSettings, EvaluationSettings
 
 HELP = "Phases of a run, fingerprints, and which known workload a run is like."
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)

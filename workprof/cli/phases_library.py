@@ -11,7 +11,7 @@ import typer
 from workprof.cli.console import warn
 from workprof.errors import SettingsError
 from workprof.phases.changepoints import MODES
-from workprof.phases.settings import LibrarySettings, faithful_library
+from workprof.phases.library import LibrarySettings, faithful_library
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 Counters = Annotated[

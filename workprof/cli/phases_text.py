@@ -7,7 +7,7 @@ import math
 from workprof.cli.console import table
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
-from workprof.phases.matching.matching import Match
+from workprof.phases.matching import Match
 from workprof.units import format_share
 
 SHOWN_MATCHES = 12

@@ -13,10 +13,8 @@ from workprof.cli.further_settings import With, further
 from workprof.cli.phases_library import Counters, Dataset, Mode, Seed, library_settings, tell_notes, with_c
 from workprof.cli.phases_views_text import aligned_text, fingerprints_text, library_text, runs_text, timeline_text
 from workprof.errors import SettingsError
-from workprof.phases.fingerprints.fingerprints import Fingerprint
-from workprof.phases.fingerprints.statistics import STATISTICS
-from workprof.phases.matching.known_records import LibraryEdits, LibraryView, LibraryViewSettings
-from workprof.phases.matching.library import MEASURES, Library
+from workprof.phases.fingerprints import STATISTICS, Fingerprint
+from workprof.phases.library import MEASURES, Library, LibraryEdits, LibraryView, LibraryViewSettings
 from workprof.phases.run_list import RunList
 from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
 from workprof.phases.timeline.records import Timeline, TimelineSettings

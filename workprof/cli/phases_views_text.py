@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from workprof.cli.console import table
-from workprof.phases.fingerprints.fingerprints import Fingerprint
-from workprof.phases.matching.known_records import LibraryView
-from workprof.phases.matching.library import Library
+from workprof.phases.fingerprints import Fingerprint
+from workprof.phases.library import Library, LibraryView
 from workprof.phases.run_list import RunList
 from workprof.phases.timeline.aligned_runs import AlignedRuns
 from workprof.phases.timeline.records import Timeline

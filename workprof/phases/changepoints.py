@@ -78,10 +78,10 @@ class ChangePointSettings:
     mode: str = "corrected"
 
     def __post_init__(self) -> None:
-        _check_choice("mode", self.mode, MODES)
-        _check_choice("method", self.method, METHODS)
-        _check_choice("readout", self.chosen_readout, READOUTS)
-        _check_choice("phases", self.phases, PHASES)
+        check_choice("mode", self.mode, MODES)
+        check_choice("method", self.method, METHODS)
+        check_choice("readout", self.chosen_readout, READOUTS)
+        check_choice("phases", self.phases, PHASES)
         if self.hazard_samples is not None and not 1 < self.hazard_samples < float("inf"):
             raise SettingsError(f"hazard_samples is {self.hazard_samples}; give the samples of a phase, above 1")
         for name in ("penalty", "kappa0", "alpha0", "beta0"):
@@ -115,7 +115,8 @@ class ChangePointSettings:
         return PRUNE_BELOW if n_samples >= PRUNE_FROM_SAMPLES else 0.0
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of the choices."""
     if value not in choices:
         raise SettingsError(f"{name} is {value!r}; choose from {', '.join(choices)}")
 

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.phases.fingerprints.fingerprints import Fingerprint, fingerprint
-from workprof.phases.fingerprints.normalise import fit_normaliser
-from workprof.phases.fingerprints.statistics import STATISTICS
+from workprof.phases.fingerprints import STATISTICS, Fingerprint, fingerprint, fit_normaliser
 from workprof.phases.runs import find_run, runs_of
 from workprof.phases.settings import DetectSettings
 from workprof.progress import Progress, silent

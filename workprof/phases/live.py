@@ -20,17 +20,11 @@ from workprof.phases.changepoints import (
     noise_sd,
     prior_of,
 )
-from workprof.phases.fingerprints.digest import digests_of
-from workprof.phases.fingerprints.given_phases import fingerprint_of_phases
-from workprof.phases.fingerprints.normalise import normalised
-from workprof.phases.matching.detector import Detector, Limits
-from workprof.phases.matching.known import relabelled
-from workprof.phases.matching.known_records import LibraryEdits
-from workprof.phases.matching.library import Library, library_of
-from workprof.phases.matching.matching import Match, detector_of, match
-from workprof.phases.matching.pair_model import fit_pair_model
+from workprof.phases.detector import Detector, Limits, fit_pair_model
+from workprof.phases.fingerprints import digests_of, fingerprint_of_phases, normalised
+from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
+from workprof.phases.matching import Match, detector_of, match
 from workprof.phases.runs import Run, Runs, runs_of
-from workprof.phases.settings import LibrarySettings
 from workprof.progress import Progress
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Pro
     names = counters or counters_in(samples)
     _check_counters(samples, names)
     t = numbers_of(samples, "t")
-    labels, runs = _texts(samples, "workload"), _texts(samples, "run")
+    labels, runs = texts_of(samples, "workload"), texts_of(samples, "run")
     kept = np.flatnonzero(np.isfinite(t))
     if not len(kept):
         raise NoRows("no sample has a time in column 't'; give seconds since the start of the run")
@@ -151,7 +151,8 @@ def _check_counters(samples: pd.DataFrame, names: tuple[str, ...]) -> None:
         raise ColumnMissing(f"the samples have none of {len(names)} counters, only {shown}; name counters they have")
 
 
-def _texts(samples: pd.DataFrame, name: str) -> list[str]:
+def texts_of(samples: pd.DataFrame, name: str) -> list[str]:
+    """Return a column as texts, '' where it is empty or absent."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     if name not in samples.columns:

@@ -9,9 +9,9 @@ import pandas as pd
 
 from workprof.formats.measured import TELEMETRY
 from workprof.jobs import JobView
+from workprof.phases.library import LibraryEdits, LibraryView, LibraryViewSettings
 from workprof.phases.live import LiveLibrary, LiveSettings
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryEdits, LibraryView, LibraryViewSettings
-from workprof.phases.matching.matching import Match
+from workprof.phases.matching import KnownMatchSettings, Match
 from workprof.phases.run_list import RunList, RunListSettings
 from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
 from workprof.phases.timeline.records import Timeline, TimelineSettings
@@ -23,8 +23,8 @@ from workprof.workbench.datasets import DatasetQuestions
 
 RUN_LIST = Step("phases.runs", 1, "workprof.phases.run_list:run_list")
 TIMELINE = Step("phases.timeline", 1, "workprof.phases.one_run:one_run")
-MATCH = Step("phases.known_match", 1, "workprof.phases.matching.known:match_known")
-LIBRARY = Step("phases.library", 1, "workprof.phases.matching.known:library_view")
+MATCH = Step("phases.known_match", 1, "workprof.phases.matching:match_known")
+LIBRARY = Step("phases.library", 1, "workprof.phases.library:library_view")
 LIVE = Step("phases.live_library", 1, "workprof.phases.live:live_library")
 ALIGN = Step("phases.align", 1, "workprof.phases.timeline.aligned_runs:aligned_runs")
 EDITS = "library"

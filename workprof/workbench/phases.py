@@ -11,10 +11,10 @@ from workprof.formats.measured import TELEMETRY
 from workprof.jobs import JobView
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
-from workprof.phases.matching.library import Library
-from workprof.phases.matching.matching import Match
+from workprof.phases.library import Library, LibrarySettings
+from workprof.phases.matching import Match, MatchRunSettings
 from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES
-from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
+from workprof.phases.settings import DetectSettings, EvaluationSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
 from workprof.store.reports import Dataset
@@ -22,8 +22,8 @@ from workprof.workbench.asking import Answer, Frames, refuse_other_kind
 from workprof.workbench.datasets import DatasetQuestions
 
 DETECT = Step("phases.detect", 1, "workprof.phases.detection:detect")
-MATCH_RUN = Step("phases.match", 1, "workprof.phases.matching.matching:match_run")
-LEARN = Step("phases.learn", 1, "workprof.phases.matching.library:learn")
+MATCH_RUN = Step("phases.match", 1, "workprof.phases.matching:match_run")
+LEARN = Step("phases.learn", 1, "workprof.phases.library:learn")
 EVALUATE = Step("phases.evaluate", 1, "workprof.phases.evaluation.evaluation:evaluate")
 
 

@@ -9,6 +9,8 @@ from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
+from workprof.phases.library import LibrarySettings, faithful_library
+from workprof.phases.matching import MatchRunSettings
 from workprof.phases.settings import (
     DetectSettings,
     EvaluationSettings,

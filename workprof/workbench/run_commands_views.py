@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from workprof.forecasts.durations import DurationSettings
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryViewSettings
+from workprof.phases.library import LibrarySettings, LibraryViewSettings, faithful_library
+from workprof.phases.matching import KnownMatchSettings
 from workprof.phases.run_list import RunListSettings
-from workprof.phases.settings import LibrarySettings, faithful_library
 from workprof.phases.timeline.aligned_runs import AlignmentSettings
 from workprof.phases.timeline.records import TimelineSettings
 from workprof.workbench.run_command_line import CommandLine, Resolve, flags, mode_words

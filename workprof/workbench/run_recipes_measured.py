@@ -11,12 +11,11 @@ from workprof.nodes.ranking import Ranking
 from workprof.nodes.selection import RankSettings
 from workprof.phases.detection import Phases
 from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.library import Library, LibrarySettings, LibraryView, LibraryViewSettings
 from workprof.phases.live import LiveLibrary, LiveSettings
-from workprof.phases.matching.known_records import KnownMatchSettings, LibraryView, LibraryViewSettings
-from workprof.phases.matching.library import Library
-from workprof.phases.matching.matching import Match
+from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
 from workprof.phases.run_list import RunList, RunListSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
+from workprof.phases.settings import DetectSettings, EvaluationSettings
 from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
 from workprof.phases.timeline.records import Timeline, TimelineSettings
 from workprof.workbench import nodes, phase_views, phases

@@ -10,7 +10,7 @@ from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.scenarios import Scenario
 from workprof.nodes.ranking import NodeScenario
-from workprof.phases.matching.known_records import LibraryEdits
+from workprof.phases.library import LibraryEdits
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import JOBS
 from workprof.workbench.datasets import DatasetQuestions

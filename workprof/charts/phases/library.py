@@ -10,7 +10,7 @@ from workprof.charts.memory.figures import figure_of
 from workprof.charts.phases.words import number
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import SCALE, SMALLEST_PX
-from workprof.phases.matching.known_records import LibraryView
+from workprof.phases.library import LibraryView
 
 ROW_PX, MOST_PX = 13, 900
 MEASURE = {"euclidean": "ed", "dtw": "dtw"}

@@ -14,7 +14,7 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis, vertic
 from workprof.charts.phases.words import number
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.phases.matching.matching import UNKNOWN, Match, MatchLine, Verdict
+from workprof.phases.matching import UNKNOWN, Match, MatchLine, Verdict
 from workprof.records import to_json
 
 MOST_ROWS = 20

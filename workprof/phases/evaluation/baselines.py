@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.phases.matching.learner import boosted
+from workprof.phases.learner import boosted
 from workprof.phases.runs import Run
 
 BASELINES = ("majority", "nearest_means", "boosted_means")

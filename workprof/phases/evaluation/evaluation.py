@@ -15,9 +15,8 @@ from workprof.phases.evaluation.known_trials import KnownAnswers, baseline_accur
 from workprof.phases.evaluation.open_trials import OpenTrial, curves_of, false_reject_share, open_trial, unknown_figures
 from workprof.phases.evaluation.records import Evaluation, InnerDistances
 from workprof.phases.evaluation.splits import Split, stratified_splits
-from workprof.phases.fingerprints.fingerprints import prints_of
-from workprof.phases.fingerprints.reprints import Reprints
-from workprof.phases.matching.library import MEASURES, Library, inner_distances, library_from, library_of
+from workprof.phases.fingerprints import Reprints, prints_of
+from workprof.phases.library import MEASURES, Library, inner_distances, library_from, library_of
 from workprof.phases.runs import Runs, runs_of
 from workprof.phases.settings import EvaluationSettings
 from workprof.progress import Progress, silent

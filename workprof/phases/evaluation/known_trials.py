@@ -9,15 +9,14 @@ import numpy as np
 
 from workprof.arrays import Ints
 from workprof.errors import NotEnoughData
+from workprof.phases.detector import fit_pair_model
 from workprof.phases.evaluation.baselines import baseline_predictions
 from workprof.phases.evaluation.open_trials import OpenTrial
 from workprof.phases.evaluation.records import ClassFigures, KnownFigures
 from workprof.phases.evaluation.trial import PAIR_MODEL, by_distances
-from workprof.phases.fingerprints.digest import digests_of
-from workprof.phases.fingerprints.fingerprints import Fingerprint
-from workprof.phases.matching.learner import fit_learner
-from workprof.phases.matching.library import Library
-from workprof.phases.matching.pair_model import fit_pair_model
+from workprof.phases.fingerprints import Fingerprint, digests_of
+from workprof.phases.learner import fit_learner
+from workprof.phases.library import Library
 from workprof.phases.runs import Run
 
 PUBLISHED = "boosted_fingerprints"

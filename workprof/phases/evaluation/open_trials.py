@@ -10,9 +10,9 @@ import numpy as np
 from workprof.arrays import Bools
 from workprof.phases.evaluation.records import Curve, UnknownFigures
 from workprof.phases.evaluation.trial import Answers, decided
-from workprof.phases.fingerprints.fingerprints import Fingerprint
-from workprof.phases.matching.library import Library
-from workprof.phases.matching.matching import detector_of
+from workprof.phases.fingerprints import Fingerprint
+from workprof.phases.library import Library
+from workprof.phases.matching import detector_of
 from workprof.progress import Progress, silent
 
 GRID_C = tuple(round(float(c), 2) for c in np.arange(-1.0, 6.01, 0.1))

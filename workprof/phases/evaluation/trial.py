@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.arrays import Bools, Floats
-from workprof.phases.fingerprints.digest import digests_of
-from workprof.phases.fingerprints.fingerprints import Fingerprint
-from workprof.phases.matching.detector import Detector
-from workprof.phases.matching.library import MEASURES, Library
-from workprof.phases.matching.similarity import euclidean, warping
-from workprof.phases.matching.thresholds import accepts
-from workprof.phases.settings import LibrarySettings
+from workprof.phases.detector import Detector
+from workprof.phases.fingerprints import Fingerprint, digests_of
+from workprof.phases.library import MEASURES, Library, LibrarySettings
+from workprof.phases.similarity import accepts, euclidean, warping
 
 PAIR_MODEL = "pair_model"
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workprof.phases.fingerprints.normalise import fit_normaliser, normalised
+from workprof.phases.fingerprints import fit_normaliser, normalised
+from workprof.phases.library import LibrarySettings
 from workprof.phases.runs import find_run, runs_of
-from workprof.phases.settings import LibrarySettings
 from workprof.phases.timeline.alignment import Alignment, alignment_of
 from workprof.progress import Progress
 

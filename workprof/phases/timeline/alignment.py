@@ -29,7 +29,7 @@ def alignment_of(first: Floats, second: Floats) -> Alignment:
     """Return how two runs go together with the least Manhattan distance over all counters.
 
     Args:
-        first: (n_counters, T) normalised series, see `normalise.py`; missing samples count as the mean, 0.
+        first: (n_counters, T) normalised series, see `normalised`; missing samples count as the mean, 0.
         second: (n_counters, T') likewise.
 
     Raises:

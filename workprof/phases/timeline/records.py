@@ -8,8 +8,8 @@ import numpy as np
 
 from workprof.arrays import Bools, Floats
 from workprof.errors import SettingsError
-from workprof.phases.fingerprints.fingerprints import Fingerprint
-from workprof.phases.settings import LibrarySettings
+from workprof.phases.fingerprints import Fingerprint
+from workprof.phases.library import LibrarySettings
 
 EVERY_COUNTER = ""
 

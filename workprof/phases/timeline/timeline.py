@@ -10,9 +10,7 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.phases.changepoints import NEAR_SAMPLES, ChangePoints, change_points
-from workprof.phases.fingerprints.given_phases import fingerprint_of_phases
-from workprof.phases.fingerprints.normalise import fit_normaliser, normalised
-from workprof.phases.fingerprints.statistics import STATISTICS
+from workprof.phases.fingerprints import STATISTICS, fingerprint_of_phases, fit_normaliser, normalised
 from workprof.phases.runs import Run, Runs, find_run
 from workprof.phases.timeline.records import EVERY_COUNTER, OwnBoundaries, Timeline, TimelineSettings
 from workprof.progress import Progress, silent

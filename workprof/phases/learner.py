@@ -10,7 +10,7 @@ import numpy as np
 
 from workprof.arrays import Bools, Floats
 from workprof.errors import NotEnoughData
-from workprof.phases.fingerprints.fingerprints import Fingerprint, padded
+from workprof.phases.fingerprints import Fingerprint, padded
 
 N_TREES = 100
 DEPTH = 3

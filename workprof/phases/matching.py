@@ -3,25 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workprof.arrays import Floats
 from workprof.errors import NotEnoughData
-from workprof.phases.fingerprints.digest import digest_of, digests_of
-from workprof.phases.fingerprints.fingerprints import Fingerprint, fingerprint
-from workprof.phases.matching.detector import Detector, fit_detector
-from workprof.phases.matching.library import Library, library_of
-from workprof.phases.matching.similarity import Distance, euclidean, warping
-from workprof.phases.matching.thresholds import accepts
-from workprof.phases.runs import Runs, find_run, runs_of
-from workprof.phases.settings import MatchRunSettings
+from workprof.phases.detector import Detector, fit_detector
+from workprof.phases.fingerprints import Fingerprint, digest_of, digests_of, fingerprint
+from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
+from workprof.phases.runs import Runs, find_run, runs_of, texts_of
+from workprof.phases.similarity import Distance, accepts, euclidean, warping
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class MatchRunSettings:
+    """Settings of one run matched with the others.
+
+    Attributes:
+        unknown: the run, as in `DetectSettings`; it and nothing else is kept out of the library.
+        library: of the others.
+    """
+
+    unknown: str
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+
+
+@dataclass(frozen=True)
+class KnownMatchSettings:
+    """Settings of one run matched with a library that may be changed by hand.
+
+    Attributes:
+        unknown: the run, as 'workload/run'; it is never part of the library.
+        edits: of the library.
+        train_hash: of the dataset that the library comes from; '' = the same dataset.
+        library: of the others.
+    """
+
+    unknown: str
+    edits: LibraryEdits = field(default_factory=LibraryEdits)
+    train_hash: str = ""
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+
 
 UNKNOWN = "unknown"
 
@@ -203,3 +231,30 @@ def _by_detector(detector: Detector, scores: dict[str, float], lines: list[Match
 def _without(runs: Runs, asked: int) -> Runs:
     rest = tuple(run for i, run in enumerate(runs.runs) if i != asked)
     return Runs(runs.counters, runs.step_s, rest, runs.n_dropped, runs.notes)
+
+
+def match_known(frames: Mapping[str, pd.DataFrame], settings: KnownMatchSettings, progress: Progress) -> Match:
+    """Return one run of 'samples' against the library in 'train', or in 'samples' where there is none.
+
+    Raises:
+        SettingsError: when there is no such run.
+        NotEnoughData: when no labelled run is left.
+    """
+    samples = frames["samples"]
+    train = frames.get("train")
+    if train is None:
+        runs = runs_of(samples, settings.library.counters)
+        asked = runs.runs[find_run(runs, settings.unknown)]
+        train = _rows_without(samples, asked.workload, asked.run)
+    known = relabelled(train, settings.edits)
+    return match_run(
+        {"samples": samples, "train": known}, MatchRunSettings(settings.unknown, settings.library), progress
+    )
+
+
+def _rows_without(samples: pd.DataFrame, workload: str, run: str) -> pd.DataFrame:
+    labels, names = texts_of(samples, "workload"), texts_of(samples, "run")
+    kept = np.array([key != (workload, run) for key in zip(labels, names, strict=True)])
+    if not kept.any():
+        raise NotEnoughData(f"{run} is the only run; a match needs others to compare with")
+    return samples.loc[kept].reset_index(drop=True)

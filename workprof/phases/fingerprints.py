@@ -1,0 +1,456 @@
+"""The fingerprint of a run: counters x phases x statistics."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData
+from workprof.phases.changepoints import ChangePoints, ChangePointSettings, change_points, check_choice
+from workprof.phases.runs import Run, Runs
+from workprof.progress import Progress, silent
+
+NORMALISATIONS = ("train", "run", "mixed")
+
+
+DISTRIBUTIONS = ("quantiles", "hist")
+
+
+@dataclass(frozen=True)
+class FingerprintSettings:
+    """Settings of fingerprints.
+
+    Attributes:
+        normalise: where mean and deviation come from: 'train' = all training runs, 'run' = the run itself (the literal
+            reading of the paper: levels are erased), 'mixed' = phases are looked for on 'run', summarised on 'train'.
+        absolute: take |z|, as published. It hides changes: a step with equal halves has the same |z| on both sides.
+        log: take log(1 + x) of a counter first; rates span orders of magnitude.
+        distribution: 'quantiles' (10, 25, 75 and 90 %) or 'hist' (shares in five bins) as the statistics of a phase
+            after mean, median, variance and ADF.
+        change_points: how phases are found.
+    """
+
+    normalise: str = "train"
+    absolute: bool = False
+    log: bool = True
+    distribution: str = "quantiles"
+    change_points: ChangePointSettings = field(default_factory=ChangePointSettings)
+
+    def __post_init__(self) -> None:
+        check_choice("normalise", self.normalise, NORMALISATIONS)
+        check_choice("distribution", self.distribution, DISTRIBUTIONS)
+
+
+CONSTANT = 1e-12
+"""A standard deviation below this share of the mean (at least 1) is none."""
+
+MOST_MISSING = 0.2
+"""A counter that misses more of its training samples is dropped."""
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """What is known of each counter from the training runs.
+
+    Attributes:
+        counters: names of the counters that are kept, in the order of the arrays.
+        kept: (n_given,) which of the counters of the runs these are.
+        mean: (n_counters,) after the logarithm, where one is taken.
+        sd: (n_counters,) likewise, 0 = constant; population form.
+        dropped: counters that miss more than a fifth of the training samples.
+        constant: counters that never change in training: 0 everywhere.
+    """
+
+    counters: tuple[str, ...]
+    kept: Bools
+    mean: Floats
+    sd: Floats
+    dropped: tuple[str, ...]
+    constant: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """One run in standard deviations.
+
+    Attributes:
+        for_phases: (n_counters, T) what phases are looked for in; NaN = missing.
+        for_statistics: (n_counters, T) what phases are summarised on.
+        missing: counters without any sample: 0 everywhere.
+    """
+
+    for_phases: Floats
+    for_statistics: Floats
+    missing: tuple[str, ...]
+
+
+def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: FingerprintSettings) -> Normaliser:
+    """Return mean and deviation of each counter over all samples of the training runs.
+
+    Raises:
+        NotEnoughData: when no counter has enough samples.
+    """
+    if not runs:
+        raise NotEnoughData("there is no run to learn the counters from; give at least one")
+    values = np.concatenate([_scaled(run.values, settings) for run in runs], axis=1)  # (n_given, all samples)
+    kept: Bools = np.isnan(values).mean(axis=1) <= MOST_MISSING
+    if not kept.any():
+        raise NotEnoughData(f"all {len(counters)} counters miss more than {MOST_MISSING:.0%} of the training samples")
+    mean, sd = np.nanmean(values[kept], axis=1), _sd(values[kept])
+    names = tuple(name for name, own in zip(counters, kept, strict=True) if own)
+    dropped = tuple(name for name in counters if name not in names)
+    constant = tuple(name for name, own in zip(names, sd, strict=True) if own == 0)
+    return Normaliser(names, kept, mean, sd, dropped, constant)
+
+
+def normalised(run: Run, known: Normaliser, settings: FingerprintSettings) -> Normalised:
+    """Return one run in standard deviations.
+
+    Source:
+        CWD, y = |x - mean| / sd "of time series data"; the paper leaves open of which. `settings.normalise` names the
+        readings; signed values and logarithms are ours.
+    """
+    values = _scaled(run.values[known.kept], settings)
+    empty: Bools = np.asarray(np.isnan(values).all(axis=1))
+    values[empty] = np.where(known.sd > 0, known.mean, 0.0)[empty, None]
+    by_train = _standard(values, known.mean, known.sd, settings)
+    by_run = (
+        _standard(values, np.nanmean(values, axis=1), _sd(values), settings)
+        if settings.normalise != "train"
+        else by_train
+    )
+    missing = tuple(name for name, own in zip(known.counters, empty.tolist(), strict=True) if own)
+    return Normalised(by_run, by_run if settings.normalise == "run" else by_train, missing)
+
+
+def _scaled(values: Floats, settings: FingerprintSettings) -> Floats:
+    """Return a copy, log(1 + |x|) with the sign of x where logarithms are asked for."""
+    result: Floats = np.sign(values) * np.log1p(np.abs(values)) if settings.log else values.copy()
+    return result
+
+
+def _sd(values: Floats) -> Floats:
+    """Return the population deviation of each row, 0 where it is rounding only."""
+    sd, mean = np.nanstd(values, axis=1), np.nanmean(values, axis=1)
+    result: Floats = np.where(sd < CONSTANT * np.maximum(1.0, np.abs(mean)), 0.0, sd)
+    return result
+
+
+def _standard(values: Floats, mean: Floats, sd: Floats, settings: FingerprintSettings) -> Floats:
+    moves = sd > 0
+    scaled = (values - mean[:, None]) / np.where(moves, sd, 1.0)[:, None]
+    scaled[~moves] = np.where(np.isnan(values[~moves]), np.nan, 0.0)
+    return np.abs(scaled) if settings.absolute else scaled
+
+
+MOMENTS = ("mean", "median", "variance", "adf")
+QUANTILES = (0.10, 0.25, 0.75, 0.90)
+BINS = (0.0, 0.25, 0.5, 1.0, 2.0, np.inf)
+STATISTICS = {
+    "quantiles": (*MOMENTS, *(f"q{share * 100:.0f}" for share in QUANTILES)),
+    "hist": (*MOMENTS, *(f"share {low:g} to {high:g}" for low, high in itertools.pairwise(BINS))),
+}
+"""Names by the choice of distribution, in the order of the arrays."""
+
+
+def phase_statistics(series: Floats, changes: Ints, distribution: str = "quantiles") -> Floats:
+    """Return the statistics of each phase (n_phases, 8; 9 with 'hist').
+
+    Args:
+        series: (T,) of one counter; NaN are left out, and a phase without a sample is 0 throughout.
+        changes: (n_phases - 1,) first samples of the phases after the first.
+        distribution: 'quantiles' or 'hist', the shares of |y| in 0 - .25 - .5 - 1 - 2 - inf.
+
+    Source:
+        CWD: mean, median, variance, ADF statistic, "the distribution". Four quantiles stand for that: they are defined
+        from two samples on. Variance in population form.
+    """
+    edges = [0, *changes.tolist(), len(series)]
+    return np.array([_summary(series[a:b], distribution) for a, b in itertools.pairwise(edges)])
+
+
+def _summary(phase: Floats, distribution: str) -> Floats:
+    values = phase[~np.isnan(phase)]
+    if not len(values):
+        return np.zeros(len(STATISTICS[distribution]))
+    moments = [values.mean(), float(np.median(values)), values.var(), adf_statistic(values)]
+    further = _quantiles(values) if distribution == "quantiles" else _shares(values)
+    return np.array([*moments, *further])
+
+
+def _quantiles(values: Floats) -> Floats:
+    """Return the quantiles by straight lines between the sorted values, as np.quantile has them, in less time."""
+    ordered = np.sort(values)
+    result: Floats = np.interp(np.array(QUANTILES) * (len(ordered) - 1), np.arange(len(ordered)), ordered)
+    return result
+
+
+def _shares(values: Floats) -> Floats:
+    counts, _ = np.histogram(np.abs(values), BINS)
+    return counts / len(values)
+
+
+SHORTEST = 5
+FLAT_X = 1e-12
+FLAT_RESIDUAL = 1e-18
+BOUND = 10.0
+"""Else the statistic of one counter would rule every distance."""
+
+
+def adf_statistic(values: Floats) -> float:
+    """Return the augmented Dickey-Fuller statistic of a series (n,) with a constant and no lag, within ±10.
+
+    Fewer than 5 samples, a constant series and one that follows its own past exactly give 0.
+
+    Source:
+        Closed form of statsmodels' adfuller(maxlag=0, regression='c', autolag=None); phases are too short for lags.
+        The bounds and the zeros are ours.
+    """
+    if len(values) < SHORTEST:
+        return 0.0
+    steps = np.diff(values)
+    before = values[:-1] - values[:-1].mean()
+    power = float(before @ before)
+    if power < FLAT_X:
+        return 0.0
+    slope = float(before @ steps) / power
+    residuals = steps - steps.mean() - slope * before
+    variance = float(residuals @ residuals) / (len(steps) - 2)
+    if variance < FLAT_RESIDUAL:
+        return 0.0
+    return float(np.clip(slope * np.sqrt(power / variance), -BOUND, BOUND))
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """One run in numbers.
+
+    Attributes:
+        workload: label, '' where unknown.
+        run: name within the workload.
+        values: (n_counters, q, k) statistics, zero beyond a counter's own phases; q = the run's most phases.
+        n_phases: (n_counters,) true number of phases: tells padding from a phase whose statistics are zero.
+        starts: (n_changes,) changes of all counters, see `ChangePoints`.
+        offsets: (n_counters + 1,) where each counter's changes begin in `starts`.
+        flags: (n_counters,) no phases could be looked for: constant, mostly missing or too short.
+        missing: counters that the run lacks; zero throughout.
+        n_samples: T.
+    """
+
+    workload: str
+    run: str
+    values: Floats
+    n_phases: Ints
+    starts: Ints
+    offsets: Ints
+    flags: Bools
+    missing: tuple[str, ...]
+    n_samples: int
+
+    @property
+    def name(self) -> str:
+        """Name for people."""
+        return f"{self.workload}/{self.run}" if self.workload else self.run
+
+    @property
+    def phases(self) -> int:
+        """Phases of the run: the most that any counter has."""
+        return int(self.values.shape[1])
+
+    def boundaries_of(self, counter: int) -> Ints:
+        """Return the changes of a counter (n,), as numbers of samples."""
+        return self.starts[self.offsets[counter] : self.offsets[counter + 1]]
+
+    def weights_of(self, counter: int) -> Floats:
+        """Return the share of the run that each phase of a counter takes (n_phases,)."""
+        result: Floats = np.diff([0, *self.boundaries_of(counter).tolist(), self.n_samples]) / self.n_samples
+        return result
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """Fingerprints of runs that were normalised alike.
+
+    Attributes:
+        normaliser: counters, means and deviations of the training runs.
+        prints: one per run.
+    """
+
+    normaliser: Normaliser
+    prints: tuple[Fingerprint, ...]
+
+
+def fingerprint(run: Run, known: Normaliser, settings: FingerprintSettings, progress: Progress = silent) -> Fingerprint:
+    """Return the fingerprint of a run.
+
+    Source:
+        CWD, section on fingerprints: n counters x q phases x k statistics, padded with zeros. The paper's "q <= p" is
+        read as q >= p.
+    """
+    series = normalised(run, known, settings)
+    return _fingerprint(run, series, change_points(series.for_phases, settings.change_points, progress), settings)
+
+
+def fingerprints_of(runs: Runs, settings: FingerprintSettings, progress: Progress = silent) -> Fingerprints:
+    """Return the fingerprints of runs that are all training runs."""
+    known = fit_normaliser(runs.runs, runs.counters, settings)
+    return Fingerprints(known, prints_of(runs.runs, known, settings, progress))
+
+
+def prints_of(
+    runs: Sequence[Run], known: Normaliser, settings: FingerprintSettings, progress: Progress = silent
+) -> tuple[Fingerprint, ...]:
+    """Return the fingerprints of runs in the order given."""
+
+    def tell(done: int) -> Progress:
+        return lambda share, _: progress((done + (share or 0.0)) / len(runs), f"fingerprint {done + 1} of {len(runs)}")
+
+    return tuple(fingerprint(run, known, settings, tell(done)) for done, run in enumerate(runs))
+
+
+def padded(values: Floats, phases: int) -> Floats:
+    """Return a fingerprint's values cut or zero-padded to a number of phases (n_counters, phases, k)."""
+    n_counters, own, k = values.shape
+    result = np.zeros((n_counters, phases, k))
+    result[:, : min(own, phases)] = values[:, :phases]
+    return result
+
+
+def _fingerprint(run: Run, series: Normalised, found: ChangePoints, settings: FingerprintSettings) -> Fingerprint:
+    n_phases = found.n_phases
+    summaries = [
+        phase_statistics(one, found.boundaries_of(i), settings.distribution)
+        for i, one in enumerate(series.for_statistics)
+    ]
+    values = np.zeros((len(summaries), int(n_phases.max()), summaries[0].shape[1]))
+    for row, summary in zip(values, summaries, strict=True):
+        row[: len(summary)] = summary
+    flags = found.constant | found.mostly_missing | found.short
+    return Fingerprint(
+        run.workload, run.run, values, n_phases, found.starts, found.offsets, flags, series.missing, found.n_samples
+    )
+
+
+def fingerprint_of_phases(
+    run: Run, series: Normalised, changes: Sequence[Ints], flags: Bools, distribution: str
+) -> Fingerprint:
+    """Return the fingerprint of a run.
+
+    Args:
+        run: as recorded.
+        series: the same run, normalised.
+        changes: of each counter, the first samples of the phases after the first.
+        flags: (n_counters,) counters in which no change can be looked for.
+        distribution: statistics of a phase, see `phase_statistics`.
+    """
+    summaries = [
+        phase_statistics(one, own, distribution) for one, own in zip(series.for_statistics, changes, strict=True)
+    ]
+    n_phases = np.array([len(summary) for summary in summaries], dtype=np.int64)
+    values = np.zeros((len(summaries), int(n_phases.max()), summaries[0].shape[1]))
+    for row, summary in zip(values, summaries, strict=True):
+        row[: len(summary)] = summary
+    return Fingerprint(
+        workload=run.workload,
+        run=run.run,
+        values=values,
+        n_phases=n_phases,
+        starts=np.concatenate([np.zeros(0, np.int64), *changes]),
+        offsets=np.concatenate([[0], np.cumsum(n_phases - 1)]).astype(np.int64),
+        flags=flags,
+        missing=series.missing,
+        n_samples=run.values.shape[1],
+    )
+
+
+MEAN, VARIANCE = 0, 2
+"""Where these stand among the statistics of a phase."""
+
+
+def digest_of(one: Fingerprint) -> Floats:
+    """Return the digest of a fingerprint (n_features,): of every counter its mean, then its deviation over the run.
+
+    Both come from the phases, each by the share of the run that it takes; the deviation holds what lies within phases
+    and what lies between them. Padding takes no part, so runs with other numbers of phases can be compared.
+    """
+    means, deviations = np.zeros((2, len(one.n_phases)))
+    for counter, n in enumerate(one.n_phases):
+        weights, own = one.weights_of(counter), one.values[counter, :n]
+        means[counter] = weights @ own[:, MEAN]
+        between = weights @ (own[:, MEAN] - means[counter]) ** 2
+        deviations[counter] = np.sqrt(weights @ own[:, VARIANCE] + between)
+    return np.concatenate([means, deviations])
+
+
+def digests_of(prints: tuple[Fingerprint, ...]) -> Floats:
+    """Return the digests of fingerprints (n_runs, n_features)."""
+    return np.array([digest_of(one) for one in prints])
+
+
+VARIANCE, ADF = MOMENTS.index("variance"), MOMENTS.index("adf")
+
+
+class Reprints:
+    """Runs whose fingerprints are asked for under the normaliser of one training part after another.
+
+    Signed statistics move with mean and deviation, and the corrected search for phases depends on neither: such
+    fingerprints are made once in the counters' own units and then moved. All others are made again each time.
+    """
+
+    def __init__(self, runs: Runs, settings: FingerprintSettings, progress: Progress = silent) -> None:
+        self._runs, self._settings = runs, settings
+        self._raw = prints_of(runs.runs, _unmoved(runs), settings, progress) if may_be_moved(settings) else None
+
+    def of(self, train: Sequence[int], asked: Sequence[int]) -> tuple[Fingerprints, tuple[Fingerprint, ...]]:
+        """Return the fingerprints of the training runs, and of further runs under the same normaliser."""
+        runs = self._runs.runs
+        known = fit_normaliser([runs[i] for i in train], self._runs.counters, self._settings)
+        return Fingerprints(known, self._made(train, known)), self._made(asked, known)
+
+    def _made(self, which: Sequence[int], known: Normaliser) -> tuple[Fingerprint, ...]:
+        if self._raw is None:
+            return prints_of([self._runs.runs[i] for i in which], known, self._settings)
+        return tuple(moved(self._raw[i], known) for i in which)
+
+
+def may_be_moved(settings: FingerprintSettings) -> bool:
+    """Tell whether fingerprints depend on mean and deviation only by shift and scale."""
+    search = settings.change_points
+    free = search.mode == "corrected" and search.mu0 is None and search.beta0 is None and search.phases == "per_counter"
+    return settings.normalise == "train" and not settings.absolute and settings.distribution == "quantiles" and free
+
+
+def moved(raw: Fingerprint, known: Normaliser) -> Fingerprint:
+    """Return a fingerprint made in the counters' own units as it is under a normaliser."""
+    kept = np.flatnonzero(known.kept)
+    still = (known.sd == 0) | np.isin(np.array(known.counters), np.array(raw.missing, dtype=str))
+    sd = np.where(known.sd > 0, known.sd, 1.0)[:, None, None]
+    values = raw.values[kept]
+    result = (values - known.mean[:, None, None]) / sd
+    result[:, :, VARIANCE] = values[:, :, VARIANCE] / sd[:, :, 0] ** 2
+    result[:, :, ADF] = values[:, :, ADF]
+    n_phases = np.where(still, 1, raw.n_phases[kept])
+    own = (np.arange(raw.phases) < n_phases[:, None]) & ~still[:, None]
+    changes = [
+        np.zeros(0, np.int64) if fixed else raw.boundaries_of(int(i)) for i, fixed in zip(kept, still, strict=True)
+    ]
+    return replace(
+        raw,
+        values=(result * own[..., None])[:, : int(n_phases.max())],
+        n_phases=n_phases,
+        starts=np.concatenate(changes),
+        offsets=np.concatenate([[0], np.cumsum([len(one) for one in changes])]).astype(np.int64),
+        flags=raw.flags[kept] | still,
+        missing=tuple(name for name in raw.missing if name in known.counters),
+    )
+
+
+def _unmoved(runs: Runs) -> Normaliser:
+    """Return the normaliser that leaves every counter in its own unit."""
+    n = len(runs.counters)
+    zeros: Floats = np.zeros(n)
+    return Normaliser(runs.counters, np.ones(n, dtype=np.bool_), zeros, np.ones(n), (), ())

@@ -1,1 +1,0 @@
-"""A run as counters x phases x statistics."""

@@ -1,0 +1,268 @@
+"""What is known: the fingerprints of labelled runs, their scale and thresholds, in a form that can be kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Floats, Ints
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.phases.changepoints import MODES, ChangePointSettings, check_choice
+from workprof.phases.fingerprints import Fingerprint, Fingerprints, FingerprintSettings, fingerprints_of
+from workprof.phases.runs import Runs, runs_of, texts_of
+from workprof.phases.similarity import (
+    MatchSettings,
+    Scale,
+    Threshold,
+    chosen_c,
+    euclidean,
+    scale_of,
+    thresholds_of,
+    warping,
+)
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class LibrarySettings:
+    """Settings of a library of known workloads.
+
+    Attributes:
+        counters: names, in this order; () = system72 where the runs have them, else all but proc.*.
+        fingerprints: of the runs.
+        match: of distances and thresholds.
+        mode: 'corrected' = recognised by the pair model and the learner; 'faithful' = by distance and threshold.
+        seed: of the models.
+    """
+
+    counters: tuple[str, ...] = ()
+    fingerprints: FingerprintSettings = field(default_factory=FingerprintSettings)
+    match: MatchSettings = field(default_factory=MatchSettings)
+    mode: str = "corrected"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("mode", self.mode, MODES)
+        if not 0 <= self.seed < 2**32:
+            raise SettingsError(f"seed is {self.seed}; give 0 to 4,294,967,295")
+
+
+def faithful_library(counters: tuple[str, ...] = (), seed: int = 0) -> LibrarySettings:
+    """Return the settings of the method as published: |z| of each run by itself, flat DTW, mean ± 1 sd."""
+    fingerprints = FingerprintSettings("run", True, False, "quantiles", ChangePointSettings(mode="faithful"))
+    match = MatchSettings(scale="none", flat=True, c=1.0, two_sided=True, pooled=False)
+    return LibrarySettings(counters, fingerprints, match, "faithful", seed)
+
+
+MEASURES = ("ed", "dtw")
+
+
+@dataclass(frozen=True)
+class Library:
+    """Everything that was learned from the training runs but the models, which are fitted again from it.
+
+    Attributes:
+        settings: it was made with.
+        step_s: of the grid of its runs.
+        fingerprints: of the training runs.
+        scale: of distances.
+        thresholds: measure -> one per workload, sorted by name.
+        c: measure -> standard deviations above the mean up to which a run is accepted.
+    """
+
+    settings: LibrarySettings
+    step_s: float
+    fingerprints: Fingerprints
+    scale: Scale
+    thresholds: dict[str, tuple[Threshold, ...]]
+    c: dict[str, float]
+
+    @property
+    def prints(self) -> tuple[Fingerprint, ...]:
+        """Fingerprints of the training runs."""
+        return self.fingerprints.prints
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Workload of each training run."""
+        return tuple(one.workload for one in self.prints)
+
+    def threshold(self, measure: str, workload: str) -> Threshold:
+        """Return the threshold of a workload."""
+        return next(one for one in self.thresholds[measure] if one.workload == workload)
+
+
+def learn(frames: Mapping[str, pd.DataFrame], settings: LibrarySettings, progress: Progress = silent) -> Library:
+    """Return a library of the labelled runs of 'samples'; see `library_of`."""
+    return library_of(runs_of(frames["samples"], settings.counters), settings, progress)
+
+
+def library_of(runs: Runs, settings: LibrarySettings, progress: Progress = silent) -> Library:
+    """Return a library of labelled runs.
+
+    Raises:
+        NotEnoughData: without a labelled run.
+    """
+    labelled = tuple(run for run in runs.runs if run.workload)
+    if not labelled:
+        raise NotEnoughData("no run has a workload; label the runs to learn from in column 'workload'")
+    known = Runs(runs.counters, runs.step_s, labelled, runs.n_dropped, runs.notes)
+    return library_from(fingerprints_of(known, settings.fingerprints, progress), runs.step_s, settings)
+
+
+def library_from(fingerprints: Fingerprints, step_s: float, settings: LibrarySettings) -> Library:
+    """Return a library of fingerprints that are made already."""
+    scale = scale_of(fingerprints.prints, settings.match)
+    labels = [one.workload for one in fingerprints.prints]
+    thresholds, c = {}, {}
+    for measure in MEASURES:
+        inner = inner_distances(fingerprints.prints, scale, settings, measure)
+        thresholds[measure] = thresholds_of(labels, inner, settings.match)
+        c[measure] = chosen_c(labels, inner, thresholds[measure], settings.match)
+    return Library(settings, step_s, fingerprints, scale, thresholds, c)
+
+
+def inner_distances(prints: tuple[Fingerprint, ...], scale: Scale, settings: LibrarySettings, measure: str) -> Floats:
+    """Return the distances of runs of the same workload (n, n); NaN between workloads, 0 on the diagonal."""
+    distance = euclidean if measure == "ed" else warping
+    result = np.full((len(prints), len(prints)), np.nan)
+    for i, one in enumerate(prints):
+        result[i, i] = 0.0
+        for j in range(i):
+            if prints[j].workload == one.workload:
+                result[i, j] = result[j, i] = distance(one, prints[j], scale, settings.match).value
+    return result
+
+
+LEFT_OUT = ""
+
+
+@dataclass(frozen=True)
+class RunLabel:
+    """A label given to a run by hand.
+
+    Attributes:
+        workload: of the run as recorded, '' where none was.
+        run: its name.
+        label: the workload that it counts as; '' = left out of the library.
+    """
+
+    workload: str
+    run: str
+    label: str
+
+
+@dataclass(frozen=True)
+class LibraryEdits:
+    """All labels given by hand to runs of a dataset; runs that are not named keep theirs."""
+
+    labels: tuple[RunLabel, ...] = ()
+
+    def label_of(self, workload: str, run: str) -> str:
+        """Return what a run counts as."""
+        return next((one.label for one in self.labels if (one.workload, one.run) == (workload, run)), workload)
+
+
+@dataclass(frozen=True)
+class LibraryViewSettings:
+    """Settings of a look at a library: its edits, and how its runs are compared."""
+
+    edits: LibraryEdits = field(default_factory=LibraryEdits)
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+
+
+@dataclass(frozen=True)
+class LibraryView:
+    """A library to look at; runs are sorted by workload.
+
+    Attributes:
+        names: of the runs as recorded.
+        workloads: what each counts as.
+        n_phases: (n_runs,) phases of each run.
+        distances_ed: (n_runs, n_runs) Euclidean over phases.
+        distances_dtw: (n_runs, n_runs) warped over phases.
+        thresholds: measure -> one per workload.
+        c: measure -> standard deviations above the mean up to which a run is accepted.
+        n_counters: that are compared.
+        seconds: it took.
+    """
+
+    names: tuple[str, ...]
+    workloads: tuple[str, ...]
+    n_phases: Ints
+    distances_ed: Floats
+    distances_dtw: Floats
+    thresholds: dict[str, tuple[Threshold, ...]]
+    c: dict[str, float]
+    n_counters: int
+    seconds: float
+
+    def distances(self, measure: str) -> Floats:
+        """Return the distances of a measure, 'ed' or 'dtw'."""
+        return self.distances_ed if measure == "ed" else self.distances_dtw
+
+
+LIBRARY_SHARE = 0.7
+"""Of the progress; the rest are distances."""
+
+
+def library_view(frames: Mapping[str, pd.DataFrame], settings: LibraryViewSettings, progress: Progress) -> LibraryView:
+    """Return the library of 'samples': every run, how far apart they are, and from where on a run is unknown.
+
+    Raises:
+        NotEnoughData: when no labelled run is left.
+    """
+    started = time.perf_counter()
+    runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
+    library = library_of(runs, settings.library, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))
+    return LibraryView(
+        names=tuple(one.run for one in library.prints),
+        workloads=library.labels,
+        n_phases=np.array([one.phases for one in library.prints], dtype=np.int64),
+        **_distances(library, progress),
+        thresholds=library.thresholds,
+        c=library.c,
+        n_counters=len(library.fingerprints.normaliser.counters),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def relabelled(samples: pd.DataFrame, edits: LibraryEdits) -> pd.DataFrame:
+    """Return the samples with the labels that were given by hand; runs that are left out are gone.
+
+    Runs of one name that come under one label stay apart: such a run takes the name 'workload/run'.
+
+    Raises:
+        NotEnoughData: when no run is left.
+    """
+    if not edits.labels:
+        return samples
+    labels, names = texts_of(samples, "workload"), texts_of(samples, "run")
+    given = [edits.label_of(*key) for key in zip(labels, names, strict=True)]
+    kept = np.array([bool(label) for label in given])
+    if not kept.any():
+        raise NotEnoughData("every run was left out of the library; give at least one a workload")
+    told = [
+        name if label == own else f"{own}/{name}" if own else name
+        for own, name, label in zip(labels, names, given, strict=True)
+    ]
+    return samples.assign(workload=given, run=told).loc[kept].reset_index(drop=True)
+
+
+def _distances(library: Library, progress: Progress) -> dict[str, np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
+    """Return all distances by field name (n_runs, n_runs)."""
+    prints, asked = library.prints, library.settings.match
+    ed, dtw = np.zeros((2, len(prints), len(prints)))
+    for i, one in enumerate(prints):
+        progress(LIBRARY_SHARE + (1 - LIBRARY_SHARE) * i / len(prints), f"distances of run {i + 1} of {len(prints)}")
+        for j in range(i):
+            ed[i, j] = ed[j, i] = euclidean(one, prints[j], library.scale, asked).value
+            dtw[i, j] = dtw[j, i] = warping(one, prints[j], library.scale, asked).value
+    return {"distances_ed": ed, "distances_dtw": dtw}

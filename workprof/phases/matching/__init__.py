@@ -1,1 +1,0 @@
-"""Which known workload a run is most like, and whether it is like enough."""

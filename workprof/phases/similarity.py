@@ -1,0 +1,244 @@
+"""How far apart two fingerprints are, and from where on a run belongs to no known workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from workprof.arrays import Floats
+from workprof.errors import SettingsError
+from workprof.phases.changepoints import check_choice
+from workprof.phases.fingerprints import Fingerprint
+
+SCALES = ("standard", "none")
+
+
+@dataclass(frozen=True)
+class MatchSettings:
+    """Settings of distances and of the thresholds on them.
+
+    Attributes:
+        scale: 'none' = distances of the fingerprints as they are (published), 'standard' = every statistic of every
+            counter in its standard deviations over the phases of the training runs.
+        offsets: look for the shorter run inside the longer one.
+        flat: DTW of the flattened fingerprints as one series; it depends on the order of the counters.
+        c: a run is accepted up to mean + c standard deviations of its workload's distances; None = chosen on the
+            training runs, each against the rest of them.
+        two_sided: also reject runs closer than mean - c standard deviations, the literal rule.
+        pooled: one spread for all workloads, from deviations about each one's own mean; for few runs each.
+        false_rejects: share of the training runs, each against the rest, that may be rejected where c is chosen. New
+            runs are rejected less often, as they meet one more run of their workload.
+    """
+
+    scale: str = "standard"
+    offsets: bool = True
+    flat: bool = False
+    c: float | None = None
+    two_sided: bool = False
+    pooled: bool = True
+    false_rejects: float = 0.12
+
+    def __post_init__(self) -> None:
+        check_choice("scale", self.scale, SCALES)
+        if self.c is not None and not 0 <= self.c <= 100:
+            raise SettingsError(f"c is {self.c}; give 0 to 100 standard deviations")
+        if not 0 < self.false_rejects < 0.5:
+            raise SettingsError(f"false rejects is {self.false_rejects}; give a share between 0 and 0.5")
+
+
+KEPT_COSTS = 100_000
+_flat_costs: dict[tuple[bytes, bytes], float] = {}
+"""By the content of both: each takes tens of milliseconds, and an evaluation asks for the same ones in every split."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """One distance.
+
+    Attributes:
+        value: as defined.
+        per_number: divided by the root of how many numbers a phase (Euclidean) or the fingerprint (DTW) holds.
+        offset: phases of the longer run before the shorter one begins.
+    """
+
+    value: float
+    per_number: float
+    offset: int
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What each statistic is divided by before distances.
+
+    Attributes:
+        sd: (n_counters, k) over the phases of the training runs; 1 where it is constant or scaling is off.
+    """
+
+    sd: Floats
+
+
+def scale_of(prints: tuple[Fingerprint, ...], settings: MatchSettings) -> Scale:
+    """Return the scale of the training fingerprints; padding takes no part in it."""
+    n_counters, _, k = prints[0].values.shape
+    if settings.scale == "none":
+        return Scale(np.ones((n_counters, k)))
+    real = np.concatenate([one.values for one in prints], axis=1)  # (n_counters, all phases, k)
+    own = np.concatenate([np.arange(one.phases) < one.n_phases[:, None] for one in prints], axis=1)
+    count = own.sum(axis=1)[:, None]
+    mean = (real * own[..., None]).sum(axis=1) / count
+    variance = (((real - mean[:, None]) * own[..., None]) ** 2).sum(axis=1) / count
+    return Scale(np.where(variance > 1e-24, np.sqrt(variance), 1.0))
+
+
+def euclidean(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSettings) -> Distance:
+    """Return the mean Euclidean distance of paired phases, at the offset where it is least.
+
+    Source:
+        CWD, equation 5; an offset of 0 is allowed, which the paper's natural numbers leave open.
+    """
+    short, long = _ordered(phases_of(a, scale), phases_of(b, scale))
+    local = np.sqrt(((short[:, None] - long[None]) ** 2).sum(axis=-1))
+    offsets = range(len(long) - len(short) + 1) if settings.offsets else range(1)
+    by_offset = [float(np.diagonal(local, offset).mean()) for offset in offsets]
+    best = int(np.argmin(by_offset))
+    return Distance(by_offset[best], by_offset[best] / np.sqrt(short.shape[1]), best)
+
+
+def warping(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSettings) -> Distance:
+    """Return the cost of the cheapest warping path between two sequences of phases, Manhattan between phases.
+
+    Source:
+        CWD, section on DTW: its text says Manhattan, its equation 6 squares; the text wins. `flat` warps the
+        flattened fingerprints as one series, which is what the paper's figures look like.
+    """
+    from workprof.phases.kernels import warping_cost  # noqa: PLC0415  numba
+
+    if settings.flat:
+        cost = _flat_cost(_flat(a, scale), _flat(b, scale))
+        return Distance(cost, cost / np.sqrt(max(a.values.size, b.values.size)), 0)
+    short, long = _ordered(phases_of(a, scale), phases_of(b, scale))
+    width = len(short) if settings.offsets else len(long)
+    offsets = range(len(long) - width + 1)
+    by_offset = [warping_cost(short, long[offset : offset + width]) for offset in offsets]
+    best = int(np.argmin(by_offset))
+    return Distance(by_offset[best], by_offset[best] / np.sqrt(short.size), best)
+
+
+def phases_of(one: Fingerprint, scale: Scale) -> Floats:
+    """Return the phases of a run as rows (q, n_counters * k), scaled; only real phases, never padding of others."""
+    scaled = one.values / scale.sd[:, None]
+    return np.ascontiguousarray(scaled.transpose(1, 0, 2).reshape(one.phases, -1))
+
+
+def _flat_cost(first: Floats, second: Floats) -> float:
+    """Return the warping cost of two flattened fingerprints, from memory where they were compared before."""
+    from workprof.phases.kernels import warping_cost  # noqa: PLC0415  numba
+
+    one, other = sorted(blake2b(values.tobytes(), digest_size=16).digest() for values in (first, second))
+    if (one, other) not in _flat_costs:
+        if len(_flat_costs) >= KEPT_COSTS:
+            _flat_costs.clear()
+        _flat_costs[one, other] = warping_cost(first, second)
+    return _flat_costs[one, other]
+
+
+def _flat(one: Fingerprint, scale: Scale) -> Floats:
+    """Return the fingerprint as one series (n_counters * q * k, 1)."""
+    return np.ascontiguousarray((one.values / scale.sd[:, None]).reshape(-1, 1))
+
+
+def _ordered(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    return (first, second) if len(first) <= len(second) else (second, first)
+
+
+FEWEST_RUNS = 3
+"""Fewer runs of a workload give no threshold: it can be the nearest only."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Distances among the training runs of one workload.
+
+    Attributes:
+        workload: label.
+        n_runs: of it in training.
+        mean: of all pairs; NaN for a single run.
+        sd: of its pairs, or of all workloads' pairs about their own means; NaN where there are too few runs.
+    """
+
+    workload: str
+    n_runs: int
+    mean: float
+    sd: float
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are enough runs to accept or reject."""
+        return self.n_runs >= FEWEST_RUNS
+
+
+def thresholds_of(workloads: Sequence[str], distances: Floats, settings: MatchSettings) -> tuple[Threshold, ...]:
+    """Return mean and deviation of the distances inside each workload.
+
+    Args:
+        workloads: label of each training run.
+        distances: (n_runs, n_runs) of one measure.
+        settings: pooled or own spread.
+
+    Source:
+        CWD: mean ± one standard deviation of the distances among runs of one workload, on 70 % of the runs. The pooled
+        spread is ours: three runs are three pairs.
+    """
+    labels = np.array(workloads)
+    pairs = {name: _pairs(distances[np.ix_(labels == name, labels == name)]) for name in sorted(set(workloads))}
+    spread = [own - own.mean() for own in pairs.values() if len(own) >= FEWEST_RUNS]
+    pooled = float(np.concatenate(spread).std()) if spread else float("nan")
+    return tuple(
+        Threshold(
+            name,
+            int((labels == name).sum()),
+            float(own.mean()) if len(own) else float("nan"),
+            float("nan") if len(own) < FEWEST_RUNS else pooled if settings.pooled else float(own.std()),
+        )
+        for name, own in pairs.items()
+    )
+
+
+def chosen_c(
+    workloads: Sequence[str], distances: Floats, thresholds: Sequence[Threshold], settings: MatchSettings
+) -> float:
+    """Return c: as set, or such that few training runs, each against the rest of its workload, would be rejected."""
+    if settings.c is not None:
+        return settings.c
+    standing = own_standing(workloads, distances, thresholds)
+    if not len(standing):
+        return 1.0
+    return float(np.quantile(standing, 1 - settings.false_rejects))
+
+
+def own_standing(workloads: Sequence[str], distances: Floats, thresholds: Sequence[Threshold]) -> Floats:
+    """Return (nearest distance to the rest of its workload - mean) / sd of each training run with a threshold."""
+    labels, known = np.array(workloads), {one.workload: one for one in thresholds if one.usable}
+    found = []
+    for i, label in enumerate(workloads):
+        if label in known:
+            rest = (labels == label) & (np.arange(len(labels)) != i)
+            found.append((float(distances[i, rest].min()) - known[label].mean) / max(known[label].sd, 1e-12))
+    return np.array(found)
+
+
+def accepts(threshold: Threshold, distance: float, c: float, *, two_sided: bool) -> bool | None:
+    """Tell whether a distance is one of the workload's own; None = too few runs to tell."""
+    if not threshold.usable:
+        return None
+    if two_sided and distance < threshold.mean - c * threshold.sd:
+        return False
+    return distance <= threshold.mean + c * threshold.sd
+
+
+def _pairs(distances: Floats) -> Floats:
+    result: Floats = distances[np.triu_indices(len(distances), 1)]
+    return result
