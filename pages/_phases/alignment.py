@@ -9,7 +9,7 @@ from pages._parts.controls import choice
 from pages._phases.asking import Asked
 from workprof.charts.phases import alignment_chart
 from workprof.phases.matching import Match, MatchLine
-from workprof.phases.timeline.aligned_runs import AlignmentSettings
+from workprof.phases.timeline import AlignmentSettings
 
 
 def alignment(asked: Asked, found: Match, train_hash: str) -> None:

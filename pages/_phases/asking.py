@@ -11,7 +11,7 @@ from pages._parts.controls import choice
 from pages._phases import settings
 from workprof.charts.text import counted, visible
 from workprof.phases.library import LibrarySettings
-from workprof.phases.run_list import RunLine, RunList
+from workprof.phases.runs import RunLine, RunList
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 

@@ -23,8 +23,7 @@ from workprof.charts.phases import (
     unknown_table,
 )
 from workprof.charts.text import markdown_text
-from workprof.phases.evaluation.records import Evaluation
-from workprof.phases.settings import EvaluationSettings
+from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.units import format_duration
 from workprof.workbench.phases import EVALUATE
 

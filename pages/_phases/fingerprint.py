@@ -13,7 +13,7 @@ from pages._phases.look import found_of
 from pages._phases.timeline import shown_counters
 from workprof.charts.phases import EVERY, fingerprint_chart, fingerprint_json, fingerprint_npz
 from workprof.inputs import safe_name
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.timeline import Timeline
 
 
 def fingerprint(asked: Asked) -> None:

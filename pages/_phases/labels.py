@@ -9,7 +9,7 @@ from pages._parts import tables
 from pages._phases.asking import Asked
 from workprof.charts.text import counted
 from workprof.phases.library import LEFT_OUT, LibraryEdits, RunLabel
-from workprof.phases.run_list import RunLine, RunList
+from workprof.phases.runs import RunLine, RunList
 
 LONGEST_LABEL = 80
 NEW = "phases_label"

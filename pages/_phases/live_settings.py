@@ -10,7 +10,7 @@ import streamlit as st
 from pages._phases.asking import Asked, counter_columns
 from workprof.charts.text import markdown_text
 from workprof.phases.live import LiveSettings
-from workprof.phases.system72 import SYSTEM72
+from workprof.phases.runs import SYSTEM72
 from workprof.workbench.recordings import counters_of
 
 

@@ -9,7 +9,7 @@ from pages._parts.long_question import LongQuestion
 from pages._phases import window
 from pages._phases.asking import Asked
 from workprof.charts.text import counted
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.timeline import Timeline
 
 LONG_RUN = 1_200
 LARGE_DATASET = 30_000

@@ -12,7 +12,7 @@ from pages._phases.look import found_of
 from workprof.charts.phases import most_moving, phase_table, timeline_chart
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.timeline import Timeline
 
 
 def timeline(asked: Asked) -> None:

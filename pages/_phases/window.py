@@ -11,7 +11,7 @@ from pages._frame import link
 from pages._parts.controls import choice
 from pages._phases.asking import FROM, OWN, OWN_OF, TO, Asked
 from workprof.charts.text import markdown_text
-from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
+from workprof.phases.timeline import OwnBoundaries, TimelineSettings
 
 CHART = "phases_timeline"
 EVERY_COUNTER = "every counter"

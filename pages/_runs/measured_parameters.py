@@ -11,10 +11,10 @@ from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.selection import RankSettings
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibrarySettings
 from workprof.phases.matching import MatchRunSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings, LibrarySettings, MatchRunSettings
-from workprof.phases.timeline.records import TimelineSettings
+from workprof.phases.timeline import DetectSettings, TimelineSettings
 
 TABS = {
     "nodes.rank": "Ranking",

@@ -7,19 +7,10 @@ import numpy as np
 import pandas as pd
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.phases.evaluation.records import (
-    ClassFigures,
-    Curve,
-    Evaluation,
-    InnerDistances,
-    KnownFigures,
-    UnknownFigures,
-)
+from workprof.phases.evaluation import ClassFigures, Curve, Evaluation, InnerDistances, KnownFigures, UnknownFigures
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, library_view
 from workprof.phases.matching import KnownMatchSettings, Verdict, match_known
-from workprof.phases.one_run import one_run
-from workprof.phases.timeline.aligned_runs import AlignmentSettings, aligned_runs
-from workprof.phases.timeline.records import TimelineSettings
+from workprof.phases.timeline import AlignmentSettings, TimelineSettings, aligned_runs, one_run
 from workprof.progress import silent
 
 SAMPLES = 24

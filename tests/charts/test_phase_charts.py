@@ -15,7 +15,7 @@ from workprof.charts.phases.timeline import MOST_POINTS
 from workprof.charts.phases.words import counter_names, counter_unit, number, seconds
 from workprof.charts.theme import readable
 from workprof.phases.library import LibraryEdits, RunLabel, faithful_library
-from workprof.phases.timeline.records import OwnBoundaries
+from workprof.phases.timeline import OwnBoundaries
 
 ALL = given.COUNTERS
 EVERY = {

@@ -14,7 +14,7 @@ from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel
 from workprof.phases.matching import KnownMatchSettings
 from workprof.phases.settings import LibrarySettings, MatchSettings
 from workprof.phases.similarity import MatchSettings
-from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
+from workprof.phases.timeline import OwnBoundaries, TimelineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.run_setting_paths import differences, told, with_settings
 

@@ -28,7 +28,7 @@ from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.why import WhySettings
 from workprof.nodes.selection import RankSettings
-from workprof.phases.settings import EvaluationSettings
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings

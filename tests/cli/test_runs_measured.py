@@ -18,13 +18,12 @@ from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.changepoints import ChangePointSettings
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings
-from workprof.phases.timeline.aligned_runs import AlignmentSettings
-from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
+from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
 from workprof.settings import from_environment
 from workprof.steps import Step
 from workprof.workbench import Workbench

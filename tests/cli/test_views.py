@@ -21,8 +21,7 @@ from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.memory.why import WhySettings
 from workprof.phases.library import LibraryEdits, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
-from workprof.phases.timeline.aligned_runs import AlignmentSettings
-from workprof.phases.timeline.records import TimelineSettings
+from workprof.phases.timeline import AlignmentSettings, TimelineSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json

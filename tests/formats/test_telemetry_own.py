@@ -13,7 +13,7 @@ from workprof.errors import ColumnMissing, NoRows, SettingsError, TraceError
 from workprof.formats.measured import RejectedLine
 from workprof.formats.telemetry import read, sniffed
 from workprof.formats.telemetry.own_file import RecordingFile, outcomes_of
-from workprof.phases.system72 import SYSTEM72
+from workprof.phases.runs import SYSTEM72
 
 TWO_RUNS = """
     workload,run,t,cpu.user%,mem.MemFree_mb

@@ -13,9 +13,10 @@ from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
 from tests.pages.conftest import problems
 from workprof.charts.phases import EVERY
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibraryViewSettings, faithful_library
 from workprof.phases.matching import MatchRunSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings
+from workprof.phases.timeline import DetectSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 

@@ -18,9 +18,9 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import faithful_library
 from workprof.phases.matching import MatchRunSettings
-from workprof.phases.settings import EvaluationSettings, MatchRunSettings, faithful_library
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench

@@ -7,11 +7,9 @@ import pytest
 from tests.phases.planted_runs import planted
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.phases.detection import detect
-from workprof.phases.evaluation.evaluation import evaluate
-from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.evaluation import Evaluation, EvaluationSettings, evaluate
 from workprof.phases.library import LibrarySettings, faithful_library
-from workprof.phases.settings import DetectSettings, EvaluationSettings
+from workprof.phases.timeline import DetectSettings, detect
 from workprof.records import pack, unpack
 
 SMALL = EvaluationSettings(splits=2, open_splits=1)

@@ -6,13 +6,11 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.errors import NotEnoughData
 from workprof.phases.detector import fit_detector, fit_pair_model
-from workprof.phases.evaluation.baselines import baseline_predictions
-from workprof.phases.evaluation.splits import stratified_splits
 from workprof.phases.fingerprints import FingerprintSettings, digests_of, fingerprints_of
-from workprof.phases.learner import fit_learner
 from workprof.phases.library import LibrarySettings
 from workprof.phases.runs import runs_of
 from workprof.phases.similarity import MatchSettings
+from workprof.phases.trials import baseline_predictions, fit_learner, stratified_splits
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from workprof.phases.recorder.process_table import ProcessLine, descendants, pro
 from workprof.phases.recorder.process_tree import ProcessTree
 from workprof.phases.recorder.session import Session
 from workprof.phases.recorder.system import System
-from workprof.phases.system72 import SYSTEM72
+from workprof.phases.runs import SYSTEM72
 
 PATIENCE_S = 60.0
 PYTHON = sys.executable

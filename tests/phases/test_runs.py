@@ -7,8 +7,7 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.errors import ColumnMissing, NoRows, SettingsError
 from workprof.phases.fingerprints import FingerprintSettings, fit_normaliser, normalised
-from workprof.phases.runs import counters_in, find_run, runs_of
-from workprof.phases.system72 import SYSTEM72
+from workprof.phases.runs import SYSTEM72, counters_in, find_run, runs_of
 
 PLAIN = FingerprintSettings(log=False)
 

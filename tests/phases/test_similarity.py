@@ -117,7 +117,7 @@ def test_distances_in_deviations_do_not_depend_on_units(prints):
 
 @pytest.mark.slow  # tslearn compiles
 def test_alignment_lays_a_delayed_run_over_the_other():
-    from workprof.phases.timeline.alignment import alignment_of
+    from workprof.phases.timeline import alignment_of
 
     first = np.repeat([[0.0, 5.0]], 2, axis=0).repeat(10, axis=1)
     second = np.repeat([[0.0, 5.0]], 2, axis=0).repeat([4, 16], axis=1)

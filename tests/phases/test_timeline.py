@@ -6,14 +6,10 @@ import pytest
 from tests.charts import records_for_phases as given
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.phases.changepoints import change_points
-from workprof.phases.detection import detect
 from workprof.phases.fingerprints import FingerprintSettings, fingerprint, fit_normaliser, normalised
 from workprof.phases.library import LibrarySettings
-from workprof.phases.one_run import one_run
-from workprof.phases.run_list import RunListSettings, run_list
-from workprof.phases.runs import find_run, runs_of
-from workprof.phases.settings import DetectSettings
-from workprof.phases.timeline.records import OwnBoundaries, TimelineSettings
+from workprof.phases.runs import RunListSettings, find_run, run_list, runs_of
+from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings, detect, one_run
 from workprof.progress import silent
 from workprof.records import pack, unpack
 

@@ -22,7 +22,7 @@ from tests.same.reading import Printed, seen, unexplained
 from workprof.cache import About
 from workprof.cli.main import app
 from workprof.nodes.detection_data import DetectSettings
-from workprof.phases.settings import EvaluationSettings
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.progress import silent
 from workprof.report.built import build_report
 from workprof.settings import from_environment

@@ -13,7 +13,7 @@ from workprof.charts.downloads import csv_bytes
 from workprof.charts.phases import distance_matrix, first_of_each_source, live_chart, threshold_table
 from workprof.phases.library import LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveSettings
-from workprof.phases.timeline.records import TimelineSettings
+from workprof.phases.timeline import TimelineSettings
 from workprof.workbench.recordings import Following
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,9 @@ import pytest
 
 from tests.same.reading import same_figures, same_metrics
 from workprof.cli.phases import evaluation_answer, match_answer, phases_answer
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.matching import MatchRunSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings
+from workprof.phases.timeline import DetectSettings
 from workprof.records import to_json
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 from workprof.errors import SettingsError
 from workprof.formats.telemetry import read, sniffed
-from workprof.phases.system72 import SYSTEM72
+from workprof.phases.runs import SYSTEM72
 from workprof.synthetic.telemetry import (
     COUNTERS,
     TelemetrySettings,

@@ -12,11 +12,10 @@ from workprof.cli.further_settings import With, further
 from workprof.cli.phases_library import Counters, Dataset, Mode, Seed, library_settings, tell_notes, with_c
 from workprof.cli.phases_text import evaluation_text, match_text, phases_text
 from workprof.phases.changepoints import METHODS, READOUTS
-from workprof.phases.detection import Phases
-from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings
 from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings
+from workprof.phases.timeline import DetectSettings, Phases
 
 HELP = "Phases of a run, fingerprints, and which known workload a run is like."
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)

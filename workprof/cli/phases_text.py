@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from workprof.cli.console import table
-from workprof.phases.detection import Phases
-from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.evaluation import Evaluation
 from workprof.phases.matching import Match
+from workprof.phases.timeline import Phases
 from workprof.units import format_share
 
 SHOWN_MATCHES = 12

@@ -15,9 +15,8 @@ from workprof.cli.phases_views_text import aligned_text, fingerprints_text, libr
 from workprof.errors import SettingsError
 from workprof.phases.fingerprints import STATISTICS, Fingerprint
 from workprof.phases.library import MEASURES, Library, LibraryEdits, LibraryView, LibraryViewSettings
-from workprof.phases.run_list import RunList
-from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
-from workprof.phases.timeline.records import Timeline, TimelineSettings
+from workprof.phases.runs import RunList
+from workprof.phases.timeline import AlignedRuns, AlignmentSettings, Timeline, TimelineSettings
 
 C = Annotated[float | None, typer.Option("--c", help="Accept up to mean + c sd; default: chosen.", show_default=False)]
 

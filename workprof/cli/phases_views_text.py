@@ -5,9 +5,8 @@ from __future__ import annotations
 from workprof.cli.console import table
 from workprof.phases.fingerprints import Fingerprint
 from workprof.phases.library import Library, LibraryView
-from workprof.phases.run_list import RunList
-from workprof.phases.timeline.aligned_runs import AlignedRuns
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.runs import RunList
+from workprof.phases.timeline import AlignedRuns, Timeline
 
 SHOWN_STEPS = 12
 WIDEST_MATRIX = 12

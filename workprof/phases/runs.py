@@ -1,7 +1,8 @@
-"""Recorded samples as runs on a grid of equal steps."""
+"""Recorded samples as runs on a grid of equal steps, and which runs and counters there are."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,91 @@ import numpy as np
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
 from workprof.errors import ColumnMissing, NoRows, SettingsError
-from workprof.phases.system72 import SYSTEM72
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SYSTEM72: tuple[str, ...] = (
+    "cpu.user%",
+    "cpu.system%",
+    "cpu.idle%",
+    "cpu.iowait%",
+    "cpu.softirq%",
+    "cpu.steal%",
+    "sys.intr/s",
+    "sys.ctxt/s",
+    "sys.forks/s",
+    "sys.procs_running",
+    "sys.procs_blocked",
+    "softirq.NET_RX/s",
+    "softirq.BLOCK/s",
+    "softirq.SCHED/s",
+    "softirq.HRTIMER/s",
+    "softirq.RCU/s",
+    "softirq.TIMER/s",
+    "irq.LOC/s",
+    "irq.RES/s",
+    "irq.CAL/s",
+    "irq.TLB/s",
+    "vm.pgfault/s",
+    "vm.pgmajfault/s",
+    "vm.pgpgin/s",
+    "vm.pgpgout/s",
+    "vm.pgalloc_normal/s",
+    "vm.pgfree/s",
+    "vm.pgactivate/s",
+    "vm.pgreuse/s",
+    "vm.thp_fault_alloc/s",
+    "vm.workingset_refault_file/s",
+    "vm.nr_dirtied/s",
+    "vm.nr_written/s",
+    "disk.reads/s",
+    "disk.read_kb/s",
+    "disk.writes/s",
+    "disk.write_kb/s",
+    "disk.io_ms/s",
+    "disk.queue_ms/s",
+    "disk.flushes/s",
+    "net.lo.rx_kb/s",
+    "net.lo.rx_pkts/s",
+    "net.Tcp.InSegs/s",
+    "net.Tcp.ActiveOpens/s",
+    "net.Tcp.CurrEstab",
+    "net.tcp_tw",
+    "psi.cpu_some_ms/s",
+    "psi.io_some_ms/s",
+    "psi.io_full_ms/s",
+    "perf.kmem:mm_page_alloc/s",
+    "mem.MemFree_mb",
+    "mem.Cached_mb",
+    "mem.Dirty_mb",
+    "mem.AnonPages_mb",
+    "mem.Mapped_mb",
+    "mem.Inactive(anon)_mb",
+    "mem.Inactive(file)_mb",
+    "mem.PageTables_mb",
+    "mem.Committed_AS_mb",
+    "perf.sched:sched_wakeup/s",
+    "perf.skb:consume_skb/s",
+    "perf.raw_syscalls:sys_enter/s",
+    "perf.syscalls:sys_enter_futex/s",
+    "perf.syscalls:sys_enter_read/s",
+    "perf.syscalls:sys_enter_write/s",
+    "perf.syscalls:sys_enter_sendto/s",
+    "perf.workqueue:workqueue_execute_start/s",
+    "perf.exceptions:page_fault_kernel/s",
+    "perf.tlb:tlb_flush/s",
+    "perf.timer:hrtimer_start/s",
+    "perf.x86_fpu:x86_fpu_regs_activated/s",
+    "perf.cpu-migrations/s",
+)
+"""The system-wide counters that phases are read from, by the recorder's names; none looks into the workload itself. A
+dataset is asked for those of them that it has.
+
+Source: Hossain et al. use 72 hardware and software counters of PerfSpect. Ours are software counters of /proc and
+tracepoints of perf, chosen on recordings without hardware counters: only their number is the paper's.
+"""
 
 NOT_COUNTERS = ("row_id", "workload", "run", "t", "status")
 OWN_PROCESSES = "proc."
@@ -239,3 +320,77 @@ def _notes(samples: pd.DataFrame, names: tuple[str, ...], step_s: float) -> tupl
     told = [f"{len(absent)} of {len(names)} counters are absent and count as missing: {', '.join(absent[:5])}"]
     slow = [f"samples are {step_s:g} s apart; phases are counted in steps of that"]
     return tuple((told if absent else []) + (slow if step_s > LEAST_STEP_S else []))
+
+
+@dataclass(frozen=True)
+class RunListSettings:
+    """A list of runs has no settings."""
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """One run.
+
+    Attributes:
+        workload: its label, '' where none is known.
+        run: its name within the workload.
+        samples: rows.
+        first_s: time of the first sample; NaN without any time.
+        last_s: of the last one.
+        status: 'complete', 'short' or 'failed'; '' where it is not told.
+    """
+
+    workload: str
+    run: str
+    samples: int
+    first_s: float
+    last_s: float
+    status: str
+
+    @property
+    def name(self) -> str:
+        """Name as in `Run`."""
+        return f"{self.workload}/{self.run}" if self.workload else self.run
+
+
+@dataclass(frozen=True)
+class RunList:
+    """The runs by workload and name."""
+
+    runs: tuple[RunLine, ...]
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """Labels that there are, each once."""
+        return tuple(dict.fromkeys(line.workload for line in self.runs if line.workload))
+
+
+def run_list(frames: Mapping[str, pd.DataFrame], settings: RunListSettings, progress: Progress) -> RunList:
+    """Return the runs of `frames['samples']`.
+
+    Raises:
+        ColumnMissing: without a column 'run' or 't'.
+    """
+    del settings, progress
+    samples = frames["samples"]
+    for name in ("run", "t"):
+        if name not in samples.columns:
+            raise ColumnMissing(f"the samples have no column {name!r}; give workload, run, t and counters")
+    t, rows = numbers_of(samples, "t"), _rows(samples)
+    status = texts_of(samples, "status")
+    return RunList(tuple(_line(key, own, t[own], status) for key, own in sorted(rows.items())))
+
+
+def _line(
+    key: tuple[str, str], rows: list[int], t: np.ndarray[tuple[int], np.dtype[np.float64]], status: list[str]
+) -> RunLine:
+    known = t[np.isfinite(t)]
+    first, last = (float(known.min()), float(known.max())) if len(known) else (float("nan"), float("nan"))
+    return RunLine(*key, len(rows), first, last, status[rows[-1]])
+
+
+def _rows(samples: pd.DataFrame) -> dict[tuple[str, str], list[int]]:
+    found: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(texts_of(samples, "workload"), texts_of(samples, "run"), strict=True)):
+        found.setdefault(key, []).append(row)
+    return found

@@ -12,21 +12,20 @@ from workprof.jobs import JobView
 from workprof.phases.library import LibraryEdits, LibraryView, LibraryViewSettings
 from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching import KnownMatchSettings, Match
-from workprof.phases.run_list import RunList, RunListSettings
-from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
-from workprof.phases.timeline.records import Timeline, TimelineSettings
+from workprof.phases.runs import RunList, RunListSettings
+from workprof.phases.timeline import AlignedRuns, AlignmentSettings, Timeline, TimelineSettings
 from workprof.progress import Progress, silent
 from workprof.steps import Step
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames, refuse_other_kind
 from workprof.workbench.datasets import DatasetQuestions
 
-RUN_LIST = Step("phases.runs", 1, "workprof.phases.run_list:run_list")
-TIMELINE = Step("phases.timeline", 1, "workprof.phases.one_run:one_run")
+RUN_LIST = Step("phases.runs", 1, "workprof.phases.runs:run_list")
+TIMELINE = Step("phases.timeline", 1, "workprof.phases.timeline:one_run")
 MATCH = Step("phases.known_match", 1, "workprof.phases.matching:match_known")
 LIBRARY = Step("phases.library", 1, "workprof.phases.library:library_view")
 LIVE = Step("phases.live_library", 1, "workprof.phases.live:live_library")
-ALIGN = Step("phases.align", 1, "workprof.phases.timeline.aligned_runs:aligned_runs")
+ALIGN = Step("phases.align", 1, "workprof.phases.timeline:aligned_runs")
 EDITS = "library"
 LABELS = ("workload", "run", "t", "status")
 

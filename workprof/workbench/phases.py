@@ -9,22 +9,21 @@ import pandas as pd
 
 from workprof.formats.measured import TELEMETRY
 from workprof.jobs import JobView
-from workprof.phases.detection import Phases
-from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.library import Library, LibrarySettings
 from workprof.phases.matching import Match, MatchRunSettings
 from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES
-from workprof.phases.settings import DetectSettings, EvaluationSettings
+from workprof.phases.timeline import DetectSettings, Phases
 from workprof.progress import Progress, silent
 from workprof.steps import Step
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames, refuse_other_kind
 from workprof.workbench.datasets import DatasetQuestions
 
-DETECT = Step("phases.detect", 1, "workprof.phases.detection:detect")
+DETECT = Step("phases.detect", 1, "workprof.phases.timeline:detect")
 MATCH_RUN = Step("phases.match", 1, "workprof.phases.matching:match_run")
 LEARN = Step("phases.learn", 1, "workprof.phases.library:learn")
-EVALUATE = Step("phases.evaluate", 1, "workprof.phases.evaluation.evaluation:evaluate")
+EVALUATE = Step("phases.evaluate", 1, "workprof.phases.evaluation:evaluate")
 
 
 class PhaseQuestions(DatasetQuestions):

@@ -9,15 +9,10 @@ from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
+from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibrarySettings, faithful_library
 from workprof.phases.matching import MatchRunSettings
-from workprof.phases.settings import (
-    DetectSettings,
-    EvaluationSettings,
-    LibrarySettings,
-    MatchRunSettings,
-    faithful_library,
-)
+from workprof.phases.timeline import DetectSettings
 from workprof.workbench.run_command_line import CommandLine, Resolve, Words, flags, mode_words
 
 SEARCH = "library.fingerprints.change_points."

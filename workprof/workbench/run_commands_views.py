@@ -8,9 +8,8 @@ from typing import Any
 from workprof.forecasts.durations import DurationSettings
 from workprof.phases.library import LibrarySettings, LibraryViewSettings, faithful_library
 from workprof.phases.matching import KnownMatchSettings
-from workprof.phases.run_list import RunListSettings
-from workprof.phases.timeline.aligned_runs import AlignmentSettings
-from workprof.phases.timeline.records import TimelineSettings
+from workprof.phases.runs import RunListSettings
+from workprof.phases.timeline import AlignmentSettings, TimelineSettings
 from workprof.workbench.run_command_line import CommandLine, Resolve, flags, mode_words
 from workprof.workbench.run_setting_paths import told
 

@@ -9,15 +9,12 @@ from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.groups import Groups, GroupSettings
 from workprof.nodes.ranking import Ranking
 from workprof.nodes.selection import RankSettings
-from workprof.phases.detection import Phases
-from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.library import Library, LibrarySettings, LibraryView, LibraryViewSettings
 from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
-from workprof.phases.run_list import RunList, RunListSettings
-from workprof.phases.settings import DetectSettings, EvaluationSettings
-from workprof.phases.timeline.aligned_runs import AlignedRuns, AlignmentSettings
-from workprof.phases.timeline.records import Timeline, TimelineSettings
+from workprof.phases.runs import RunList, RunListSettings
+from workprof.phases.timeline import AlignedRuns, AlignmentSettings, DetectSettings, Phases, Timeline, TimelineSettings
 from workprof.workbench import nodes, phase_views, phases
 from workprof.workbench.run_recipe import Recipe
 

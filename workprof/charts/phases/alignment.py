@@ -10,7 +10,7 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.phases.words import number, seconds
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
-from workprof.phases.timeline.aligned_runs import AlignedRuns
+from workprof.phases.timeline import AlignedRuns
 
 
 def alignment_chart(found: AlignedRuns, offset: int) -> Chart:

@@ -15,7 +15,7 @@ from workprof.charts.phases.words import NOT_THE_PAPER, number
 from workprof.charts.sweep.ink import ink
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, SCALE, rows_height
-from workprof.phases.evaluation.records import Curve, Evaluation, KnownFigures
+from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
 from workprof.units import format_share
 
 OURS = "recognition as it ships"

@@ -13,7 +13,7 @@ from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.phases.words import counter_names, statistic_words
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import SCALE, rows_height
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.timeline import Timeline
 
 EVERY = "all"
 NO_PHASE = "no phase"

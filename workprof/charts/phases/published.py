@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workprof.phases.evaluation.records import Evaluation
+from workprof.phases.evaluation import Evaluation
 
 TABLE_TWO = {"accuracy": 0.93, "precision": 0.95, "recall": 0.93, "f1": 0.93}
 TABLE_THREE = (

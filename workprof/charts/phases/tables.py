@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import workprof
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.timeline import Timeline
 from workprof.records import to_json
 
 

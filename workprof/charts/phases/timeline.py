@@ -15,7 +15,7 @@ from workprof.charts.phases.tables import phase_table
 from workprof.charts.phases.words import counter_names, counter_unit, seconds
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.timeline import Timeline
 from workprof.units import format_share
 
 MOST_POINTS = 1500

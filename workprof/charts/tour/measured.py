@@ -7,7 +7,7 @@ from workprof.charts.phases import most_moving, timeline_chart, timeline_sentenc
 from workprof.charts.text import counted
 from workprof.charts.tour.stop import TourStop
 from workprof.nodes.ranking import Ranking
-from workprof.phases.timeline.records import Timeline
+from workprof.phases.timeline import Timeline
 
 COUNTERS = 4
 """Of a timeline: more panels get too low to be seen from the last row."""

@@ -18,9 +18,9 @@ from workprof.charts.phases import (
     unknown_table,
 )
 from workprof.formats.measured import TELEMETRY
-from workprof.phases.run_list import RunList
-from workprof.phases.settings import EvaluationSettings
-from workprof.phases.timeline.records import TimelineSettings
+from workprof.phases.evaluation import EvaluationSettings
+from workprof.phases.runs import RunList
+from workprof.phases.timeline import TimelineSettings
 from workprof.progress import Progress
 from workprof.report.asking import through_job
 from workprof.report.parts import Content, Kind, Table

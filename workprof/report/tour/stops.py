@@ -20,7 +20,7 @@ from workprof.charts.tour import (
 )
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
-from workprof.phases.timeline.records import TimelineSettings
+from workprof.phases.timeline import TimelineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench

@@ -1,0 +1,457 @@
+"""How well known workloads are recognised and unknown ones rejected."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.phases.fingerprints import Reprints, prints_of
+from workprof.phases.library import MEASURES, Library, LibrarySettings, inner_distances, library_from, library_of
+from workprof.phases.runs import Runs, runs_of
+from workprof.phases.trials import (
+    KnownAnswers,
+    OpenTrial,
+    Split,
+    known_answers,
+    open_trial,
+    stratified_splits,
+)
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """Settings of an evaluation.
+
+    Attributes:
+        library: of each training part.
+        splits: repeated splits of known workloads.
+        test_share: of the runs of each workload, at least one.
+        open_splits: splits in which each workload is left out in turn; these are long.
+        left_out: workloads that are left out together instead, as in the paper's Table III; () = each in turn.
+        trained_elsewhere: `train` holds the runs to learn from, and nothing is split.
+        train_hash: of that dataset, so that results are kept apart.
+    """
+
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+    splits: int = 20
+    test_share: float = 0.3
+    open_splits: int = 2
+    left_out: tuple[str, ...] = ()
+    trained_elsewhere: bool = False
+    train_hash: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.splits <= 1000 or not 0 <= self.open_splits <= self.splits:
+            raise SettingsError(
+                f"splits is {self.splits} and open splits {self.open_splits}; give 1 to 1,000, and no more open ones"
+            )
+        if not 0 < self.test_share < 1:
+            raise SettingsError(f"test share is {self.test_share}; give a share between 0 and 1")
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """One workload over all test runs of it; 0 where a share has no runs."""
+
+    workload: str
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+@dataclass(frozen=True)
+class KnownFigures:
+    """Recognition of held-back runs of known workloads, by nearest workload: a rejection is no error here.
+
+    Attributes:
+        accuracy: share of right answers, rejections left aside.
+        accuracy_sd: over the splits; they share runs, so it is no standard error. NaN for a single split.
+        accuracy_with_rejections: the same where a rejected run counts as wrong; NaN where nothing was rejected in turn.
+        precision: mean over the workloads that were tested, unweighted, like the next two.
+        recall: likewise.
+        f1: likewise.
+        per_class: one per tested workload.
+        workloads: names of the rows and columns of `confusion`.
+        confusion: (n, n) test runs by workload (row) and answer (column).
+        n_splits: repeated splits; 1 with a dataset of its own to learn from.
+        n_test: answers, over all splits.
+        learners: further answers to the same question -> accuracy: 'pair_model', 'boosted_fingerprints' (as
+            published), 'nearest_ed', 'nearest_dtw'.
+        n_truncated: test runs that had more phases than the training runs and were cut for 'boosted_fingerprints'.
+    """
+
+    accuracy: float
+    accuracy_sd: float
+    accuracy_with_rejections: float
+    precision: float
+    recall: float
+    f1: float
+    per_class: tuple[ClassFigures, ...]
+    workloads: tuple[str, ...]
+    confusion: Ints
+    n_splits: int
+    n_test: int
+    learners: dict[str, float]
+    n_truncated: int
+
+
+@dataclass(frozen=True)
+class UnknownFigures:
+    """Runs of a workload that was not learned.
+
+    Attributes:
+        workload: label.
+        nearest: workload -> share of its runs that are nearest to it.
+        rejected_share: answered 'unknown', as they should be.
+        n: answers.
+    """
+
+    workload: str
+    nearest: dict[str, float]
+    rejected_share: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Rejections as c grows.
+
+    Attributes:
+        measure: 'pair_model', 'ed', 'dtw', 'either' (unknown by one of both distances) or 'both'.
+        c: (n,) standard deviations above the mean.
+        rejected: (n,) share of unknown runs that are rejected, mean over their workloads.
+        false_rejects: (n,) share of known runs that are.
+    """
+
+    measure: str
+    c: Floats
+    rejected: Floats
+    false_rejects: Floats
+
+
+@dataclass(frozen=True)
+class InnerDistances:
+    """Distances among the runs of one workload (the paper's Table IV); NaN for a single run."""
+
+    workload: str
+    dtw_mean: float
+    dtw_std: float
+    ed_mean: float
+    ed_std: float
+    n_pairs: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Recognition of known and unknown workloads, measured.
+
+    Attributes:
+        mode: 'corrected' or 'faithful'.
+        counters: that were used.
+        known: see there; None where no tested run is of a known workload.
+        baselines: name -> accuracy on the same test runs.
+        c: standard deviations above the mean up to which a run was accepted, mean over the training parts; NaN where
+            too few runs are known for any limit.
+        unknown: one per workload that was left out or is absent from the other dataset.
+        rejected_share: of unknown runs, mean over their workloads; NaN where there is none.
+        false_reject_share: of held-back known runs, in the same training parts; NaN where there is none.
+        curves: both over c.
+        distances: one per workload.
+        notes: what was filled, dropped or missing.
+        seconds: it took.
+    """
+
+    mode: str
+    counters: tuple[str, ...]
+    known: KnownFigures | None
+    baselines: dict[str, float]
+    c: float
+    unknown: tuple[UnknownFigures, ...]
+    rejected_share: float
+    false_reject_share: float
+    curves: tuple[Curve, ...]
+    distances: tuple[InnerDistances, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+PRINTS_SHARE, KNOWN_SHARE = 0.1, 0.5
+"""Of the progress: fingerprints, then repeated splits, then workloads left out."""
+
+
+def evaluate(
+    frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings, progress: Progress = silent
+) -> Evaluation:
+    """Return how well workloads are recognised: in repeated splits of 'samples', or learned from 'train'.
+
+    Known: every split learns from its training part alone (means, deviations, counters, phases kept, thresholds, c)
+    and answers for the rest. Unknown: in some of the splits each workload is left out in turn; all its runs should be
+    answered 'unknown', and the held-back runs of the others should not. With 'train', the unknown workloads are those
+    that it lacks.
+
+    Args:
+        frames: 'samples', and 'train' where `settings.trained_elsewhere`.
+        settings: see there.
+        progress: told each training part.
+
+    Raises:
+        NotEnoughData: when fewer than two workloads have two runs, or none is labelled.
+    """
+    started = time.perf_counter()
+    if settings.trained_elsewhere:
+        found = _elsewhere(frames, settings, progress)
+    else:
+        found = _repeated(_labelled(runs_of(frames["samples"], settings.library.counters)), settings, progress)
+    return replace(found, seconds=time.perf_counter() - started)
+
+
+def _labelled(runs: Runs) -> Runs:
+    """Return the runs with a workload; the others are counted in a note."""
+    kept = tuple(run for run in runs.runs if run.workload)
+    left = len(runs.runs) - len(kept)
+    notes = (*runs.notes, *(note for run in kept for note in run.notes))
+    told = (f"{left} runs without a workload are left out",) if left else ()
+    dropped = (f"{runs.n_dropped} samples without a time are left out",) if runs.n_dropped else ()
+    return replace(runs, runs=kept, notes=(*told, *dropped, *notes))
+
+
+def _repeated(runs: Runs, settings: EvaluationSettings, progress: Progress) -> Evaluation:
+    labels, counts = np.unique(runs.workloads, return_counts=True)
+    if (counts > 1).sum() < 2:
+        raise NotEnoughData(f"{len(labels)} workloads, {(counts > 1).sum()} of them with two runs; record two of two")
+    reprints = Reprints(runs, settings.library.fingerprints, _part(progress, 0.0, PRINTS_SHARE))
+    splits = stratified_splits(runs.workloads, settings.splits, settings.test_share, settings.library.seed)
+    answers = []
+    for done, split in enumerate(splits):
+        progress(PRINTS_SHARE + (KNOWN_SHARE - PRINTS_SHARE) * done / len(splits), f"split {done + 1} of {len(splits)}")
+        fingerprints, prints = reprints.of(split.train.tolist(), split.test.tolist())
+        library = library_from(fingerprints, runs.step_s, settings.library)
+        train, test = (tuple(runs.runs[i] for i in part) for part in (split.train, split.test))
+        answers.append(known_answers(library, prints, train, test))
+    trials = _left_out(runs, reprints, splits[: settings.open_splits], settings, _part(progress, KNOWN_SHARE, 1.0))
+    everything = range(len(runs.runs))
+    whole = library_from(reprints.of(everything, ())[0], runs.step_s, settings.library)
+    return _evaluation(answers, trials, whole, runs.notes)
+
+
+def _left_out(
+    runs: Runs, reprints: Reprints, splits: tuple[Split, ...], settings: EvaluationSettings, progress: Progress
+) -> list[OpenTrial]:
+    """Return a trial for each split and workload that is left out; none where two workloads are all."""
+    labels = np.array(runs.workloads)
+    turns = [(split, group) for split in splits for group in _groups(runs, settings)]
+    trials = []
+    for done, (split, group) in enumerate(turns):
+        progress(done / len(turns), f"without {', '.join(group)}: {done + 1} of {len(turns)}")
+        out = np.isin(labels, group)
+        train = split.train[~out[split.train]]
+        asked = np.concatenate([split.test[~out[split.test]], np.flatnonzero(out)])
+        fingerprints, prints = reprints.of(train.tolist(), asked.tolist())
+        trials.append(open_trial(library_from(fingerprints, runs.step_s, settings.library), prints))
+    return trials
+
+
+def _groups(runs: Runs, settings: EvaluationSettings) -> list[tuple[str, ...]]:
+    """Return the workloads that are left out together, one group for each trial of a split."""
+    names = sorted(set(runs.workloads))
+    absent = [name for name in settings.left_out if name not in names]
+    if absent or len(names) < len(settings.left_out) + 2:
+        if settings.left_out:
+            raise SettingsError(f"{', '.join(settings.left_out)} cannot be left out; keep two of {', '.join(names)}")
+        return []
+    if settings.left_out:
+        return [settings.left_out]
+    return [(name,) for name in names] if len(names) > 2 else []
+
+
+def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings, progress: Progress) -> Evaluation:
+    """Return the answers of a library of 'train' for 'samples'."""
+    train = _labelled(runs_of(frames["train"], settings.library.counters))
+    test = _labelled(runs_of(frames["samples"], train.counters))
+    if not test.runs:
+        raise NotEnoughData("no run of the dataset has a workload; label the runs to judge the answers by")
+    library = library_of(train, settings.library, _part(progress, 0.0, PRINTS_SHARE))
+    prints = prints_of(
+        test.runs,
+        library.fingerprints.normaliser,
+        settings.library.fingerprints,
+        _part(progress, PRINTS_SHARE, KNOWN_SHARE),
+    )
+    trial = open_trial(library, prints, _part(progress, KNOWN_SHARE, 1.0))
+    shared = [i for i, run in enumerate(test.runs) if run.workload in set(library.labels)]
+    known = [prints[i] for i in shared]
+    answers = [known_answers(library, known, train.runs, tuple(test.runs[i] for i in shared))] if shared else []
+    lacking = tuple(
+        f"{one.name} lacks {len(one.missing)} counters of training; they count as zero" for one in prints if one.missing
+    )
+    paced = (f"steps are {test.step_s:g} s, those of training {train.step_s:g} s; phases are compared step by step",)
+    notes = (*(paced if test.step_s != train.step_s else ()), *train.notes, *test.notes, *lacking)
+    return _evaluation(answers, [trial], library, notes)
+
+
+def _evaluation(
+    answers: list[KnownAnswers], trials: list[OpenTrial], library: Library, notes: tuple[str, ...]
+) -> Evaluation:
+    unknown = unknown_figures(trials)
+    known = known_figures(answers, trials) if answers else None
+    limits = [trial.c for trial in trials if np.isfinite(trial.c)]
+    rejected = [one.rejected_share for one in unknown]
+    dropped = library.fingerprints.normaliser.dropped
+    told = (f"{len(dropped)} counters miss too much of training and are dropped: {', '.join(dropped[:5])}",)
+    return Evaluation(
+        mode=library.settings.mode,
+        counters=library.fingerprints.normaliser.counters,
+        known=known,
+        baselines=baseline_accuracies(answers),
+        c=float(np.mean(limits)) if limits else float("nan"),
+        unknown=unknown,
+        rejected_share=float(np.mean(rejected)) if rejected else float("nan"),
+        false_reject_share=false_reject_share(trials),
+        curves=curves_of(trials),
+        distances=_inner(library),
+        notes=(*notes, *(told if dropped else ())),
+        seconds=0.0,
+    )
+
+
+def _inner(library: Library) -> tuple[InnerDistances, ...]:
+    """Return the distances among the runs of each workload, with the spread of its own pairs."""
+    found, labels = {}, np.array(library.labels)
+    for measure in MEASURES:
+        inner = inner_distances(library.prints, library.scale, library.settings, measure)
+        for name in np.unique(labels):
+            own = inner[np.ix_(labels == name, labels == name)]
+            found[str(name), measure] = own[np.triu_indices(len(own), 1)]
+    return tuple(
+        InnerDistances(name, *_mean_sd(found[name, "dtw"]), *_mean_sd(found[name, "ed"]), len(found[name, "ed"]))
+        for name in sorted(set(library.labels))
+    )
+
+
+def _mean_sd(values: Floats) -> tuple[float, float]:
+    return (float(values.mean()), float(values.std())) if len(values) else (float("nan"), float("nan"))
+
+
+def _part(progress: Progress, first: float, last: float) -> Progress:
+    return lambda share, message: progress(first + (last - first) * (share or 0.0), message)
+
+
+def known_figures(answers: Sequence[KnownAnswers], trials: Sequence[OpenTrial]) -> KnownFigures:
+    """Return the figures of all test runs of all splits."""
+    truth = [name for one in answers for name in one.truth]
+    ours = [name for one in answers for name in one.ours]
+    names = tuple(sorted({*truth, *ours}))
+    confusion = _confusion(truth, ours, names)
+    each = [_accuracy(one.truth, one.ours) for one in answers]
+    classes = tuple(_class_figures(name, confusion, i) for i, name in enumerate(names) if confusion[i].sum())
+    precision, recall, f1 = (
+        float(np.mean([getattr(one, name) for one in classes])) for name in ("precision", "recall", "f1")
+    )
+    return KnownFigures(
+        accuracy=_accuracy(truth, ours),
+        accuracy_sd=float(np.std(each, ddof=1)) if len(each) > 1 else float("nan"),
+        accuracy_with_rejections=_with_rejections(trials),
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        per_class=classes,
+        workloads=names,
+        confusion=confusion,
+        n_splits=len(answers),
+        n_test=len(truth),
+        learners=_accuracies(answers, "learners"),
+        n_truncated=sum(one.n_truncated for one in answers),
+    )
+
+
+def baseline_accuracies(answers: Sequence[KnownAnswers]) -> dict[str, float]:
+    """Return the accuracy of each baseline over all test runs of all splits."""
+    return _accuracies(answers, "baselines")
+
+
+def _accuracies(answers: Sequence[KnownAnswers], kind: str) -> dict[str, float]:
+    names = list(getattr(answers[0], kind)) if answers else []
+    truth = [name for one in answers for name in one.truth]
+    return {name: _accuracy(truth, [own for one in answers for own in getattr(one, kind)[name]]) for name in names}
+
+
+def _accuracy(truth: Sequence[str], found: Sequence[str]) -> float:
+    return float(np.mean([a == b for a, b in zip(truth, found, strict=True)]))
+
+
+def _confusion(truth: Sequence[str], found: Sequence[str], names: tuple[str, ...]) -> Ints:
+    table = np.zeros((len(names), len(names)), dtype=np.int64)
+    for a, b in zip(truth, found, strict=True):
+        table[names.index(a), names.index(b)] += 1
+    return table
+
+
+def _class_figures(name: str, confusion: Ints, i: int) -> ClassFigures:
+    hits, answered, support = int(confusion[i, i]), int(confusion[:, i].sum()), int(confusion[i].sum())
+    precision, recall = hits / answered if answered else 0.0, hits / support
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    return ClassFigures(name, precision, recall, f1, support)
+
+
+def _with_rejections(trials: Sequence[OpenTrial]) -> float:
+    """Return the share of known runs that were accepted as what they are, over the open trials."""
+    right = [hit and not out for trial in trials for hit, out in trial.known_right_and_rejected()]
+    return float(np.mean(right)) if right else float("nan")
+
+
+GRID_C = tuple(round(float(c), 2) for c in np.arange(-1.0, 6.01, 0.1))
+"""Where the curves are drawn, in standard deviations above the mean."""
+
+
+def unknown_figures(trials: Sequence[OpenTrial]) -> tuple[UnknownFigures, ...]:
+    """Return the figures of each workload that was not learned, over all trials."""
+    rows: dict[str, list[tuple[str, bool]]] = {}
+    for trial in trials:
+        for truth, nearest, rejected in zip(trial.truth, trial.deciding.nearest, trial.deciding.rejected, strict=True):
+            if truth not in trial.learned:
+                rows.setdefault(truth, []).append((nearest, bool(rejected)))
+    return tuple(_figures(name, own) for name, own in sorted(rows.items()))
+
+
+def false_reject_share(trials: Sequence[OpenTrial]) -> float:
+    """Return the share of runs of learned workloads that were rejected; NaN where there is none."""
+    rejected = [out for trial in trials for _, out in trial.known_right_and_rejected()]
+    return float(np.mean(rejected)) if rejected else float("nan")
+
+
+def curves_of(trials: Sequence[OpenTrial]) -> tuple[Curve, ...]:
+    """Return rejections over c of every measure; a run without a threshold is never rejected."""
+    names = list(trials[0].answers) if trials else []
+    return tuple(_curve(name, trials) for name in names)
+
+
+def _figures(name: str, rows: list[tuple[str, bool]]) -> UnknownFigures:
+    nearest = [near for near, _ in rows]
+    shares = {
+        near: nearest.count(near) / len(rows) for near in sorted(set(nearest), key=lambda one: -nearest.count(one))
+    }
+    return UnknownFigures(name, shares, float(np.mean([out for _, out in rows])), len(rows))
+
+
+def _curve(measure: str, trials: Sequence[OpenTrial]) -> Curve:
+    grid = np.array(GRID_C)
+    known: list[Bools] = []
+    unknown: dict[str, list[Bools]] = {}
+    for trial in trials:
+        above = trial.answers[measure].standing[:, None] > grid[None]
+        for name, is_known, row in zip(trial.truth, trial.known, above, strict=True):
+            known.append(row) if is_known else unknown.setdefault(name, []).append(row)
+    nothing = np.full(len(grid), np.nan)
+    rejected = np.mean([np.mean(rows, axis=0) for rows in unknown.values()], axis=0) if unknown else nothing
+    return Curve(measure, grid, rejected, np.mean(known, axis=0) if known else nothing)

@@ -1,1 +1,0 @@
-"""How well known workloads are recognised and unknown ones rejected."""

@@ -1,0 +1,460 @@
+"""One run to look at: its counters as recorded and their phases; two runs laid over each other."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData, SettingsError
+from workprof.phases.changepoints import NEAR_SAMPLES, ChangePoints, change_points
+from workprof.phases.fingerprints import (
+    STATISTICS,
+    Fingerprint,
+    fingerprint,
+    fingerprint_of_phases,
+    fit_normaliser,
+    normalised,
+)
+from workprof.phases.library import LibrarySettings
+from workprof.phases.runs import Run, Runs, find_run, runs_of
+from workprof.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class DetectSettings:
+    """Settings of the phases of one run.
+
+    Attributes:
+        run: 'run', or 'workload/run' where several workloads have one of that name; '' = the first run.
+        library: counters and fingerprints; normalised over all runs of the dataset.
+    """
+
+    run: str = ""
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+
+
+@dataclass(frozen=True)
+class CounterPhases:
+    """Phases of one counter.
+
+    Attributes:
+        counter: name.
+        change_points_s: (n_phases - 1,) seconds from the start of the run at which a new phase begins.
+        start_s: (n_phases,) beginnings.
+        end_s: (n_phases,) ends.
+        mean: (n_phases,) in the counter's own unit; NaN for a phase without a sample.
+        sd: (n_phases,) likewise, population form.
+        statistics: (n_phases, k) as in the fingerprint, in standard deviations.
+        note: why nothing was looked for, else ''.
+    """
+
+    counter: str
+    change_points_s: Floats
+    start_s: Floats
+    end_s: Floats
+    mean: Floats
+    sd: Floats
+    statistics: Floats
+    note: str
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Phases of one run.
+
+    Attributes:
+        workload: its label, '' where unknown.
+        run: its name.
+        n_samples: T.
+        step_s: of the grid.
+        counters: one per counter that is kept.
+        statistic_names: of the columns of `CounterPhases.statistics`.
+        dropped: counters that miss too much of the dataset.
+        notes: what was done to the samples.
+        seconds: it took.
+    """
+
+    workload: str
+    run: str
+    n_samples: int
+    step_s: float
+    counters: tuple[CounterPhases, ...]
+    statistic_names: tuple[str, ...]
+    dropped: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progress: Progress = silent) -> Phases:
+    """Return the phases of one run of 'samples'; means and deviations are those of all its runs.
+
+    Raises:
+        SettingsError: when there is no such run.
+        NotEnoughData: when no counter has enough samples.
+    """
+    started = time.perf_counter()
+    runs, asked = runs_of(frames["samples"], settings.library.counters), settings.library.fingerprints
+    run = runs.runs[find_run(runs, settings.run)]
+    known = fit_normaliser(runs.runs, runs.counters, asked)
+    found = fingerprint(run, known, asked, progress)
+    values = np.array(run.values)[known.kept]
+    return Phases(
+        workload=run.workload,
+        run=run.run,
+        n_samples=found.n_samples,
+        step_s=runs.step_s,
+        counters=tuple(_counter(name, i, found, values[i], runs.step_s) for i, name in enumerate(known.counters)),
+        statistic_names=STATISTICS[asked.distribution],
+        dropped=known.dropped,
+        notes=(*runs.notes, *run.notes),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _counter(name: str, i: int, found: Fingerprint, series: Floats, step_s: float) -> CounterPhases:
+    changes = found.boundaries_of(i)
+    edges = np.array([0, *changes.tolist(), found.n_samples])
+    pieces = [series[a:b][~np.isnan(series[a:b])] for a, b in itertools.pairwise(edges)]
+    return CounterPhases(
+        counter=name,
+        change_points_s=np.asarray(changes * step_s, dtype=np.float64),
+        start_s=edges[:-1] * step_s,
+        end_s=edges[1:] * step_s,
+        mean=np.array([piece.mean() if len(piece) else np.nan for piece in pieces]),
+        sd=np.array([piece.std() if len(piece) else np.nan for piece in pieces]),
+        statistics=np.array(found.values)[i, : found.n_phases[i]],
+        note=_note(name, found, i, series),
+    )
+
+
+def _note(name: str, found: Fingerprint, i: int, series: Floats) -> str:
+    if name in found.missing:
+        return "the run lacks this counter"
+    if not found.flags[i]:
+        return ""
+    missing = int(np.isnan(series).sum())
+    if missing > len(series) / 2:
+        return f"{missing} of {len(series)} samples are missing"
+    return "constant" if np.nanmin(series) == np.nanmax(series) else f"{len(series)} samples are too few or too even"
+
+
+EVERY_COUNTER = ""
+
+
+@dataclass(frozen=True)
+class OwnBoundaries:
+    """Boundaries set by hand, in the place of those that are found.
+
+    Attributes:
+        counter: name, '' = every counter.
+        at_s: times as recorded, at which a new phase begins; () = one phase.
+    """
+
+    counter: str
+    at_s: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not all(np.isfinite(self.at_s)):
+            raise SettingsError(f"boundaries are {self.at_s}; give seconds as finite numbers")
+
+
+@dataclass(frozen=True)
+class TimelineSettings:
+    """Settings of a look at one run.
+
+    Attributes:
+        run: 'run' or 'workload/run'; '' = the first.
+        from_s: where the stretch begins, as recorded; None = with the run.
+        to_s: where it ends; None = with the run.
+        own: boundaries set by hand.
+        library: counters, normalisation over all runs of the dataset, and how phases are found.
+    """
+
+    run: str = ""
+    from_s: float | None = None
+    to_s: float | None = None
+    own: tuple[OwnBoundaries, ...] = ()
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+
+    def __post_init__(self) -> None:
+        if self.from_s is not None and self.to_s is not None and not self.from_s < self.to_s:
+            raise SettingsError(f"the window is {self.from_s:g} to {self.to_s:g} s; give an end after its beginning")
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A look at one run.
+
+    Attributes:
+        counters: names, in the order of the arrays.
+        step_s: of the grid.
+        start_s: where the stretch begins, as recorded.
+        run_from_s: where the run begins.
+        run_to_s: where it ends.
+        recorded: (n_counters, T) values as recorded, NaN = missing.
+        fingerprint: of the stretch.
+        statistics: names of its last axis.
+        agreement: (T,) share of the usable counters with a change within one sample, 0-1.
+        movement: (n_counters,) variance of the normalised counter in the stretch: 1 = as over all runs.
+        edited: (n_counters,) the boundaries were set by hand.
+        hazard_samples: expected length of a phase that was assumed.
+        notes: what was done to the samples, and what could not be.
+        seconds: it took.
+    """
+
+    counters: tuple[str, ...]
+    step_s: float
+    start_s: float
+    run_from_s: float
+    run_to_s: float
+    recorded: Floats
+    fingerprint: Fingerprint
+    statistics: tuple[str, ...]
+    agreement: Floats
+    movement: Floats
+    edited: Bools
+    hazard_samples: float
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def end_s(self) -> float:
+        """Where the stretch ends, as recorded."""
+        return self.start_s + int(self.recorded.shape[1]) * self.step_s
+
+    @property
+    def times_s(self) -> Floats:
+        """(T,) end of each step, as recorded."""
+        return np.asarray(self.start_s + (np.arange(self.recorded.shape[1]) + 1) * self.step_s, dtype=np.float64)
+
+    def boundaries_s(self, counter: int) -> Floats:
+        """Return where new phases of a counter begin (n,), as recorded."""
+        return np.asarray(self.start_s + self.fingerprint.boundaries_of(counter) * self.step_s, dtype=np.float64)
+
+    def statistic(self, name: str) -> Floats:
+        """Return one statistic of every phase (n_counters, q), zero beyond a counter's own phases."""
+        result: Floats = self.fingerprint.values[:, :, self.statistics.index(name)]
+        return result
+
+
+def timeline_of(runs: Runs, settings: TimelineSettings, progress: Progress = silent) -> Timeline:
+    """Return one of the runs with its phases.
+
+    Raises:
+        SettingsError: for a run or a counter that is not there.
+        NotEnoughData: when the window holds no sample.
+    """
+    started = time.perf_counter()
+    whole = runs.runs[find_run(runs, settings.run)]
+    run = _stretch(whole, runs.step_s, settings)
+    asked = settings.library.fingerprints
+    known = fit_normaliser(runs.runs, runs.counters, asked)
+    series = normalised(run, known, asked)
+    found = change_points(series.for_phases, asked.change_points, progress)
+    changes = _with_own(found, known.counters, run, runs.step_s, settings.own)
+    flags: Bools = found.constant | found.mostly_missing | found.short
+    edited = np.array([_own(name, settings.own) is not None for name in known.counters])
+    return Timeline(
+        counters=known.counters,
+        step_s=runs.step_s,
+        start_s=run.start_s,
+        run_from_s=whole.start_s,
+        run_to_s=whole.start_s + whole.values.shape[1] * runs.step_s,
+        recorded=run.values[known.kept],
+        fingerprint=fingerprint_of_phases(run, series, changes, flags, asked.distribution),
+        statistics=STATISTICS[asked.distribution],
+        agreement=_agreement(changes, flags, found.n_samples),
+        movement=_movement(series.for_statistics),
+        edited=edited,
+        hazard_samples=found.hazard_samples,
+        notes=(*runs.notes, *run.notes, *_notes(found, known.counters, known.dropped, asked.change_points.min_samples)),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _stretch(run: Run, step_s: float, settings: TimelineSettings) -> Run:
+    """Return the part of a run between two times, whole steps."""
+    length = run.values.shape[1]
+    first = 0 if settings.from_s is None else max(0, round((settings.from_s - run.start_s) / step_s))
+    end = length if settings.to_s is None else min(length, round((settings.to_s - run.start_s) / step_s))
+    if end <= first:
+        raise NotEnoughData(
+            f"run {run.name} has no sample from {settings.from_s} to {settings.to_s} s; it lasts from {run.start_s:g} "
+            f"to {run.start_s + length * step_s:g} s"
+        )
+    return replace(run, values=run.values[:, first:end], start_s=run.start_s + first * step_s)
+
+
+def _own(counter: str, own: tuple[OwnBoundaries, ...]) -> tuple[float, ...] | None:
+    """Return the boundaries of a counter that were set by hand; its own go before those of every counter."""
+    said = {one.counter: one.at_s for one in own}
+    return said.get(counter, said.get(EVERY_COUNTER))
+
+
+def _with_own(
+    found: ChangePoints, counters: tuple[str, ...], run: Run, step_s: float, own: tuple[OwnBoundaries, ...]
+) -> list[Ints]:
+    """Return the changes of each counter, those set by hand in the place of those found."""
+    unknown = {one.counter for one in own} - {*counters, EVERY_COUNTER}
+    if unknown:
+        raise SettingsError(f"boundaries are given for {', '.join(sorted(unknown))}, which is no counter of this run")
+    result = []
+    for i, name in enumerate(counters):
+        at_s = _own(name, own)
+        if at_s is None:
+            result.append(found.boundaries_of(i))
+            continue
+        samples = np.unique(np.round((np.array(at_s) - run.start_s) / step_s)).astype(np.int64)
+        result.append(samples[(samples > 0) & (samples < found.n_samples)])
+    return result
+
+
+def _agreement(changes: list[Ints], flags: Bools, n_samples: int) -> Floats:
+    """Return the share of usable counters with a change near each sample (T,); see `ChangePoints.agreement`."""
+    usable = [own for own, flag in zip(changes, flags, strict=True) if not flag]
+    total = np.zeros(n_samples)
+    for own in usable:
+        near = own[:, None] + np.arange(-NEAR_SAMPLES, NEAR_SAMPLES + 1)
+        total[np.unique(near[(near >= 0) & (near < n_samples)])] += 1
+    return total / max(1, len(usable))
+
+
+def _movement(series: Floats) -> Floats:
+    present = np.isfinite(series)
+    count = np.maximum(present.sum(axis=1), 1)
+    mean = np.where(present, series, 0.0).sum(axis=1) / count
+    result: Floats = (np.where(present, series - mean[:, None], 0.0) ** 2).sum(axis=1) / count
+    return result
+
+
+def _notes(
+    found: ChangePoints, counters: tuple[str, ...], dropped: tuple[str, ...], min_samples: int
+) -> tuple[str, ...]:
+    """Return which counters could not be searched and why, and whether the stretch is too short."""
+    missing = found.mostly_missing | (found.short & (found.n_missing > 0))
+    told = [
+        (found.constant & ~missing, "constant here: one phase"),
+        (missing, "missing more than half of their samples here: one phase"),
+    ]
+    notes = [f"{int(flag.sum())} counters are {words}: {_some(counters, flag)}" for flag, words in told if flag.any()]
+    if dropped:
+        notes.append(
+            f"{len(dropped)} counters miss more than a fifth of all samples and were left out: {', '.join(dropped[:5])}"
+        )
+    if found.n_samples < 2 * min_samples:
+        notes.append(
+            f"{found.n_samples} samples are fewer than two phases of at least {min_samples}: there can be no change; "
+            "widen the window or lower the shortest phase"
+        )
+    return tuple(notes)
+
+
+def _some(counters: tuple[str, ...], flag: Bools) -> str:
+    names = [name for name, own in zip(counters, flag, strict=True) if own]
+    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+
+
+def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, progress: Progress) -> Timeline:
+    """Return one run of `frames['samples']`, or a stretch of it, with its phases.
+
+    Raises:
+        SettingsError: for a run or a counter that is not there.
+        NotEnoughData: when the window holds no sample.
+    """
+    return timeline_of(runs_of(frames["samples"], settings.library.counters), settings, progress)
+
+
+@dataclass(frozen=True)
+class AlignmentSettings:
+    """Which runs are aligned.
+
+    Attributes:
+        first: a run of the dataset.
+        second: a run of the library.
+        train_hash: of the dataset that the library comes from; '' = the same dataset.
+        library: counters, and normalisation over all runs of the library's dataset.
+    """
+
+    first: str
+    second: str
+    train_hash: str = ""
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+
+
+@dataclass(frozen=True)
+class AlignedRuns:
+    """Two runs laid over each other.
+
+    Attributes:
+        first: name.
+        second: name.
+        step_s: of the grid.
+        n_counters: that were compared.
+        alignment: the path in samples.
+    """
+
+    first: str
+    second: str
+    step_s: float
+    n_counters: int
+    alignment: Alignment
+
+
+def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings, progress: Progress) -> AlignedRuns:
+    """Return how a run of 'samples' goes together with one of 'train', or of 'samples' where there is none.
+
+    Raises:
+        SettingsError: when there is no such run.
+    """
+    samples = runs_of(frames["samples"], settings.library.counters)
+    train = runs_of(frames["train"], samples.counters) if "train" in frames else samples
+    known = fit_normaliser(train.runs, train.counters, settings.library.fingerprints)
+    progress(0.5, "aligning")
+    first = samples.runs[find_run(samples, settings.first)]
+    second = train.runs[find_run(train, settings.second)]
+    series = [normalised(run, known, settings.library.fingerprints).for_statistics for run in (first, second)]
+    return AlignedRuns(first.name, second.name, samples.step_s, len(known.counters), alignment_of(*series))
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Two runs laid over each other.
+
+    Attributes:
+        path: (n_steps, 2) samples of the first and the second run that go together, both rising.
+        cost: sum of Manhattan distances along the path.
+        mean_cost: that per step and counter.
+    """
+
+    path: Ints
+    cost: float
+    mean_cost: float
+
+
+def alignment_of(first: Floats, second: Floats) -> Alignment:
+    """Return how two runs go together with the least Manhattan distance over all counters.
+
+    Args:
+        first: (n_counters, T) normalised series, see `normalised`; missing samples count as the mean, 0.
+        second: (n_counters, T') likewise.
+
+    Raises:
+        NotEnoughData: when a run has no sample, or the counters differ in number.
+    """
+    if first.shape[0] != second.shape[0] or 0 in (*first.shape, *second.shape):
+        raise NotEnoughData(f"runs of {first.shape} and {second.shape} counters and samples cannot be aligned")
+    from tslearn.metrics import dtw_path_from_metric  # noqa: PLC0415  heavy
+
+    one, other = (np.ascontiguousarray(np.nan_to_num(series).T) for series in (first, second))
+    path, cost = dtw_path_from_metric(one, other, metric="cityblock")
+    steps = np.array(path, dtype=np.int64)
+    return Alignment(steps, float(cost), float(cost) / (len(steps) * len(first)))

@@ -1,1 +1,0 @@
-"""One run, or two laid over each other, to look at."""

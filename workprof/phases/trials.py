@@ -1,0 +1,326 @@
+"""One training part put to the test: answers for known and unknown runs, ours and those it is compared with.
+
+Compared with: distances, the learner of the paper (boosted trees on flattened fingerprints), and recognition without
+phases (the most frequent workload, the nearest means, boosted trees on means).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.errors import NotEnoughData
+from workprof.phases.detector import Detector, fit_pair_model
+from workprof.phases.fingerprints import Fingerprint, digests_of, padded
+from workprof.phases.library import MEASURES, Library, LibrarySettings
+from workprof.phases.matching import detector_of
+from workprof.phases.runs import Run
+from workprof.phases.similarity import accepts, euclidean, warping
+from workprof.progress import Progress, silent
+
+
+@dataclass(frozen=True)
+class Split:
+    """Positions of runs.
+
+    Attributes:
+        train: to learn from.
+        test: runs of the same workloads that are held back.
+    """
+
+    train: Ints
+    test: Ints
+
+
+def stratified_splits(workloads: Sequence[str], n_splits: int, test_share: float, seed: int) -> tuple[Split, ...]:
+    """Return splits that hold back max(1, round(share * n)) runs of each workload with at least two.
+
+    A workload with one run has it in training. A proportional rule over all rows would leave some workloads of four
+    runs with two to learn from, too few for a threshold.
+    """
+    labels, draw = np.array(workloads), np.random.default_rng(seed)
+    return tuple(_split(labels, test_share, draw) for _ in range(n_splits))
+
+
+def _split(labels: Ints, test_share: float, draw: np.random.Generator) -> Split:
+    test = []
+    for label in np.unique(labels):
+        own = np.flatnonzero(labels == label)
+        n_test = min(len(own) - 1, max(1, round(test_share * len(own))))
+        test.append(draw.choice(own, n_test, replace=False))
+    held = np.sort(np.concatenate(test))
+    return Split(np.setdiff1d(np.arange(len(labels)), held), held)
+
+
+PAIR_MODEL = "pair_model"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one measure says of runs.
+
+    Attributes:
+        nearest: workload of each run.
+        standing: (n_runs,) standard deviations above the mean at which the nearest workload lies; NaN = no threshold.
+        rejected: (n_runs,) answered 'unknown'.
+    """
+
+    nearest: tuple[str, ...]
+    standing: Floats
+    rejected: Bools
+
+
+def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> Answers:
+    """Return the answers of the pair model."""
+    scores = detector.model.unlikeness(digests_of(tuple(prints)))
+    best, score = scores.argmin(axis=1), scores.min(axis=1)
+    known = detector.limits
+    standing = np.full(len(score), np.nan) if known is None else (score - known.mean) / known.sd
+    return Answers(tuple(detector.workloads[i] for i in best), standing, score > detector.limit)
+
+
+def by_distances(library: Library, prints: Sequence[Fingerprint]) -> dict[str, Answers]:
+    """Return the answers by Euclidean and by warped distance, and 'either' and 'both' of their rejections."""
+    found = {measure: _by_distance(library, prints, measure) for measure in MEASURES}
+    ed, dtw = found["ed"], found["dtw"]
+    either = Answers(ed.nearest, np.fmax(ed.standing, dtw.standing), ed.rejected | dtw.rejected)
+    both = Answers(ed.nearest, np.fmin(ed.standing, dtw.standing), ed.rejected & dtw.rejected)
+    return {**found, "either": either, "both": both}
+
+
+def decided(library: Library, detector: Detector | None, prints: Sequence[Fingerprint]) -> dict[str, Answers]:
+    """Return the answers of every measure, those that decide first."""
+    distances = by_distances(library, prints)
+    return distances if detector is None else {PAIR_MODEL: by_pairs(detector, prints), **distances}
+
+
+def candidates(library: Library, one: Fingerprint, settings: LibrarySettings) -> Bools:
+    """Return which training runs a run is compared with (n_train,).
+
+    Source:
+        CWD: those with as many phases. Ours: all, as the shorter is looked for inside the longer.
+    """
+    same = np.array([known.phases == one.phases for known in library.prints])
+    if settings.mode == "faithful" and same.any():
+        return same
+    return np.ones(len(same), dtype=np.bool_)
+
+
+def _by_distance(library: Library, prints: Sequence[Fingerprint], measure: str) -> Answers:
+    settings, distance = library.settings.match, euclidean if measure == "ed" else warping
+    labels = np.array(library.labels)
+    nearest, standing, rejected = [], [], []
+    for one in prints:
+        which = np.flatnonzero(candidates(library, one, library.settings))
+        values = [distance(library.prints[i], one, library.scale, settings).value for i in which]
+        best = int(np.argmin(values))
+        name, value = str(labels[which[best]]), values[best]
+        threshold = library.threshold(measure, name)
+        nearest.append(name)
+        standing.append((value - threshold.mean) / threshold.sd if threshold.usable and threshold.sd > 0 else np.nan)
+        accepted = accepts(threshold, value, library.c[measure], two_sided=settings.two_sided)
+        rejected.append(accepted is False)
+    return Answers(tuple(nearest), np.array(standing), np.array(rejected, dtype=np.bool_))
+
+
+N_TREES = 100
+DEPTH = 3
+ROW_SHARE = 0.8
+"""On few rows and thousands of columns; a square root of the columns per split is as good as all and much quicker."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A fitted learner; in memory only.
+
+    Attributes:
+        trees: the model.
+        phases: to which every fingerprint is cut or padded: the most of the training runs.
+        workloads: in the order of the columns of `probabilities`.
+    """
+
+    trees: Any
+    phases: int
+    workloads: tuple[str, ...]
+
+    def probabilities(self, prints: Sequence[Fingerprint]) -> Floats:
+        """Return the probability of each workload (n_runs, n_workloads)."""
+        result: Floats = self.trees.predict_proba(flattened(prints, self.phases))
+        return result
+
+    def truncated(self, prints: Sequence[Fingerprint]) -> Bools:
+        """Return which runs had more phases than the training runs and were cut (n_runs,)."""
+        return np.array([one.phases > self.phases for one in prints])
+
+
+def fit_learner(prints: Sequence[Fingerprint], seed: int) -> Learner:
+    """Return a learner of labelled fingerprints.
+
+    Raises:
+        NotEnoughData: when there are fewer than two workloads.
+
+    Source:
+        CWD: gradient-boosted trees on fingerprints, "binary" while its Table III has several classes; ours has several.
+    """
+    phases = max(one.phases for one in prints)
+    labels = np.array([one.workload for one in prints])
+    trees = boosted(flattened(prints, phases), labels, seed)
+    return Learner(trees, phases, tuple(str(name) for name in trees.classes_))
+
+
+def boosted(features: Floats, labels: Any, seed: int) -> Any:
+    """Return boosted trees as the learner and its baseline without phases have them.
+
+    Raises:
+        NotEnoughData: when there are fewer than two workloads.
+    """
+    from sklearn.ensemble import GradientBoostingClassifier  # noqa: PLC0415  heavy
+
+    if len(np.unique(labels)) < 2:
+        raise NotEnoughData("one workload gives nothing to tell apart; give at least two")
+    trees = GradientBoostingClassifier(
+        n_estimators=N_TREES, max_depth=DEPTH, max_features="sqrt", subsample=ROW_SHARE, random_state=seed
+    )
+    return trees.fit(features, labels)
+
+
+def flattened(prints: Sequence[Fingerprint], phases: int) -> Floats:
+    """Return fingerprints as rows (n_runs, n_counters * phases * k)."""
+    return np.array([padded(one.values, phases).ravel() for one in prints])
+
+
+BASELINES = ("majority", "nearest_means", "boosted_means")
+
+
+def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -> dict[str, list[str]]:
+    """Return what each baseline takes the test runs for.
+
+    'majority': the most frequent workload of training. 'nearest_means': the training run whose counter means are
+    nearest, in standard deviations of training. 'boosted_means': boosted trees on mean and deviation of each counter
+    over the whole run.
+    """
+    labels = np.array([run.workload for run in train])
+    names, counts = np.unique(labels, return_counts=True)
+    before, after = _summaries(train), _summaries(test)
+    n = before.shape[1] // 2
+    trees = boosted(before, labels, seed)
+    return {
+        "majority": [str(names[counts.argmax()])] * len(test),
+        "nearest_means": [str(labels[i]) for i in _nearest(before[:, :n], after[:, :n])],
+        "boosted_means": [str(name) for name in trees.predict(after)],
+    }
+
+
+def _summaries(runs: Sequence[Run]) -> Floats:
+    """Return mean and deviation of each counter (n_runs, 2 * n_counters); 0 where it is missing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a counter without a sample
+        rows = [np.concatenate([np.nanmean(run.values, axis=1), np.nanstd(run.values, axis=1)]) for run in runs]
+    result: Floats = np.nan_to_num(np.array(rows))
+    return result
+
+
+def _nearest(before: Floats, after: Floats) -> list[int]:
+    mean, sd = before.mean(axis=0), before.std(axis=0)
+    sd[sd == 0] = 1.0
+    known, asked = (before - mean) / sd, (after - mean) / sd
+    return [int(((known - one) ** 2).sum(axis=1).argmin()) for one in asked]
+
+
+PUBLISHED = "boosted_fingerprints"
+
+
+@dataclass(frozen=True)
+class KnownAnswers:
+    """Answers of one training part.
+
+    Attributes:
+        truth: workload of each test run.
+        ours: what recognition answers, in the mode that was asked for.
+        learners: name -> answers.
+        baselines: name -> answers.
+        n_truncated: see `KnownFigures`.
+    """
+
+    truth: tuple[str, ...]
+    ours: tuple[str, ...]
+    learners: dict[str, tuple[str, ...]]
+    baselines: dict[str, tuple[str, ...]]
+    n_truncated: int
+
+
+def known_answers(
+    library: Library, prints: Sequence[Fingerprint], train: Sequence[Run], test: Sequence[Run]
+) -> KnownAnswers:
+    """Return the answers for test runs; the runs themselves are for the baselines, which know no phases."""
+    seed = library.settings.seed
+    learner = fit_learner(library.prints, seed)
+    best = learner.probabilities(prints).argmax(axis=1)
+    distances = by_distances(library, prints)
+    learners = {
+        PUBLISHED: tuple(learner.workloads[i] for i in best),
+        "nearest_ed": distances["ed"].nearest,
+        "nearest_dtw": distances["dtw"].nearest,
+    }
+    pairs = _pair_answers(library, prints) if library.settings.mode == "corrected" else None
+    if pairs is not None:
+        learners = {PAIR_MODEL: pairs, **learners}
+    ours = learners[PUBLISHED] if pairs is None else pairs
+    baselines = {name: tuple(own) for name, own in baseline_predictions(train, test, seed).items()}
+    truth = tuple(one.workload for one in prints)
+    return KnownAnswers(truth, ours, learners, baselines, int(learner.truncated(prints).sum()))
+
+
+def _pair_answers(library: Library, prints: Sequence[Fingerprint]) -> tuple[str, ...] | None:
+    names = sorted(set(library.labels))
+    numbers = np.array([names.index(name) for name in library.labels], dtype=np.int64)
+    try:
+        model = fit_pair_model(digests_of(library.prints), numbers, library.settings.seed)
+    except NotEnoughData:
+        return None
+    return tuple(names[i] for i in model.unlikeness(digests_of(tuple(prints))).argmin(axis=1))
+
+
+@dataclass(frozen=True)
+class OpenTrial:
+    """Answers of one training part.
+
+    Attributes:
+        truth: workload of each asked run.
+        learned: workloads of the training part.
+        answers: measure -> answers; the first one decides.
+        c: of the measure that decides; NaN without a limit.
+    """
+
+    truth: tuple[str, ...]
+    learned: frozenset[str]
+    answers: dict[str, Answers]
+    c: float
+
+    @property
+    def known(self) -> Bools:
+        """(n_runs,) of a learned workload."""
+        return np.array([name in self.learned for name in self.truth], dtype=np.bool_)
+
+    @property
+    def deciding(self) -> Answers:
+        """Answers of the measure that decides."""
+        return next(iter(self.answers.values()))
+
+    def known_right_and_rejected(self) -> list[tuple[bool, bool]]:
+        """Return for each known run whether the nearest is right, and whether it is rejected."""
+        rows = zip(self.truth, self.deciding.nearest, self.deciding.rejected, self.known, strict=True)
+        return [(truth == nearest, bool(rejected)) for truth, nearest, rejected, known in rows if known]
+
+
+def open_trial(library: Library, prints: Sequence[Fingerprint], progress: Progress = silent) -> OpenTrial:
+    """Return the answers of a library for runs of any workload."""
+    detector = detector_of(library, progress)
+    c = library.c["ed"] if detector is None else detector.c
+    truth = tuple(one.workload for one in prints)
+    return OpenTrial(truth, frozenset(library.labels), decided(library, detector, prints), c)
