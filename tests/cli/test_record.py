@@ -13,7 +13,7 @@ import pytest
 
 from tests.command_line import run_process
 from workprof.cli.main import main
-from workprof.phases.recorder.process_table import descendants, process_table
+from workprof.phases.recorder.processes import descendants, process_table
 
 KEYS = {"workload", "run", "started", "rows", "counters", "ended_after", "rc", "file", "status", "seconds_per_sample"}
 QUICK = ("--no-perf", "--quiet", 0, "--interval", 0.2)

@@ -11,15 +11,10 @@ import numpy as np
 import pytest
 
 from workprof.errors import SettingsError
-from workprof.phases.recorder import Recorder, RecordSettings
-from workprof.phases.recorder.found import Found, Snapshot, row_between
-from workprof.phases.recorder.outcome import status_of
-from workprof.phases.recorder.perf_events import EVENTS, probe
-from workprof.phases.recorder.perf_stat import intervals, nearest
-from workprof.phases.recorder.process_table import ProcessLine, descendants, process_table
-from workprof.phases.recorder.process_tree import ProcessTree
-from workprof.phases.recorder.session import Session
-from workprof.phases.recorder.system import System
+from workprof.phases.recorder.counters import Found, Snapshot, System, row_between
+from workprof.phases.recorder.perf import EVENTS, intervals, nearest, probe
+from workprof.phases.recorder.processes import ProcessLine, ProcessTree, Session, descendants, process_table
+from workprof.phases.recorder.recording import Recorder, RecordSettings, status_of
 from workprof.phases.runs import SYSTEM72
 
 PATIENCE_S = 60.0

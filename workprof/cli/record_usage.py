@@ -10,7 +10,7 @@ import platform
 from pathlib import Path
 
 from workprof.errors import SettingsError
-from workprof.phases.recorder import Outcome
+from workprof.phases.recorder.recording import Outcome
 
 COLUMNS = (
     *("job_name", "task_name", "workload", "run_name", "node", "status", "start_time_s", "end_time_s", "duration_s"),

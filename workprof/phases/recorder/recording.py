@@ -5,7 +5,9 @@ Enter a `Recorder`, write each of its `rows()` at once, leave it; then it knows 
 
 from __future__ import annotations
 
+import math
 import os
+import resource
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,15 +18,178 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.phases.recorder.found import Found, Snapshot, row_between
-from workprof.phases.recorder.outcome import Outcome, status_of
-from workprof.phases.recorder.perf_events import Probe, probe
-from workprof.phases.recorder.perf_stat import PerfStat
-from workprof.phases.recorder.process_tree import ProcessTree
-from workprof.phases.recorder.session import Ended, Session
-from workprof.phases.recorder.settings import RecordSettings
-from workprof.phases.recorder.system import PROC, System
-from workprof.phases.recorder.usage import UsageMeter
+from workprof.errors import SettingsError
+from workprof.phases.recorder.counters import PROC, Found, Snapshot, System, row_between
+from workprof.phases.recorder.perf import PerfStat, Probe, probe
+from workprof.phases.recorder.processes import Ended, ProcessTree, Session
+from workprof.units import KIB, MIB
+
+SHORTEST_INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True)
+class RecordSettings:
+    """Settings of one recording.
+
+    Attributes:
+        command: program and arguments; () = nothing is started, the host is watched for `seconds`.
+        interval_s: between two samples.
+        seconds: the longest that is recorded, the command is ended then; None = until the command ends.
+        workload: label of the kind of work.
+        run: label of this run.
+        pids: servers that are up already; their process trees count with the command's.
+        perf: whether `perf stat` counts beside /proc.
+        quiet_s: rest between writing back what earlier work left in memory and the start; 0 = neither.
+    """
+
+    command: tuple[str, ...] = ()
+    interval_s: float = 1.0
+    seconds: float | None = None
+    workload: str = "workload"
+    run: str = "1"
+    pids: tuple[int, ...] = ()
+    perf: bool = True
+    quiet_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
+            raise SettingsError(f"interval is {self.interval_s} s; give at least {SHORTEST_INTERVAL_S} s")
+        if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= self.interval_s):
+            raise SettingsError(f"seconds is {self.seconds}; give at least one interval ({self.interval_s:g} s)")
+        if not self.command and self.seconds is None:
+            raise SettingsError(
+                "there is no command and no --seconds; give a command after --, or the seconds to watch"
+            )
+        if not (math.isfinite(self.quiet_s) and 0 <= self.quiet_s <= 600):
+            raise SettingsError(f"quiet is {self.quiet_s} s; give 0 to 600 s")
+        for label, text in (("workload", self.workload), ("run", self.run)):
+            if not text.strip() or "\n" in text:
+                raise SettingsError(f"{label} is {text!r}; give a name on one line")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Use of the process tree; NaN = not known.
+
+    Attributes:
+        duration_s: from the start of the command to its end, or to the end of the recording.
+        peak_memory_bytes: largest sum of resident sets at a sample, or largest of one process at any time where that
+            is larger: a peak of several processes together between two samples is not seen.
+        mean_memory_bytes: over the samples with a process, weighted by their intervals.
+        cpu_usage_percent: of one core, mean over the duration: the larger of the sampled tree's and the kernel's.
+        read_bytes: from devices, sampled: what a process did after its last sample is lost; write_bytes likewise.
+        read_count: system calls that read; write_count: that write.
+    """
+
+    duration_s: float
+    peak_memory_bytes: float
+    mean_memory_bytes: float
+    cpu_usage_percent: float
+    read_bytes: float
+    write_bytes: float
+    read_count: float
+    write_count: float
+
+
+class UsageMeter:
+    """Follows the process tree from look to look."""
+
+    def __init__(self) -> None:
+        self._last = Found()
+        self._at_s = math.nan
+        self._peak_bytes = 0.0
+        self._mb_s = 0.0
+        self._seconds = 0.0
+
+    def start(self, at_s: float) -> None:
+        """Begin at a moment of the monotonic clock."""
+        self._at_s = at_s
+
+    def add(self, tree: Found, at_s: float, peak_kb: float) -> None:
+        """Take one look at the tree into account; what it shows held since the look before."""
+        self._last = tree
+        if tree.levels.get("proc.procs", 0) > 0:
+            rss_mb, interval_s = tree.levels["proc.rss_mb"], at_s - self._at_s
+            self._peak_bytes = max(self._peak_bytes, rss_mb * MIB, peak_kb * KIB)
+            self._mb_s += rss_mb * interval_s
+            self._seconds += interval_s
+        self._at_s = at_s
+
+    def usage(self, duration_s: float, ended: Ended | None) -> Usage:
+        """Return the use in all."""
+        totals = self._last.totals
+        sampled_cpu_s = (totals.get("proc.cpu_user%", 0.0) + totals.get("proc.cpu_sys%", 0.0)) / 100
+        cpu_s = max(sampled_cpu_s, ended.cpu_s if ended else 0.0)
+        peak = max(self._peak_bytes, _told_peak(ended))
+        return Usage(
+            duration_s=duration_s,
+            peak_memory_bytes=peak if peak > 0 else math.nan,
+            mean_memory_bytes=self._mb_s * MIB / self._seconds if self._seconds else math.nan,
+            cpu_usage_percent=100 * cpu_s / duration_s if duration_s > 0 else math.nan,
+            read_bytes=totals.get("proc.read_kb/s", math.nan) * KIB,
+            write_bytes=totals.get("proc.write_kb/s", math.nan) * KIB,
+            read_count=totals.get("proc.syscr/s", math.nan),
+            write_count=totals.get("proc.syscw/s", math.nan),
+        )
+
+
+def _told_peak(ended: Ended | None) -> float:
+    """Return the kernel's peak of one process of the command, 0 where it may be that of the recorder itself.
+
+    A started process inherits the peak of its starter, so only a larger one is its own.
+    """
+    if ended is None:
+        return 0.0
+    inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
+    return float(ended.peak_bytes) if ended.peak_bytes > inherited else 0.0
+
+
+COMPLETE, SHORT, FAILED = "complete", "short", "failed"
+ENOUGH_ROWS = 0.9
+"""Share of the expected rows below which a recording is short."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A recording that has ended.
+
+    Attributes:
+        started_s: epoch seconds.
+        rows: samples taken.
+        counters: columns, perf's included.
+        duration_s: from the start to the end of the command or of the recording.
+        ended_after_s: when the command ended by itself; None = it still ran at the end of the recording.
+        rc: its exit status then (negative: the signal), else None.
+        stopped: from outside, before the command or the time was over.
+        status: complete, short (less than 90 % of the expected rows) or failed (stopped from outside, or rc is not 0).
+        seconds_per_sample: mean processor time that one sample took.
+        usage: of the command's process tree.
+        notes: what is missing and why.
+    """
+
+    workload: str
+    run: str
+    started_s: float
+    rows: int
+    counters: int
+    duration_s: float
+    ended_after_s: float | None
+    rc: int | None
+    stopped: bool
+    status: str
+    seconds_per_sample: float
+    usage: Usage
+    notes: tuple[str, ...]
+
+
+def status_of(settings: RecordSettings, rows: int, duration_s: float, rc: int | None, stopped: bool) -> str:
+    """Return how a recording is marked."""
+    if stopped or rc not in (None, 0):
+        return FAILED
+    planned_s = settings.seconds if settings.seconds is not None else duration_s
+    expected = max(int(planned_s / settings.interval_s + 1e-9), 1)
+    return COMPLETE if rows >= ENOUGH_ROWS * expected else SHORT
+
 
 SHORTEST_SHARE = 0.5
 """A last interval shorter than this share of the usual one gives no row, unless it is the only one."""

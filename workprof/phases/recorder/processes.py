@@ -1,17 +1,161 @@
-"""What the command's processes, and servers that were up before, have done together since the recording began."""
+"""Processes: every one of the host in one pass over /proc, the command's session, and what its tree has done.
+
+A command gets a session of its own: it is started, awaited, and ended with everything that it left in its session.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import select
+import signal
+import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import psutil
 
 from workprof.errors import SettingsError
-from workprof.phases.recorder.found import Found
-from workprof.phases.recorder.process_table import ProcessLine, descendants, process_table
+from workprof.phases.recorder.counters import Found
 from workprof.units import KIB, MIB
+
+GONE = ("Z", "X", "x")
+"""States of processes that have ended and only wait to be asked for."""
+
+
+@dataclass(frozen=True)
+class ProcessLine:
+    """One process. `born_ticks` with the number names it for good: numbers are used again."""
+
+    pid: int
+    parent: int
+    session: int
+    minor_faults: int
+    major_faults: int
+    born_ticks: int
+
+
+def process_table(proc: Path) -> dict[int, ProcessLine]:
+    """Return the living processes by number; one that ends while they are read is left out."""
+    found = {}
+    for name in os.listdir(proc):  # noqa: PTH208  a Path per process would double the cost of a sample
+        if name.isdigit():
+            line = _line(f"{proc}/{name}/stat")
+            if line is not None:
+                found[line.pid] = line
+    return found
+
+
+def _line(path: str) -> ProcessLine | None:
+    try:
+        with open(path, "rb") as stream:  # noqa: PTH123  as above
+            content = stream.read()
+    except OSError:
+        return None
+    number, _, rest = content.partition(b" (")
+    words = rest.rpartition(b")")[2].split()  # the name itself may hold spaces and brackets
+    if len(words) < 20 or words[0].decode() in GONE:
+        return None
+    return ProcessLine(
+        pid=int(number),
+        parent=int(words[1]),
+        session=int(words[3]),
+        minor_faults=int(words[7]),
+        major_faults=int(words[9]),
+        born_ticks=int(words[19]),
+    )
+
+
+def descendants(table: dict[int, ProcessLine], roots: set[int]) -> set[int]:
+    """Return the roots that live and everything that they started, directly or not."""
+    children: dict[int, list[int]] = {}
+    for line in table.values():
+        children.setdefault(line.parent, []).append(line.pid)
+    found: set[int] = set()
+    waiting = [pid for pid in roots if pid in table]
+    while waiting:
+        pid = waiting.pop()
+        if pid not in found:
+            found.add(pid)
+            waiting.extend(children.get(pid, ()))
+    return found
+
+
+GRACE_S = 4.0
+"""From the request to end (SIGTERM) to the order (SIGKILL)."""
+
+KILLED_S = 10.0
+"""Nothing survives the order, but a process that waits for a device obeys only when the device answers."""
+
+LOOK_S = 0.02
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, with what the kernel counted of it and of the children that it waited for.
+
+    Attributes:
+        rc: exit status, negative = the signal's number.
+        cpu_s: processor time.
+        peak_bytes: largest resident set of any one of them.
+    """
+
+    rc: int
+    cpu_s: float
+    peak_bytes: int
+
+
+class Session:
+    """A running command. The process group is not enough to end it: timeout(1), for one, leaves the group."""
+
+    def __init__(self, command: tuple[str, ...], output: IO[bytes] | int | None = None) -> None:
+        try:
+            self._child = subprocess.Popen(command, start_new_session=True, stdout=output)
+        except (OSError, ValueError) as error:
+            raise SettingsError(
+                f"{command[0]!r} cannot be started ({error}); give a program and its arguments after --"
+            ) from error
+        self.number = self._child.pid
+        self._watch = os.pidfd_open(self.number)
+        self.ended: Ended | None = None
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether the command has ended, at the latest after `seconds`. It is not reaped: its number stays."""
+        return bool(select.select([self._watch], [], [], max(seconds, 0.0))[0])
+
+    def end(self, grace_s: float = GRACE_S) -> Ended:
+        """Return how the command ended, after ending whatever of its session still runs."""
+        if self.ended is None:
+            self._signal(signal.SIGTERM)
+            patience = time.monotonic() + grace_s
+            while self._members() and time.monotonic() < patience:
+                time.sleep(LOOK_S)
+            patience = time.monotonic() + KILLED_S
+            while self._members() and time.monotonic() < patience:
+                self._signal(signal.SIGKILL)
+                time.sleep(LOOK_S)
+            self.ended = self._reaped()
+            os.close(self._watch)
+        return self.ended
+
+    def _members(self) -> list[int]:
+        return [line.pid for line in process_table(PROC).values() if line.session == self.number]
+
+    def _signal(self, number: signal.Signals) -> None:
+        for pid in self._members():
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue  # it was quicker
+
+    def _reaped(self) -> Ended:
+        _, status, usage = os.wait4(self.number, 0)
+        self._child.returncode = os.waitstatus_to_exitcode(status)
+        return Ended(self._child.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KIB)
+
 
 RATES = (
     *("proc.cpu_user%", "proc.cpu_sys%", "proc.minflt/s", "proc.majflt/s", "proc.read_kb/s", "proc.write_kb/s"),
