@@ -66,7 +66,6 @@ class OnlineDetector:
         n_counters: int,
         noise_sd: Floats,
         level: Floats | None = None,
-        spread_sd: Floats | None = None,
     ) -> None:
         """Start before the first tick.
 
@@ -76,7 +75,6 @@ class OnlineDetector:
             n_counters: counters of a sample.
             noise_sd: (n_counters,) from training runs, see the function `noise_sd`; not above 0 = 1.
             level: (n_counters,) prior mean of a phase, from training runs; None = `mu0`, else 0.
-            spread_sd: (n_counters,) how far training runs stray from it (root mean square); None = `noise_sd`.
 
         Raises:
             NotEnoughData: when the arrays do not match the counters.
@@ -88,10 +86,9 @@ class OnlineDetector:
             )
         self._level = level
         self._scale = np.where(noise_sd > 0, noise_sd, 1.0) if follows_noise(settings) else np.ones(n_counters)
-        spread = np.ones(n_counters) if spread_sd is None else (spread_sd / self._scale) ** 2
         joint = settings.phases == "joint"
         groups = [np.arange(n_counters)] if joint else [np.array([i]) for i in range(n_counters)]
-        self._followed = [_Followed(group, _online(settings), float(spread[group].mean())) for group in groups]
+        self._followed = [_Followed(group, _online(settings)) for group in groups]
         self._n_missing = np.zeros(n_counters, np.int64)
         self._n_ticks = 0
 
@@ -143,11 +140,11 @@ class OnlineDetector:
 class _Followed:
     """One counter, or all with joint phases, and the ticks at which it was scored."""
 
-    def __init__(self, counters: Ints, settings: ChangePointSettings, spread: float) -> None:
+    def __init__(self, counters: Ints, settings: ChangePointSettings) -> None:
         from workprof.phases.segmentation import RunLengths  # noqa: PLC0415  numba
 
         self.counters = counters
-        self.lengths = RunLengths(prior_of(settings, 0, spread), len(counters))
+        self.lengths = RunLengths(prior_of(settings, 0, 1.0), len(counters))  # as far as a noise sd
         self.ticks = array("q")
         self.provisional: list[int] = []
         self.last_change = 0

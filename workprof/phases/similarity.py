@@ -60,12 +60,10 @@ class Distance:
 
     Attributes:
         value: as defined.
-        per_number: divided by the root of how many numbers a phase (Euclidean) or the fingerprint (DTW) holds.
         offset: phases of the longer run before the shorter one begins.
     """
 
     value: float
-    per_number: float
     offset: int
 
 
@@ -104,7 +102,7 @@ def euclidean(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSetti
     offsets = range(len(long) - len(short) + 1) if settings.offsets else range(1)
     by_offset = [float(np.diagonal(local, offset).mean()) for offset in offsets]
     best = int(np.argmin(by_offset))
-    return Distance(by_offset[best], by_offset[best] / np.sqrt(short.shape[1]), best)
+    return Distance(by_offset[best], best)
 
 
 def warping(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSettings) -> Distance:
@@ -117,14 +115,13 @@ def warping(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSetting
     from workprof.phases.kernels import warping_cost  # noqa: PLC0415  numba
 
     if settings.flat:
-        cost = _flat_cost(_flat(a, scale), _flat(b, scale))
-        return Distance(cost, cost / np.sqrt(max(a.values.size, b.values.size)), 0)
+        return Distance(_flat_cost(_flat(a, scale), _flat(b, scale)), 0)
     short, long = _ordered(phases_of(a, scale), phases_of(b, scale))
     width = len(short) if settings.offsets else len(long)
     offsets = range(len(long) - width + 1)
     by_offset = [warping_cost(short, long[offset : offset + width]) for offset in offsets]
     best = int(np.argmin(by_offset))
-    return Distance(by_offset[best], by_offset[best] / np.sqrt(short.size), best)
+    return Distance(by_offset[best], best)
 
 
 def phases_of(one: Fingerprint, scale: Scale) -> Floats:

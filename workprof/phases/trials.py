@@ -194,9 +194,6 @@ def flattened(prints: Sequence[Fingerprint], phases: int) -> Floats:
     return np.array([padded(one.values, phases).ravel() for one in prints])
 
 
-BASELINES = ("majority", "nearest_means", "boosted_means")
-
-
 def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -> dict[str, list[str]]:
     """Return what each baseline takes the test runs for.
 
