@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,24 +14,21 @@ from workprof.errors import NotEnoughData, SettingsError
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from workprof.phases.segmentation import Found  # numba
+    from workprof.phases.segmentation import Segmentation  # numba
+
 
 MODES = ("corrected", "faithful")
 METHODS = ("bcpd", "pelt", "binseg", "kernel")
 READOUTS = ("path", "exact", "drop")
 PHASES = ("per_counter", "joint")
-
 SHORTEST_SERIES = 4
 """Fewer samples have no change."""
-
 LEAST_HAZARD_SAMPLES = {"corrected": 30.0, "faithful": 15.0}
 HAZARD_SHARE = 0.25
-
 PRUNE_FROM_SAMPLES = 4000
 PRUNE_BELOW = 1e-3
 """An hour keeps every run length; from 4,000 samples on the less probable ones are dropped unless told otherwise: those
 below a thousandth of a fresh change, which is a millionth of all where a change is expected every 1,000 samples."""
-
 READOUT = {"corrected": "exact", "faithful": "path"}
 FAITHFUL_KAPPA0 = 1.0
 ALPHA0 = {"corrected": 4.0, "faithful": 1.0}
@@ -38,6 +36,11 @@ FAITHFUL_BETA0 = 0.1
 NARROWEST_LEVELS = 5.0
 """Corrected priors and read-out are those that did best on drawn steps of 3 noise sd, none, one and two in 30 samples;
 half and twice of alpha0 and of the levels' width did about as well. The tests of planted steps keep the figures."""
+NEAR_SAMPLES = 1
+"""Changes of two counters this far apart agree."""
+MOSTLY = 0.5
+"""Counters with a larger share of missing samples have no change."""
+CONSTANT_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,6 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 DEFAULT = ChangePointSettings()
-NEAR_SAMPLES = 1
-"""Changes of two counters this far apart agree."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,17 @@ class ChangePoints:
         result: Ints = np.diff(self.offsets) + 1
         return result
 
+    @property
+    def changes(self) -> tuple[Ints, ...]:
+        """(n,) changes of each counter."""
+        return tuple(self.boundaries_of(counter) for counter in range(len(self.offsets) - 1))
+
+    @property
+    def flags(self) -> Bools:
+        """(n_counters,) counters in which no change can be looked for."""
+        result: Bools = self.constant | self.mostly_missing | self.short
+        return result
+
     def boundaries_of(self, counter: int) -> Ints:
         """Return the changes of a counter (n,)."""
         return self.starts[self.offsets[counter] : self.offsets[counter + 1]]
@@ -196,20 +208,24 @@ def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progr
     started = time.perf_counter()
     series = standard_series(values, settings)
     n_samples = series.values.shape[1]
-    each = _found(series, settings, progress)
+    each = _segmentations(series, settings, progress)
     changes = [one.changes for one in each]
+    starts, offsets = joined(changes)
+    n_scored = n_samples if settings.phases == "joint" else np.count_nonzero(series.present, axis=1)
+    units = n_scored * np.where(series.usable, np.log(series.scale), 0.0)  # evidence in the unit of the values given
+    log_evidence = np.array([one.log_evidence for one in each])
     return ChangePoints(
         n_samples=n_samples,
-        starts=np.concatenate([np.zeros(0, np.int64), *changes]),
-        offsets=np.concatenate([[0], np.cumsum([len(one) for one in changes])]).astype(np.int64),
+        starts=starts,
+        offsets=offsets,
         constant=series.constant,
         mostly_missing=series.mostly_missing,
         short=series.short,
         n_missing=series.n_missing,
         n_merged=np.array([one.n_merged for one in each], dtype=np.int64),
         n_weakest=np.array([one.n_weakest for one in each], dtype=np.int64),
-        agreement=_agreement([one for one, usable in zip(changes, series.usable, strict=True) if usable], n_samples),
-        log_evidence=_log_evidence(series, each, joint=settings.phases == "joint"),
+        agreement=agreement_of([one for one, usable in zip(changes, series.usable, strict=True) if usable], n_samples),
+        log_evidence=log_evidence - (units.sum() if settings.phases == "joint" else units),
         noise_sd=series.noise_sd,
         hazard_samples=settings.hazard_for(n_samples),
         prune=settings.prune_for(n_samples),
@@ -217,71 +233,45 @@ def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progr
     )
 
 
-def _found(series: StandardSeries, settings: ChangePointSettings, progress: Progress) -> list[Found]:
-    """Return what was found in each counter. Joint phases are those of the run: every counter has them."""
-    from workprof.phases.segmentation import nothing_found  # noqa: PLC0415  numba
+def _segmentations(series: StandardSeries, settings: ChangePointSettings, progress: Progress) -> list[Segmentation]:
+    """Return the segmentation of each counter. Joint phases are those of the run: every counter has them."""
+    from workprof.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.phases.segmentation import ONE_PHASE, search_changes  # noqa: PLC0415  numba
 
-    usable, n_counters = np.flatnonzero(series.usable), len(series.values)
+    usable, n_samples = np.flatnonzero(series.usable), series.values.shape[1]
+    result = [ONE_PHASE] * len(series.values)
     progress(0.0, f"change points of {len(usable)} counters")
-    if settings.phases == "joint":
-        return n_counters * [_joint(series, usable, settings, progress) if len(usable) else nothing_found()]
-    found = dict(zip(usable.tolist(), _one_by_one(series, usable, settings, progress), strict=True))
-    return [found.get(i) or nothing_found() for i in range(n_counters)]
-
-
-def _joint(series: StandardSeries, usable: Ints, settings: ChangePointSettings, progress: Progress) -> Found:
-    from workprof.phases.segmentation import search_changes  # noqa: PLC0415  numba
 
     def report(share: float) -> None:
-        progress(share, f"joint phases of {len(usable)} counters")
-
-    return search_changes(series.values[usable], settings, series.values.shape[1], report)
-
-
-def _one_by_one(series: StandardSeries, usable: Ints, settings: ChangePointSettings, progress: Progress) -> list[Found]:
-    from workprof.compiled import share_out  # noqa: PLC0415  numba
-    from workprof.phases.segmentation import nothing_found, search_changes  # noqa: PLC0415  numba
-
-    found = [nothing_found()] * len(usable)
+        done = f"change points: {round(share * len(usable))} of {len(usable)} counters"
+        progress(share, f"joint phases of {len(usable)} counters" if settings.phases == "joint" else done)
 
     def work(first: int, last: int) -> None:
-        for i in range(first, last):
-            row, ticks = usable[i], np.flatnonzero(series.present[usable[i]])
-            alone = search_changes(series.values[row : row + 1, ticks], settings, series.values.shape[1], _unheard)
-            found[i] = replace(alone, changes=ticks[alone.changes])
+        for i in usable[first:last]:
+            ticks = np.flatnonzero(series.present[i])
+            alone = search_changes(series.values[i : i + 1, ticks], settings, n_samples, lambda share: None)
+            result[i] = replace(alone, changes=ticks[alone.changes])
 
-    def report(share: float) -> None:
-        progress(share, f"change points: {round(share * len(usable))} of {len(usable)} counters")
-
-    share_out(work, len(usable), 1, report)
-    return found
-
-
-def _unheard(share: float) -> None:
-    """Progress within a counter is not told: the counters are counted."""
+    if settings.phases != "joint":
+        share_out(work, len(usable), 1, report)
+    elif len(usable):
+        result = len(result) * [search_changes(series.values[usable], settings, n_samples, report)]
+    return result
 
 
-def _agreement(changes: list[Ints], n_samples: int) -> Floats:
+def joined(changes: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Return the changes of all counters one after the other, and where each counter's begin (n_counters + 1,)."""
+    offsets = np.concatenate([[0], np.cumsum([len(own) for own in changes])]).astype(np.int64)
+    return np.concatenate([np.zeros(0, np.int64), *changes]), offsets
+
+
+def agreement_of(changes: Sequence[Ints], n_samples: int) -> Floats:
     """Return the share of the counters with a change within `NEAR_SAMPLES` of each sample (T,)."""
     total = np.zeros(n_samples)
     for one in changes:
         near = one[:, None] + np.arange(-NEAR_SAMPLES, NEAR_SAMPLES + 1)
         total[np.unique(near[(near >= 0) & (near < n_samples)])] += 1
     return total / max(1, len(changes))
-
-
-def _log_evidence(series: StandardSeries, each: list[Found], *, joint: bool) -> Floats:
-    """Return the log evidence of each counter in the unit of the values given."""
-    n_scored = np.full(len(each), series.values.shape[1]) if joint else np.count_nonzero(series.present, axis=1)
-    units = n_scored * np.where(series.usable, np.log(series.scale), 0.0)
-    result: Floats = np.array([one.log_evidence for one in each]) - (units.sum() if joint else units)
-    return result
-
-
-MOSTLY = 0.5
-"""Counters with a larger share of missing samples have no change."""
-
-CONSTANT_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -335,9 +325,14 @@ def standard_series(values: Floats, settings: ChangePointSettings) -> StandardSe
     if values.ndim != 2:
         raise NotEnoughData(f"change points need counters by samples, got an array of {values.ndim} dimensions")
     present = np.isfinite(values)
-    series = _filled(np.asarray(values, dtype=np.float64), present)
+    series = _bridged(np.asarray(values, dtype=np.float64), present)
     n_samples = series.shape[1]
-    level, sd = _level(series, present, settings), _noise(series, present)
+    medians = [np.median(row[seen]) if seen.any() else 0.0 for row, seen in zip(series, present, strict=True)]
+    level = np.array(medians) if settings.mu0 is None else np.full(len(series), float(settings.mu0))
+    constant = np.ones(len(series), dtype=bool)
+    if n_samples:
+        constant = series.std(axis=1) < CONSTANT_SHARE * np.maximum(1.0, np.abs(series.mean(axis=1)))
+    sd = _noise(series, present)
     scale = np.where(sd > 0, sd, 1.0) if follows_noise(settings) else np.ones(len(series))
     return StandardSeries(
         values=(series - level[:, None]) / scale[:, None],
@@ -345,33 +340,19 @@ def standard_series(values: Floats, settings: ChangePointSettings) -> StandardSe
         level=level,
         scale=scale,
         noise_sd=sd,
-        constant=_constant(series),
+        constant=constant,
         mostly_missing=np.count_nonzero(present, axis=1) < MOSTLY * n_samples,
         short=np.count_nonzero(present, axis=1) < SHORTEST_SERIES,
     )
 
 
-def _filled(values: Floats, present: Bools) -> Floats:
+def _bridged(values: Floats, present: Bools) -> Floats:
     """Return the values with gaps bridged by straight lines, ends repeated; counters without any sample are 0."""
     series = np.where(present, values, 0.0)
     ticks = np.arange(values.shape[1])
     for i in np.flatnonzero(~present.all(axis=1) & present.any(axis=1)):
         series[i] = np.interp(ticks, ticks[present[i]], values[i, present[i]])
     return series
-
-
-def _constant(series: Floats) -> Bools:
-    if series.shape[1] == 0:
-        return np.ones(len(series), dtype=bool)
-    limit = CONSTANT_SHARE * np.maximum(1.0, np.abs(series.mean(axis=1)))
-    result: Bools = series.std(axis=1) < limit
-    return result
-
-
-def _level(series: Floats, present: Bools, settings: ChangePointSettings) -> Floats:
-    if settings.mu0 is not None:
-        return np.full(len(series), float(settings.mu0))
-    return np.array([np.median(row[seen]) if seen.any() else 0.0 for row, seen in zip(series, present, strict=True)])
 
 
 def _noise(series: Floats, present: Bools) -> Floats:
@@ -387,10 +368,8 @@ def _noise(series: Floats, present: Bools) -> Floats:
 
 KEPT_SHARE = 0.9
 """Of the differences, the smallest; the rest may be steps or spikes."""
-
 _KEPT_MEAN_SQUARE = 0.6230
 """Mean square of a standard normal variable within its central 90 %."""
-
 FLOOR_SHARE = 0.1
 """Of the noise that all differences together show. It decides where nearly all samples are equal."""
 

@@ -17,6 +17,7 @@ from workprof.phases.changepoints import (
     PRUNE_BELOW,
     ChangePointSettings,
     follows_noise,
+    joined,
     noise_sd,
     prior_of,
 )
@@ -113,15 +114,15 @@ class OnlineDetector:
     def state(self) -> OnlineState:
         """Return what is known now."""
         each = [followed for followed in self._followed for _ in followed.counters]
-        changes = [np.array(followed.provisional, dtype=np.int64) for followed in each]
+        starts, offsets = joined([np.array(followed.provisional, dtype=np.int64) for followed in each])
         return OnlineState(
             n_ticks=self._n_ticks,
             n_missing=self._n_missing.copy(),
             run_length=np.array([self._n_ticks - followed.last_change for followed in each], dtype=np.int64),
             recent=np.array([followed.recent for followed in each]),
             changed=np.array([followed.changed for followed in each], dtype=bool),
-            starts=np.concatenate([np.zeros(0, np.int64), *changes]),
-            offsets=np.concatenate([[0], np.cumsum([len(one) for one in changes])]).astype(np.int64),
+            starts=starts,
+            offsets=offsets,
         )
 
     def changes(self, counter: int, readout: str = "path") -> Ints:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,8 +24,91 @@ from workprof.arrays import Bools, Floats, Ints
 from workprof.phases.changepoints import ChangePointSettings, Prior, prior_of
 from workprof.phases.kernels import Belief, Odds, Stretches, Trail, advance
 
-_ROOM = 256
+_PIECE = 256
+"""Samples between two words to `report`."""
 
+
+@dataclass(frozen=True)
+class Segmentation:
+    """The changes of counters that share them.
+
+    Attributes:
+        changes: (n,) rising.
+        n_merged: phases that were too short, or a change that no longer paid once they had joined a neighbour.
+        n_weakest: changes left out because there were too many.
+        log_evidence: of the series in standard units; NaN with the methods of ruptures and where nothing was looked
+            for.
+    """
+
+    changes: Ints
+    n_merged: int
+    n_weakest: int
+    log_evidence: float = math.nan
+
+
+ONE_PHASE = Segmentation(np.zeros(0, np.int64), 0, 0)
+"""Of counters in which no change can be looked for."""
+
+
+def search_changes(
+    values: Floats, settings: ChangePointSettings, n_samples: int, report: Callable[[float], None]
+) -> Segmentation:
+    """Return the changes of counters that share them (n_counters, T), in standard units.
+
+    Args:
+        values: finite.
+        settings: of the search.
+        n_samples: length of the run, at least T: it sets the hazard, and is longer where samples are missing.
+        report: told the share that is done, 0-1; what it raises ends the search.
+    """
+    prior = prior_of(settings, n_samples, float(np.mean(values**2)))
+    belief = belief_of(prior, values.shape[1], len(values))
+    if settings.method == "bcpd":
+        run_lengths, length = RunLengths(prior, len(values), belief), values.shape[1]
+        for first in range(0, length, _PIECE):
+            run_lengths.take(values[:, first : first + _PIECE])
+            report(min(1.0, (first + _PIECE) / length))
+        changes = changes_of(run_lengths.trail, settings.chosen_readout)
+        log_evidence = float(run_lengths.trail.evidence[-1])
+    else:
+        changes, log_evidence = ruptures_changes(values, settings), math.nan
+    kept = kept_changes(
+        changes,
+        Evidence(values, belief, -math.log(prior.hazard_samples)),
+        min_samples=settings.min_samples,
+        max_phases=settings.max_phases,
+        must_pay=settings.mode == "corrected",
+    )
+    return replace(kept, log_evidence=log_evidence)
+
+
+def changes_of(trail: Trail, readout: str) -> Ints:
+    """Return the changes (n,) that 'path', 'exact' or 'drop' reads, in the order of time."""
+    if readout == "drop":
+        return _drops(trail.run_or_change)
+    return _steps_back(trail.run if readout == "path" else trail.last)
+
+
+def _steps_back(lengths: Ints) -> Ints:
+    """Return where the stretches begin when each sample knows the length of the one that ends with it."""
+    changes, end = [], len(lengths)
+    while end > 0:
+        end -= int(lengths[end - 1])
+        if end > 0:
+            changes.append(end)
+    return np.array(changes[::-1], dtype=np.int64)
+
+
+def _drops(run_lengths: Ints) -> Ints:
+    """Return t - r_t of every t at which the most probable run length did not grow."""
+    seen = np.concatenate([np.zeros(1, np.int64), run_lengths])
+    falls = np.flatnonzero(seen[1:] <= seen[:-1]) + 1
+    changes = falls - seen[falls]
+    result: Ints = changes[(changes > 0) & (changes < len(run_lengths))]
+    return result
+
+
+_ROOM = 256
 _DIP = 3.0
 """How far a counter's new phase falls behind at first, as a logarithm, before a step of a tenth of the noise shows."""
 
@@ -53,7 +136,11 @@ class RunLengths:
         self.prior = prior
         self.n_counters = n_counters
         self.n_samples = 0
-        self.odds = _odds(prior, n_counters)
+        hazard = 1 / prior.hazard_samples
+        change, prune = math.log(hazard), -math.inf
+        if prior.prune > 0:  # a change of many counters falls behind by the sum of their dips before it shows
+            prune = change + math.log(prior.prune) - _DIP * (n_counters - 1)
+        self.odds = Odds(change, math.log1p(-hazard), prune)
         self._belief = belief_of(prior, _ROOM, n_counters) if belief is None else belief
         self._stretches = _empty(n_counters, _ROOM)
         self._trail = _blank(_ROOM)
@@ -85,7 +172,11 @@ class RunLengths:
     def _make_room(self, n_new: int) -> None:
         filled, room = int(self._stretches.filled[0]), len(self._stretches.length)
         if filled + n_new > room:
-            self._stretches = _wider(self._stretches, max(2 * room, filled + n_new))
+            old, wider = self._stretches, _empty(self.n_counters, max(2 * room, filled + n_new))
+            for before, after in zip(old[:-2], wider[:-2], strict=True):
+                after[..., : before.shape[-1]] = before
+            wider.filled[:], wider.ahead[:] = old.filled, old.ahead
+            self._stretches = wider
         longest = self.n_samples + n_new
         if longest > len(self._trail.run):
             longer = _blank(2 * longest)
@@ -94,14 +185,6 @@ class RunLengths:
             self._trail = longer
         if longest >= len(self._belief.evidence):
             self._belief = belief_of(self.prior, 2 * longest, self.n_counters)
-
-
-def _odds(prior: Prior, n_counters: int) -> Odds:
-    """Return the logarithms; a change of many counters falls behind by the sum of their dips before it shows."""
-    hazard = 1 / prior.hazard_samples
-    change = math.log(hazard)
-    prune = change + math.log(prior.prune) - _DIP * (n_counters - 1) if prior.prune > 0 else -math.inf
-    return Odds(change, math.log1p(-hazard), prune)
 
 
 def _empty(n_counters: int, room: int) -> Stretches:
@@ -122,14 +205,6 @@ def _empty(n_counters: int, room: int) -> Stretches:
     )
 
 
-def _wider(old: Stretches, room: int) -> Stretches:
-    new = _empty(old.mean.shape[0], room)
-    for before, after in zip(old[:-2], new[:-2], strict=True):
-        after[..., : before.shape[-1]] = before
-    new.filled[:], new.ahead[:] = old.filled, old.ahead
-    return new
-
-
 def _blank(room: int) -> Trail:
     run, run_or_change, last = (np.zeros(room, np.int64) for _ in range(3))
     return Trail(run, run_or_change, last, np.zeros(room), np.zeros(room))
@@ -139,47 +214,6 @@ def _part(trail: Trail, first: int, end: int) -> Trail:
     run, run_or_change, last = (line[first:end] for line in trail[:3])
     evidence, score = (line[first:end] for line in trail[3:])
     return Trail(run, run_or_change, last, evidence, score)
-
-
-def changes_of(trail: Trail, readout: str) -> Ints:
-    """Return the changes (n,) that 'path', 'exact' or 'drop' reads, in the order of time."""
-    if readout == "drop":
-        return _drops(trail.run_or_change)
-    return _steps_back(trail.run if readout == "path" else trail.last)
-
-
-def _steps_back(lengths: Ints) -> Ints:
-    """Return where the stretches begin when each sample knows the length of the one that ends with it."""
-    changes, end = [], len(lengths)
-    while end > 0:
-        end -= int(lengths[end - 1])
-        if end > 0:
-            changes.append(end)
-    return np.array(changes[::-1], dtype=np.int64)
-
-
-def _drops(run_lengths: Ints) -> Ints:
-    """Return t - r_t of every t at which the most probable run length did not grow."""
-    seen = np.concatenate([np.zeros(1, np.int64), run_lengths])
-    falls = np.flatnonzero(seen[1:] <= seen[:-1]) + 1
-    changes = falls - seen[falls]
-    result: Ints = changes[(changes > 0) & (changes < len(run_lengths))]
-    return result
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The changes that stay.
-
-    Attributes:
-        changes: (n,) rising.
-        n_merged: phases that were too short, or a change that no longer paid once they had joined a neighbour.
-        n_weakest: changes left out because there were too many.
-    """
-
-    changes: Ints
-    n_merged: int
-    n_weakest: int
 
 
 class Evidence:
@@ -225,7 +259,9 @@ class Evidence:
         return result
 
 
-def kept_changes(changes: Ints, evidence: Evidence, *, min_samples: int, max_phases: int, must_pay: bool) -> Kept:
+def kept_changes(
+    changes: Ints, evidence: Evidence, *, min_samples: int, max_phases: int, must_pay: bool
+) -> Segmentation:
     """Return the changes that stay.
 
     A phase below `min_samples` joins the neighbour with the closer mean. Where that happened, changes go too that do
@@ -248,7 +284,7 @@ def kept_changes(changes: Ints, evidence: Evidence, *, min_samples: int, max_pha
         edges = _without_weak(edges, evidence.without(short), max_changes=n_found, enough=0.0)
     n_left = len(edges) - 2
     edges = _without_weak(edges, evidence, max_changes=max_phases - 1, enough=-np.inf)
-    return Kept(edges[1:-1], n_found - n_left, n_left - (len(edges) - 2))
+    return Segmentation(edges[1:-1], n_found - n_left, n_left - (len(edges) - 2))
 
 
 def _without_short(edges: Ints, evidence: Evidence, min_samples: int) -> Ints:
@@ -281,15 +317,13 @@ def _without_weak(edges: Ints, evidence: Evidence, *, max_changes: int, enough: 
 SQUARES_PENALTY = 3.5
 """Of 'pelt' and 'binseg', x log T x counters, in noise variances: 1 % of 300 draws of 30 samples of pure noise showed a
 change, where the noise was known."""
-
 KERNEL_PENALTY = 0.75
 """Of 'kernel', x log T, in samples; the same draws: about 1 %."""
-
 _GAMMA = 0.5
 """Width of the Gaussian kernel: one noise sd."""
 
 
-def alternative_changes(values: Floats, settings: ChangePointSettings) -> Ints:
+def ruptures_changes(values: Floats, settings: ChangePointSettings) -> Ints:
     """Return the changes (n,) of counters that share them, rising.
 
     'pelt' is the exact search for the least sum of squares and penalties; it runs as ruptures' kernel search with the
@@ -315,69 +349,11 @@ def alternative_changes(values: Floats, settings: ChangePointSettings) -> Ints:
         search = ruptures.KernelCPD("linear", min_size=shortest)
     else:
         search = ruptures.KernelCPD("rbf", min_size=shortest, params={"gamma": _GAMMA / points.shape[1]})
-    ends = search.fit(points).predict(pen=_penalty(settings, *points.shape))
+    penalty = settings.penalty
+    if penalty is None:
+        by_length = math.log(len(points))
+        penalty = (
+            KERNEL_PENALTY * by_length if settings.method == "kernel" else SQUARES_PENALTY * by_length * len(values)
+        )
+    ends = search.fit(points).predict(pen=penalty)
     return np.array(ends[:-1], dtype=np.int64)
-
-
-def _penalty(settings: ChangePointSettings, n_samples: int, n_counters: int) -> float:
-    if settings.penalty is not None:
-        return settings.penalty
-    by_length = math.log(n_samples)
-    return KERNEL_PENALTY * by_length if settings.method == "kernel" else SQUARES_PENALTY * by_length * n_counters
-
-
-_PIECE = 256
-"""Samples between two words to `report`."""
-
-
-@dataclass(frozen=True)
-class Found(Kept):
-    """Changes of counters that share them.
-
-    Attributes:
-        log_evidence: of the series in standard units, NaN with the methods of ruptures.
-    """
-
-    log_evidence: float
-
-
-def search_changes(
-    values: Floats, settings: ChangePointSettings, n_samples: int, report: Callable[[float], None]
-) -> Found:
-    """Return the changes of counters that share them (n_counters, T), in standard units.
-
-    Args:
-        values: finite.
-        settings: of the search.
-        n_samples: length of the run, at least T: it sets the hazard, and is longer where samples are missing.
-        report: told the share that is done, 0-1; what it raises ends the search.
-    """
-    prior = prior_of(settings, n_samples, float(np.mean(values**2)))
-    belief = belief_of(prior, values.shape[1], len(values))
-    if settings.method == "bcpd":
-        changes, log_evidence = _bayesian(values, settings, RunLengths(prior, len(values), belief), report)
-    else:
-        changes, log_evidence = alternative_changes(values, settings), math.nan
-    kept = kept_changes(
-        changes,
-        Evidence(values, belief, -math.log(prior.hazard_samples)),
-        min_samples=settings.min_samples,
-        max_phases=settings.max_phases,
-        must_pay=settings.mode == "corrected",
-    )
-    return Found(kept.changes, kept.n_merged, kept.n_weakest, log_evidence)
-
-
-def _bayesian(
-    values: Floats, settings: ChangePointSettings, lengths: RunLengths, report: Callable[[float], None]
-) -> tuple[Ints, float]:
-    n_samples = values.shape[1]
-    for first in range(0, n_samples, _PIECE):
-        lengths.take(values[:, first : first + _PIECE])
-        report(min(1.0, (first + _PIECE) / n_samples))
-    return changes_of(lengths.trail, settings.chosen_readout), float(lengths.trail.evidence[-1])
-
-
-def nothing_found() -> Found:
-    """Return the answer for counters in which no change can be looked for."""
-    return Found(np.zeros(0, np.int64), 0, 0, math.nan)
