@@ -18,7 +18,6 @@ from workprof.phases.fingerprints import (
     fingerprints_of,
     fit_normaliser,
     may_be_moved,
-    padded,
     phase_statistics,
 )
 from workprof.phases.runs import runs_of
@@ -92,12 +91,6 @@ def test_digests_are_mean_and_deviation_of_the_whole_run():
         whole = (run.values - known.mean[:, None]) / known.sd[:, None]
         wanted = np.concatenate([whole.mean(axis=1), whole.std(axis=1)])
         assert np.allclose(digest_of(fingerprint(run, known, settings)), wanted)
-
-
-def test_cut_and_padded():
-    values = np.arange(12.0).reshape(1, 3, 4)
-    assert padded(values, 5)[0, 3:].tolist() == [[0] * 4] * 2
-    assert np.array_equal(padded(values, 2), values[:, :2])
 
 
 def test_moved_fingerprints_equal_those_made_anew():

@@ -10,7 +10,7 @@ from workprof.phases.fingerprints import FingerprintSettings, digests_of, finger
 from workprof.phases.library import LibrarySettings
 from workprof.phases.runs import runs_of
 from workprof.phases.similarity import MatchSettings
-from workprof.phases.trials import baseline_predictions, fit_learner, stratified_splits
+from workprof.phases.trials import baseline_predictions, fit_learner, flattened, stratified_splits
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,15 @@ def test_the_limit_keeps_known_runs_and_rejects_a_workload_that_was_left_out(pri
         digests_of(known), [one.workload for one in known], LibrarySettings(match=MatchSettings(c=2.0))
     )
     assert given.c == pytest.approx(2.0)
+
+
+def test_fingerprints_are_cut_and_padded_to_a_number_of_phases(prints):
+    values = prints[0].values
+    shape = len(values), prints[0].phases + 2, values.shape[2]
+    padded = flattened(prints[:1], shape[1]).reshape(shape)
+    assert np.array_equal(padded[:, :-2], values)
+    assert not padded[:, -2:].any()
+    assert np.array_equal(flattened(prints[:1], 1)[0], values[:, 0].ravel())
 
 
 def test_longer_runs_are_cut_to_the_phases_of_training(prints):

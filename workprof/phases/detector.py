@@ -24,25 +24,18 @@ DEPTH = 3
 LEARNING_RATE = 0.1
 ROW_SHARE = 0.8
 """As the learner of the paper is set up, see `boosted`; here XGBoost, which takes a tenth of the time."""
-
 LEAST_WEIGHT = 0.1
 """Of a leaf: pairs of the same workload are few and would otherwise not get leaves of their own."""
-
 BINS = 64
-
 N_RUN_TREES = 60
 RUN_TREES_FEATURES = 0.3
 """Extremely randomised: with three runs per workload they are steadier than boosted trees."""
-
 FLOOR_SHARE = 0.02
 """Of a feature's variance over all runs: the least that is taken for its variance within workloads."""
-
 CERTAIN = 0.002
 """Probabilities are kept this far from 0 and 1: trees on few rows know no better."""
-
 RUN_TREES_WEIGHT = 2.0
 """Their log odds spread half as far as those of the pairs; so both count alike."""
-
 MOST_PAIRS = 20_000
 """Of different workloads; above that they are drawn."""
 
@@ -91,6 +84,8 @@ def fit_pair_model(digests: Floats, labels: Ints, seed: int) -> PairModel:
     Raises:
         NotEnoughData: without two workloads, or without two runs of one.
     """
+    from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  heavy
+
     first, second = np.triu_indices(len(labels), 1)
     same = labels[first] == labels[second]
     if not has_pairs(labels):
@@ -98,12 +93,16 @@ def fit_pair_model(digests: Floats, labels: Ints, seed: int) -> PairModel:
             f"{len(labels)} runs of {len(np.unique(labels))} workloads have no pair of the same and of different ones; "
             "record two runs of at least two workloads"
         )
-    kept = _drawn(same, seed)
+    different = np.flatnonzero(~same)
+    if len(different) > MOST_PAIRS:
+        different = np.random.default_rng(seed).choice(different, MOST_PAIRS, replace=False)
+    kept = np.sort(np.concatenate([np.flatnonzero(same), different]))
     unit = _unit(digests, labels)
     known = digests / unit
     differences, answers = np.abs(known[first[kept]] - known[second[kept]]), same[kept]
     pairs = tuple(_pair_trees(differences, answers, (seed + draw) % 2**31) for draw in range(N_PAIR_MODELS))
-    return PairModel(pairs, _run_trees(known, labels, seed), known, labels, unit)
+    runs = ExtraTreesClassifier(N_RUN_TREES, max_features=RUN_TREES_FEATURES, random_state=seed).fit(known, labels)
+    return PairModel(pairs, runs, known, labels, unit)
 
 
 def has_pairs(labels: Ints) -> bool:
@@ -131,13 +130,6 @@ def _pair_trees(differences: Floats, same: Bools, seed: int) -> Any:
     return trees.fit(differences, same)
 
 
-def _run_trees(digests: Floats, labels: Ints, seed: int) -> Any:
-    from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  heavy
-
-    trees = ExtraTreesClassifier(N_RUN_TREES, max_features=RUN_TREES_FEATURES, random_state=seed)
-    return trees.fit(digests, labels)
-
-
 def _against(p: Floats) -> Floats:
     """Return log odds against, from probabilities kept off 0 and 1."""
     kept = np.clip(p, CERTAIN, 1 - CERTAIN)
@@ -153,17 +145,8 @@ def _unit(digests: Floats, labels: Ints) -> Floats:
     return result
 
 
-def _drawn(same: Bools, seed: int) -> Ints:
-    """Return all pairs of the same workload and at most `MOST_PAIRS` of others."""
-    different = np.flatnonzero(~same)
-    if len(different) > MOST_PAIRS:
-        different = np.random.default_rng(seed).choice(different, MOST_PAIRS, replace=False)
-    return np.sort(np.concatenate([np.flatnonzero(same), different]))
-
-
 FOLDS = 9
 """At least; no fold leaves two runs of one workload out, unless there are more runs of it than folds."""
-
 MANY_RUNS = 12
 """With so many runs of each workload one more or less changes little: the limit is not carried on."""
 

@@ -313,7 +313,7 @@ def _evaluation(
         mode=library.settings.mode,
         counters=library.fingerprints.normaliser.counters,
         known=known,
-        baselines=baseline_accuracies(answers),
+        baselines=_accuracies(answers, "baselines"),
         c=float(np.mean(limits)) if limits else float("nan"),
         unknown=unknown,
         rejected_share=float(np.mean(rejected)) if rejected else float("nan"),
@@ -352,16 +352,19 @@ def known_figures(answers: Sequence[KnownAnswers], trials: Sequence[OpenTrial]) 
     truth = [name for one in answers for name in one.truth]
     ours = [name for one in answers for name in one.ours]
     names = tuple(sorted({*truth, *ours}))
-    confusion = _confusion(truth, ours, names)
+    confusion = np.zeros((len(names), len(names)), dtype=np.int64)
+    for true, answer in zip(truth, ours, strict=True):
+        confusion[names.index(true), names.index(answer)] += 1
     each = [_accuracy(one.truth, one.ours) for one in answers]
     classes = tuple(_class_figures(name, confusion, i) for i, name in enumerate(names) if confusion[i].sum())
     precision, recall, f1 = (
         float(np.mean([getattr(one, name) for one in classes])) for name in ("precision", "recall", "f1")
     )
+    accepted = [hit and not out for trial in trials for hit, out in trial.known_right_and_rejected()]
     return KnownFigures(
         accuracy=_accuracy(truth, ours),
         accuracy_sd=float(np.std(each, ddof=1)) if len(each) > 1 else float("nan"),
-        accuracy_with_rejections=_with_rejections(trials),
+        accuracy_with_rejections=float(np.mean(accepted)) if accepted else float("nan"),
         precision=precision,
         recall=recall,
         f1=f1,
@@ -375,11 +378,6 @@ def known_figures(answers: Sequence[KnownAnswers], trials: Sequence[OpenTrial]) 
     )
 
 
-def baseline_accuracies(answers: Sequence[KnownAnswers]) -> dict[str, float]:
-    """Return the accuracy of each baseline over all test runs of all splits."""
-    return _accuracies(answers, "baselines")
-
-
 def _accuracies(answers: Sequence[KnownAnswers], kind: str) -> dict[str, float]:
     names = list(getattr(answers[0], kind)) if answers else []
     truth = [name for one in answers for name in one.truth]
@@ -390,24 +388,11 @@ def _accuracy(truth: Sequence[str], found: Sequence[str]) -> float:
     return float(np.mean([a == b for a, b in zip(truth, found, strict=True)]))
 
 
-def _confusion(truth: Sequence[str], found: Sequence[str], names: tuple[str, ...]) -> Ints:
-    table = np.zeros((len(names), len(names)), dtype=np.int64)
-    for a, b in zip(truth, found, strict=True):
-        table[names.index(a), names.index(b)] += 1
-    return table
-
-
 def _class_figures(name: str, confusion: Ints, i: int) -> ClassFigures:
     hits, answered, support = int(confusion[i, i]), int(confusion[:, i].sum()), int(confusion[i].sum())
     precision, recall = hits / answered if answered else 0.0, hits / support
     f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
     return ClassFigures(name, precision, recall, f1, support)
-
-
-def _with_rejections(trials: Sequence[OpenTrial]) -> float:
-    """Return the share of known runs that were accepted as what they are, over the open trials."""
-    right = [hit and not out for trial in trials for hit, out in trial.known_right_and_rejected()]
-    return float(np.mean(right)) if right else float("nan")
 
 
 GRID_C = tuple(round(float(c), 2) for c in np.arange(-1.0, 6.01, 0.1))
@@ -421,7 +406,13 @@ def unknown_figures(trials: Sequence[OpenTrial]) -> tuple[UnknownFigures, ...]:
         for truth, nearest, rejected in zip(trial.truth, trial.deciding.nearest, trial.deciding.rejected, strict=True):
             if truth not in trial.learned:
                 rows.setdefault(truth, []).append((nearest, bool(rejected)))
-    return tuple(_figures(name, own) for name, own in sorted(rows.items()))
+    figures = []
+    for name, own in sorted(rows.items()):
+        answers = [nearest for nearest, _ in own]
+        by_share = sorted(set(answers), key=lambda one: -answers.count(one))
+        shares = {answer: answers.count(answer) / len(own) for answer in by_share}
+        figures.append(UnknownFigures(name, shares, float(np.mean([out for _, out in own])), len(own)))
+    return tuple(figures)
 
 
 def false_reject_share(trials: Sequence[OpenTrial]) -> float:
@@ -432,26 +423,15 @@ def false_reject_share(trials: Sequence[OpenTrial]) -> float:
 
 def curves_of(trials: Sequence[OpenTrial]) -> tuple[Curve, ...]:
     """Return rejections over c of every measure; a run without a threshold is never rejected."""
-    names = list(trials[0].answers) if trials else []
-    return tuple(_curve(name, trials) for name in names)
-
-
-def _figures(name: str, rows: list[tuple[str, bool]]) -> UnknownFigures:
-    nearest = [near for near, _ in rows]
-    shares = {
-        near: nearest.count(near) / len(rows) for near in sorted(set(nearest), key=lambda one: -nearest.count(one))
-    }
-    return UnknownFigures(name, shares, float(np.mean([out for _, out in rows])), len(rows))
-
-
-def _curve(measure: str, trials: Sequence[OpenTrial]) -> Curve:
-    grid = np.array(GRID_C)
-    known: list[Bools] = []
-    unknown: dict[str, list[Bools]] = {}
-    for trial in trials:
-        above = trial.answers[measure].standing[:, None] > grid[None]
-        for name, is_known, row in zip(trial.truth, trial.known, above, strict=True):
-            known.append(row) if is_known else unknown.setdefault(name, []).append(row)
+    grid, curves = np.array(GRID_C), []
     nothing = np.full(len(grid), np.nan)
-    rejected = np.mean([np.mean(rows, axis=0) for rows in unknown.values()], axis=0) if unknown else nothing
-    return Curve(measure, grid, rejected, np.mean(known, axis=0) if known else nothing)
+    for measure in trials[0].answers if trials else ():
+        known: list[Bools] = []
+        unknown: dict[str, list[Bools]] = {}
+        for trial in trials:
+            above = trial.answers[measure].standing[:, None] > grid[None]
+            for name, is_known, row in zip(trial.truth, trial.known, above, strict=True):
+                known.append(row) if is_known else unknown.setdefault(name, []).append(row)
+        rejected = np.mean([np.mean(rows, axis=0) for rows in unknown.values()], axis=0) if unknown else nothing
+        curves.append(Curve(measure, grid, rejected, np.mean(known, axis=0) if known else nothing))
+    return tuple(curves)

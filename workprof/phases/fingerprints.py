@@ -10,13 +10,11 @@ import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData
-from workprof.phases.changepoints import ChangePoints, ChangePointSettings, change_points, check_choice
+from workprof.phases.changepoints import ChangePointSettings, change_points, check_choice, joined
 from workprof.phases.runs import Run, Runs
 from workprof.progress import Progress, silent
 
 NORMALISATIONS = ("train", "run", "mixed")
-
-
 DISTRIBUTIONS = ("quantiles", "hist")
 
 
@@ -47,7 +45,6 @@ class FingerprintSettings:
 
 CONSTANT = 1e-12
 """A standard deviation below this share of the mean (at least 1) is none."""
-
 MOST_MISSING = 0.2
 """A counter that misses more of its training samples is dropped."""
 
@@ -155,6 +152,7 @@ STATISTICS = {
     "hist": (*MOMENTS, *(f"share {low:g} to {high:g}" for low, high in itertools.pairwise(BINS))),
 }
 """Names by the choice of distribution, in the order of the arrays."""
+MEAN, VARIANCE, ADF = (MOMENTS.index(name) for name in ("mean", "variance", "adf"))
 
 
 def phase_statistics(series: Floats, changes: Ints, distribution: str = "quantiles") -> Floats:
@@ -178,8 +176,9 @@ def _summary(phase: Floats, distribution: str) -> Floats:
     if not len(values):
         return np.zeros(len(STATISTICS[distribution]))
     moments = [values.mean(), float(np.median(values)), values.var(), adf_statistic(values)]
-    further = _quantiles(values) if distribution == "quantiles" else _shares(values)
-    return np.array([*moments, *further])
+    if distribution == "quantiles":
+        return np.array([*moments, *_quantiles(values)])
+    return np.array([*moments, *(np.histogram(np.abs(values), BINS)[0] / len(values))])
 
 
 def _quantiles(values: Floats) -> Floats:
@@ -187,11 +186,6 @@ def _quantiles(values: Floats) -> Floats:
     ordered = np.sort(values)
     result: Floats = np.interp(np.array(QUANTILES) * (len(ordered) - 1), np.arange(len(ordered)), ordered)
     return result
-
-
-def _shares(values: Floats) -> Floats:
-    counts, _ = np.histogram(np.abs(values), BINS)
-    return counts / len(values)
 
 
 SHORTEST = 5
@@ -292,7 +286,41 @@ def fingerprint(run: Run, known: Normaliser, settings: FingerprintSettings, prog
         read as q >= p.
     """
     series = normalised(run, known, settings)
-    return _fingerprint(run, series, change_points(series.for_phases, settings.change_points, progress), settings)
+    found = change_points(series.for_phases, settings.change_points, progress)
+    return fingerprint_of_phases(run, series, found.changes, found.flags, settings.distribution)
+
+
+def fingerprint_of_phases(
+    run: Run, series: Normalised, changes: Sequence[Ints], flags: Bools, distribution: str
+) -> Fingerprint:
+    """Return the fingerprint of a run whose phases are known already: found, seen live, or set by hand.
+
+    Args:
+        run: as recorded.
+        series: the same run, normalised.
+        changes: of each counter, the first samples of the phases after the first.
+        flags: (n_counters,) counters in which no change can be looked for.
+        distribution: statistics of a phase, see `phase_statistics`.
+    """
+    summaries = [
+        phase_statistics(one, own, distribution) for one, own in zip(series.for_statistics, changes, strict=True)
+    ]
+    n_phases = np.array([len(summary) for summary in summaries], dtype=np.int64)
+    values = np.zeros((len(summaries), int(n_phases.max()), summaries[0].shape[1]))
+    for row, summary in zip(values, summaries, strict=True):
+        row[: len(summary)] = summary
+    starts, offsets = joined(changes)
+    return Fingerprint(
+        workload=run.workload,
+        run=run.run,
+        values=values,
+        n_phases=n_phases,
+        starts=starts,
+        offsets=offsets,
+        flags=flags,
+        missing=series.missing,
+        n_samples=run.values.shape[1],
+    )
 
 
 def fingerprints_of(runs: Runs, settings: FingerprintSettings, progress: Progress = silent) -> Fingerprints:
@@ -310,65 +338,6 @@ def prints_of(
         return lambda share, _: progress((done + (share or 0.0)) / len(runs), f"fingerprint {done + 1} of {len(runs)}")
 
     return tuple(fingerprint(run, known, settings, tell(done)) for done, run in enumerate(runs))
-
-
-def padded(values: Floats, phases: int) -> Floats:
-    """Return a fingerprint's values cut or zero-padded to a number of phases (n_counters, phases, k)."""
-    n_counters, own, k = values.shape
-    result = np.zeros((n_counters, phases, k))
-    result[:, : min(own, phases)] = values[:, :phases]
-    return result
-
-
-def _fingerprint(run: Run, series: Normalised, found: ChangePoints, settings: FingerprintSettings) -> Fingerprint:
-    n_phases = found.n_phases
-    summaries = [
-        phase_statistics(one, found.boundaries_of(i), settings.distribution)
-        for i, one in enumerate(series.for_statistics)
-    ]
-    values = np.zeros((len(summaries), int(n_phases.max()), summaries[0].shape[1]))
-    for row, summary in zip(values, summaries, strict=True):
-        row[: len(summary)] = summary
-    flags = found.constant | found.mostly_missing | found.short
-    return Fingerprint(
-        run.workload, run.run, values, n_phases, found.starts, found.offsets, flags, series.missing, found.n_samples
-    )
-
-
-def fingerprint_of_phases(
-    run: Run, series: Normalised, changes: Sequence[Ints], flags: Bools, distribution: str
-) -> Fingerprint:
-    """Return the fingerprint of a run.
-
-    Args:
-        run: as recorded.
-        series: the same run, normalised.
-        changes: of each counter, the first samples of the phases after the first.
-        flags: (n_counters,) counters in which no change can be looked for.
-        distribution: statistics of a phase, see `phase_statistics`.
-    """
-    summaries = [
-        phase_statistics(one, own, distribution) for one, own in zip(series.for_statistics, changes, strict=True)
-    ]
-    n_phases = np.array([len(summary) for summary in summaries], dtype=np.int64)
-    values = np.zeros((len(summaries), int(n_phases.max()), summaries[0].shape[1]))
-    for row, summary in zip(values, summaries, strict=True):
-        row[: len(summary)] = summary
-    return Fingerprint(
-        workload=run.workload,
-        run=run.run,
-        values=values,
-        n_phases=n_phases,
-        starts=np.concatenate([np.zeros(0, np.int64), *changes]),
-        offsets=np.concatenate([[0], np.cumsum(n_phases - 1)]).astype(np.int64),
-        flags=flags,
-        missing=series.missing,
-        n_samples=run.values.shape[1],
-    )
-
-
-MEAN, VARIANCE = 0, 2
-"""Where these stand among the statistics of a phase."""
 
 
 def digest_of(one: Fingerprint) -> Floats:
@@ -391,9 +360,6 @@ def digests_of(prints: tuple[Fingerprint, ...]) -> Floats:
     return np.array([digest_of(one) for one in prints])
 
 
-VARIANCE, ADF = MOMENTS.index("variance"), MOMENTS.index("adf")
-
-
 class Reprints:
     """Runs whose fingerprints are asked for under the normaliser of one training part after another.
 
@@ -403,7 +369,11 @@ class Reprints:
 
     def __init__(self, runs: Runs, settings: FingerprintSettings, progress: Progress = silent) -> None:
         self._runs, self._settings = runs, settings
-        self._raw = prints_of(runs.runs, _unmoved(runs), settings, progress) if may_be_moved(settings) else None
+        self._raw = None
+        if may_be_moved(settings):
+            n = len(runs.counters)
+            own_units = Normaliser(runs.counters, np.ones(n, dtype=np.bool_), np.zeros(n), np.ones(n), (), ())
+            self._raw = prints_of(runs.runs, own_units, settings, progress)
 
     def of(self, train: Sequence[int], asked: Sequence[int]) -> tuple[Fingerprints, tuple[Fingerprint, ...]]:
         """Return the fingerprints of the training runs, and of further runs under the same normaliser."""
@@ -438,19 +408,13 @@ def moved(raw: Fingerprint, known: Normaliser) -> Fingerprint:
     changes = [
         np.zeros(0, np.int64) if fixed else raw.boundaries_of(int(i)) for i, fixed in zip(kept, still, strict=True)
     ]
+    starts, offsets = joined(changes)
     return replace(
         raw,
         values=(result * own[..., None])[:, : int(n_phases.max())],
         n_phases=n_phases,
-        starts=np.concatenate(changes),
-        offsets=np.concatenate([[0], np.cumsum([len(one) for one in changes])]).astype(np.int64),
+        starts=starts,
+        offsets=offsets,
         flags=raw.flags[kept] | still,
         missing=tuple(name for name in raw.missing if name in known.counters),
     )
-
-
-def _unmoved(runs: Runs) -> Normaliser:
-    """Return the normaliser that leaves every counter in its own unit."""
-    n = len(runs.counters)
-    zeros: Floats = np.zeros(n)
-    return Normaliser(runs.counters, np.ones(n, dtype=np.bool_), zeros, np.ones(n), (), ())

@@ -222,11 +222,19 @@ def library_view(frames: Mapping[str, pd.DataFrame], settings: LibraryViewSettin
     started = time.perf_counter()
     runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
     library = library_of(runs, settings.library, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))
+    prints, match = library.prints, settings.library.match
+    ed, dtw = np.zeros((2, len(prints), len(prints)))
+    for i, one in enumerate(prints):
+        progress(LIBRARY_SHARE + (1 - LIBRARY_SHARE) * i / len(prints), f"distances of run {i + 1} of {len(prints)}")
+        for j in range(i):
+            ed[i, j] = ed[j, i] = euclidean(one, prints[j], library.scale, match).value
+            dtw[i, j] = dtw[j, i] = warping(one, prints[j], library.scale, match).value
     return LibraryView(
-        names=tuple(one.run for one in library.prints),
+        names=tuple(one.run for one in prints),
         workloads=library.labels,
-        n_phases=np.array([one.phases for one in library.prints], dtype=np.int64),
-        **_distances(library, progress),
+        n_phases=np.array([one.phases for one in prints], dtype=np.int64),
+        distances_ed=ed,
+        distances_dtw=dtw,
         thresholds=library.thresholds,
         c=library.c,
         n_counters=len(library.fingerprints.normaliser.counters),
@@ -254,15 +262,3 @@ def relabelled(samples: pd.DataFrame, edits: LibraryEdits) -> pd.DataFrame:
         for own, name, label in zip(labels, names, given, strict=True)
     ]
     return samples.assign(workload=given, run=told).loc[kept].reset_index(drop=True)
-
-
-def _distances(library: Library, progress: Progress) -> dict[str, np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
-    """Return all distances by field name (n_runs, n_runs)."""
-    prints, asked = library.prints, library.settings.match
-    ed, dtw = np.zeros((2, len(prints), len(prints)))
-    for i, one in enumerate(prints):
-        progress(LIBRARY_SHARE + (1 - LIBRARY_SHARE) * i / len(prints), f"distances of run {i + 1} of {len(prints)}")
-        for j in range(i):
-            ed[i, j] = ed[j, i] = euclidean(one, prints[j], library.scale, asked).value
-            dtw[i, j] = dtw[j, i] = warping(one, prints[j], library.scale, asked).value
-    return {"distances_ed": ed, "distances_dtw": dtw}

@@ -25,11 +25,12 @@ from workprof.phases.detector import Detector, Limits, fit_pair_model
 from workprof.phases.fingerprints import digests_of, fingerprint_of_phases, normalised
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
 from workprof.phases.matching import Match, detector_of, match
-from workprof.phases.runs import Run, Runs, runs_of
+from workprof.phases.runs import Run, runs_of
 from workprof.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 RECENT_SAMPLES = 3
 """A change this many samples ago or fewer is recent."""
@@ -87,9 +88,15 @@ class OnlineDetector:
             )
         self._level = level
         self._scale = np.where(noise_sd > 0, noise_sd, 1.0) if follows_noise(settings) else np.ones(n_counters)
+        hazard, prune = settings.hazard_samples, settings.prune
+        settings = replace(
+            settings,
+            hazard_samples=LEAST_HAZARD_SAMPLES[settings.mode] if hazard is None else hazard,
+            prune=PRUNE_BELOW if prune is None else prune,
+        )
         joint = settings.phases == "joint"
         groups = [np.arange(n_counters)] if joint else [np.array([i]) for i in range(n_counters)]
-        self._followed = [_Followed(group, _online(settings)) for group in groups]
+        self._followed = [_Followed(group, settings) for group in groups]
         self._n_missing = np.zeros(n_counters, np.int64)
         self._n_ticks = 0
 
@@ -129,13 +136,16 @@ class OnlineDetector:
         """Return the changes of a counter as 'path', 'exact' or 'drop' reads them now, in ticks (n,)."""
         from workprof.phases.segmentation import changes_of  # noqa: PLC0415  numba
 
-        followed = next(one for one in self._followed if counter in one.counters)
+        followed = self._of(counter)
         samples = changes_of(followed.lengths.trail, readout)
         return np.array([followed.ticks[i] for i in samples if i < len(followed.ticks)], dtype=np.int64)
 
     def log_posterior(self, counter: int) -> tuple[Ints, Floats]:
         """Return the run lengths of a counter in the running, in scored samples, and their log probabilities."""
-        return next(one for one in self._followed if counter in one.counters).lengths.posterior()
+        return self._of(counter).lengths.posterior()
+
+    def _of(self, counter: int) -> _Followed:
+        return next(one for one in self._followed if counter in one.counters)
 
 
 class _Followed:
@@ -168,11 +178,6 @@ class _Followed:
         runs, log_probabilities = self.lengths.posterior()
         recent = (runs <= RECENT_SAMPLES) & (runs < len(self.ticks))  # the beginning is no change
         self.recent = float(np.exp(log_probabilities[recent]).sum())
-
-
-def _online(settings: ChangePointSettings) -> ChangePointSettings:
-    hazard = LEAST_HAZARD_SAMPLES[settings.mode] if settings.hazard_samples is None else settings.hazard_samples
-    return replace(settings, hazard_samples=hazard, prune=PRUNE_BELOW if settings.prune is None else settings.prune)
 
 
 LIBRARY_SHARE = 0.5
@@ -221,7 +226,8 @@ def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, pro
     """
     runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
     library = library_of(runs, settings.library, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))
-    series = _series(runs, library)
+    known, asked = library.fingerprints.normaliser, library.settings.fingerprints
+    series = [normalised(run, known, asked).for_phases for run in runs.runs if run.workload]
     noise = np.median([noise_sd(_gapless(one)) for one in series if one.shape[1] > 1], axis=0)
     level = np.nanmedian(np.concatenate(series, axis=1), axis=1)
     detector = detector_of(library, lambda share, words: progress(LIBRARY_SHARE + 0.5 * (share or 0.0), words))
@@ -241,12 +247,6 @@ def detector_from(known: LiveLibrary) -> Detector | None:
     return Detector(names, model, known.limits, known.limit, known.c)
 
 
-def _series(runs: Runs, library: Library) -> list[Floats]:
-    """Return every labelled run (n_counters, T) in standard deviations."""
-    known, asked = library.fingerprints.normaliser, library.settings.fingerprints
-    return [normalised(run, known, asked).for_phases for run in runs.runs if run.workload]
-
-
 def _gapless(series: Floats) -> Floats:
     """Return a run with its gaps bridged by straight lines."""
     result, ticks = series.copy(), np.arange(series.shape[1])
@@ -259,7 +259,6 @@ def _gapless(series: Floats) -> Floats:
 SHOWN_S = 120.0
 MOST_MISSED = 600
 """Of a longer gap only so many steps are filled in."""
-
 FEWEST_TO_MATCH = 8
 
 
@@ -324,9 +323,7 @@ class LiveRun:
         changes = [self._detector.changes(i) for i in range(n)]
         last = t > (t[-1] - SHOWN_S) if len(t) else np.zeros(0, bool)
         step_s = self._known.library.step_s
-        found = before
-        if rematch and len(t) >= FEWEST_TO_MATCH:
-            found = self._match(changes)
+        found = self._match(changes) if rematch and len(t) >= FEWEST_TO_MATCH else before
         return LiveView(
             counters=self._known.library.fingerprints.normaliser.counters,
             t_s=t[last],

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats
 from workprof.errors import NotEnoughData
 from workprof.phases.detector import Detector, fit_detector
 from workprof.phases.fingerprints import Fingerprint, digest_of, digests_of, fingerprint
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
-from workprof.phases.runs import Runs, find_run, runs_of, texts_of
-from workprof.phases.similarity import Distance, accepts, euclidean, warping
+from workprof.phases.runs import find_run, runs_of, texts_of
+from workprof.phases.similarity import accepts, euclidean, warping
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -130,11 +129,14 @@ def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, pr
     """
     runs = runs_of(frames["samples"], settings.library.counters)
     asked = find_run(runs, settings.unknown)
-    known = runs_of(frames["train"], runs.counters) if "train" in frames else _without(runs, asked)
+    if "train" in frames:
+        known = runs_of(frames["train"], runs.counters)
+    else:
+        known = replace(runs, runs=tuple(run for i, run in enumerate(runs.runs) if i != asked))
     library = library_of(known, settings.library, progress)
     one = fingerprint(runs.runs[asked], library.fingerprints.normaliser, settings.library.fingerprints)
     found = match(library, one, detector_of(library, progress))
-    return Match(found.unknown, found.matches, found.verdict, found.scores, (*runs.runs[asked].notes, *found.notes))
+    return replace(found, notes=(*runs.runs[asked].notes, *found.notes))
 
 
 def match(library: Library, one: Fingerprint, detector: Detector | None) -> Match:
@@ -145,13 +147,18 @@ def match(library: Library, one: Fingerprint, detector: Detector | None) -> Matc
         detector all runs are candidates.
     """
     settings = library.settings.match
-    lines, dtw = [], {}
+    lines = []
     for known in library.prints:
-        ed = euclidean(known, one, library.scale, settings)
-        dtw[known.name] = warping(known, one, library.scale, settings)
-        lines.append(_line(library, known, one, ed, dtw[known.name]))
+        ed, dtw = (distance(known, one, library.scale, settings) for distance in (euclidean, warping))
+        threshold = library.threshold("ed", known.workload)
+        within = accepts(threshold, ed.value, library.c["ed"], two_sided=settings.two_sided)
+        same_phases = known.phases == one.phases
+        lines.append(MatchLine(known.workload, known.run, ed.value, dtw.value, ed.offset, within, same_phases))
     lines.sort(key=lambda line: line.distance_ed)
-    scores = {} if detector is None else _scores(detector, one)
+    scores = {}
+    if detector is not None:
+        values = detector.model.unlikeness(digest_of(one)[None])[0]
+        scores = {name: float(value) for name, value in zip(detector.workloads, values, strict=True)}
     verdict = _by_distance(library, lines) if detector is None else _by_detector(detector, scores, lines)
     lacks = [f"{one.name} lacks {len(one.missing)} counters, zero in its fingerprint: {', '.join(one.missing[:5])}"]
     return Match(one.name, tuple(lines), verdict, scores, tuple(lacks if one.missing else []))
@@ -182,16 +189,6 @@ def confidence_of(distances: dict[str, float]) -> float:
     return 1 - values[0] / values[1] if len(values) > 1 and values[1] > 0 else 0.0
 
 
-def _line(library: Library, known: Fingerprint, one: Fingerprint, ed: Distance, dtw: Distance) -> MatchLine:
-    within = accepts(
-        library.threshold("ed", known.workload),
-        ed.value,
-        library.c["ed"],
-        two_sided=library.settings.match.two_sided,
-    )
-    return MatchLine(known.workload, known.run, ed.value, dtw.value, ed.offset, within, known.phases == one.phases)
-
-
 def _by_distance(library: Library, lines: list[MatchLine]) -> Verdict:
     candidates = [line for line in lines if line.same_phases] or lines
     ed, dtw = by_workload(candidates, "ed"), by_workload(candidates, "dtw")
@@ -209,11 +206,6 @@ def _by_distance(library: Library, lines: list[MatchLine]) -> Verdict:
     return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, told)
 
 
-def _scores(detector: Detector, one: Fingerprint) -> dict[str, float]:
-    values: Floats = detector.model.unlikeness(digest_of(one)[None])[0]
-    return {name: float(value) for name, value in zip(detector.workloads, values, strict=True)}
-
-
 def _by_detector(detector: Detector, scores: dict[str, float], lines: list[MatchLine]) -> Verdict:
     ed, dtw = by_workload(lines, "ed"), by_workload(lines, "dtw")
     nearest = min(scores, key=lambda name: scores[name])
@@ -226,11 +218,6 @@ def _by_detector(detector: Detector, scores: dict[str, float], lines: list[Match
         name = nearest if known else UNKNOWN
         told = f"unlikeness {score:.2f} to {nearest} is {'within' if known else 'above'} the limit {limit:.2f}"
     return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, told)
-
-
-def _without(runs: Runs, asked: int) -> Runs:
-    rest = tuple(run for i, run in enumerate(runs.runs) if i != asked)
-    return Runs(runs.counters, runs.step_s, rest, runs.n_dropped, runs.notes)
 
 
 def match_known(frames: Mapping[str, pd.DataFrame], settings: KnownMatchSettings, progress: Progress) -> Match:

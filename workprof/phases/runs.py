@@ -16,6 +16,7 @@ from workprof.progress import Progress, silent
 if TYPE_CHECKING:
     import pandas as pd
 
+
 SYSTEM72: tuple[str, ...] = (
     "cpu.user%",
     "cpu.system%",
@@ -96,12 +97,10 @@ dataset is asked for those of them that it has.
 Source: Hossain et al. use 72 hardware and software counters of PerfSpect. Ours are software counters of /proc and
 tracepoints of perf, chosen on recordings without hardware counters: only their number is the paper's.
 """
-
 NOT_COUNTERS = ("row_id", "workload", "run", "t", "status")
 OWN_PROCESSES = "proc."
 FILLED_SAMPLES = 3
 """Gaps up to this long keep the value before them."""
-UNKNOWN_LABEL = ""
 LEAST_STEP_S = 1.0
 REGULAR = 0.25
 """Times this far off the grid, in steps, make sampling uneven."""
@@ -174,22 +173,27 @@ def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Pro
         ColumnMissing: without a column 'run' or 't', or without any counter.
         NoRows: when no sample has a time.
     """
-    _check_columns(samples)
+    rows_by_run = _rows_by_run(samples)
     names = counters or counters_in(samples)
-    _check_counters(samples, names)
+    if not any(name in samples.columns for name in names):
+        shown = ", ".join(str(name) for name in samples.columns[:8])
+        raise ColumnMissing(f"the samples have none of {len(names)} counters, only {shown}; name counters they have")
     t = numbers_of(samples, "t")
-    labels, runs = texts_of(samples, "workload"), texts_of(samples, "run")
-    kept = np.flatnonzero(np.isfinite(t))
-    if not len(kept):
+    timed = np.isfinite(t)
+    if not timed.any():
         raise NoRows("no sample has a time in column 't'; give seconds since the start of the run")
-    table = _table(samples, names)
-    groups = _groups(labels, runs, kept, t)
-    step_s = _step_s(t, groups)
-    found = []
-    for done, ((label, name), rows) in enumerate(sorted(groups.items()), start=1):
-        found.append(_on_grid(Run(label, name, table[rows].T, 0.0, 0, ()), t[rows], step_s))
+    table = np.full((len(samples), len(names)), np.nan)
+    for column, name in enumerate(names):
+        if name in samples.columns:
+            table[:, column] = numbers_of(samples, name)
+    groups = {key: own[np.argsort(t[own], kind="stable")] for key, rows in rows_by_run if len(own := rows[timed[rows]])}
+    periods = [np.median(gaps) for rows in groups.values() if len(gaps := np.diff(np.unique(t[rows])))]
+    step_s = max(LEAST_STEP_S, float(np.round(np.median(periods)))) if periods else LEAST_STEP_S
+    runs = []
+    for done, ((workload, name), rows) in enumerate(groups.items(), start=1):
+        runs.append(_on_grid(Run(workload, name, table[rows].T, 0.0, 0, ()), t[rows], step_s))
         progress(done / len(groups), f"runs on the grid: {done} of {len(groups)}")
-    return Runs(names, step_s, tuple(found), len(t) - len(kept), _notes(samples, names, step_s))
+    return Runs(names, step_s, tuple(runs), int((~timed).sum()), _notes(samples, names, step_s))
 
 
 def counters_in(samples: pd.DataFrame, *, everything: bool = False) -> tuple[str, ...]:
@@ -220,16 +224,19 @@ def find_run(runs: Runs, name: str) -> int:
     raise SettingsError(f"{told} as workload/run: {known}{' ...' if len(runs.runs) > 12 else ''}")
 
 
-def _check_columns(samples: pd.DataFrame) -> None:
+def _rows_by_run(samples: pd.DataFrame) -> list[tuple[tuple[str, str], Ints]]:
+    """Return workload and name of each run, sorted, with the positions of its rows in their order.
+
+    Raises:
+        ColumnMissing: without a column 'run' or 't'.
+    """
     for name in ("run", "t"):
         if name not in samples.columns:
             raise ColumnMissing(f"the samples have no column {name!r}; give workload, run, t and counters")
-
-
-def _check_counters(samples: pd.DataFrame, names: tuple[str, ...]) -> None:
-    if not any(name in samples.columns for name in names):
-        shown = ", ".join(str(name) for name in samples.columns[:8])
-        raise ColumnMissing(f"the samples have none of {len(names)} counters, only {shown}; name counters they have")
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(texts_of(samples, "workload"), texts_of(samples, "run"), strict=True)):
+        rows.setdefault(key, []).append(row)
+    return [(key, np.array(own, dtype=np.int64)) for key, own in sorted(rows.items())]
 
 
 def texts_of(samples: pd.DataFrame, name: str) -> list[str]:
@@ -237,32 +244,8 @@ def texts_of(samples: pd.DataFrame, name: str) -> list[str]:
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     if name not in samples.columns:
-        return [UNKNOWN_LABEL] * len(samples)
-    return [UNKNOWN_LABEL if pd.isna(text) else str(text) for text in samples[name]]
-
-
-def _table(samples: pd.DataFrame, names: tuple[str, ...]) -> Floats:
-    """Return the counters as (n_samples, n_counters); NaN where absent."""
-    table = np.full((len(samples), len(names)), np.nan)
-    for column, name in enumerate(names):
-        if name in samples.columns:
-            table[:, column] = numbers_of(samples, name)
-    return table
-
-
-def _groups(labels: list[str], runs: list[str], kept: Ints, t: Floats) -> dict[tuple[str, str], Ints]:
-    """Return the rows of each run by time."""
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row in kept.tolist():
-        rows.setdefault((labels[row], runs[row]), []).append(row)
-    return {key: np.array(own)[np.argsort(t[own], kind="stable")] for key, own in rows.items()}
-
-
-def _step_s(t: Floats, groups: dict[tuple[str, str], Ints]) -> float:
-    """Return the grid's step: one second, or the usual period where it is longer, in whole seconds."""
-    periods = [np.median(gaps) for rows in groups.values() if len(gaps := np.diff(np.unique(t[rows])))]
-    usual = float(np.median(periods)) if periods else LEAST_STEP_S
-    return max(LEAST_STEP_S, float(np.round(usual)))
+        return [""] * len(samples)
+    return ["" if pd.isna(text) else str(text) for text in samples[name]]
 
 
 def _on_grid(run: Run, t: Floats, step_s: float) -> Run:
@@ -373,24 +356,11 @@ def run_list(frames: Mapping[str, pd.DataFrame], settings: RunListSettings, prog
     """
     del settings, progress
     samples = frames["samples"]
-    for name in ("run", "t"):
-        if name not in samples.columns:
-            raise ColumnMissing(f"the samples have no column {name!r}; give workload, run, t and counters")
-    t, rows = numbers_of(samples, "t"), _rows(samples)
-    status = texts_of(samples, "status")
-    return RunList(tuple(_line(key, own, t[own], status) for key, own in sorted(rows.items())))
-
-
-def _line(
-    key: tuple[str, str], rows: list[int], t: np.ndarray[tuple[int], np.dtype[np.float64]], status: list[str]
-) -> RunLine:
-    known = t[np.isfinite(t)]
-    first, last = (float(known.min()), float(known.max())) if len(known) else (float("nan"), float("nan"))
-    return RunLine(*key, len(rows), first, last, status[rows[-1]])
-
-
-def _rows(samples: pd.DataFrame) -> dict[tuple[str, str], list[int]]:
-    found: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(zip(texts_of(samples, "workload"), texts_of(samples, "run"), strict=True)):
-        found.setdefault(key, []).append(row)
-    return found
+    rows_by_run = _rows_by_run(samples)
+    t, status = numbers_of(samples, "t"), texts_of(samples, "status")
+    lines = []
+    for (workload, run), rows in rows_by_run:
+        times = t[rows][np.isfinite(t[rows])]
+        first, last = (float(times.min()), float(times.max())) if len(times) else (float("nan"), float("nan"))
+        lines.append(RunLine(workload, run, len(rows), first, last, status[rows[-1]]))
+    return RunList(tuple(lines))

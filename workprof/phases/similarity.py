@@ -190,7 +190,10 @@ def thresholds_of(workloads: Sequence[str], distances: Floats, settings: MatchSe
         spread is ours: three runs are three pairs.
     """
     labels = np.array(workloads)
-    pairs = {name: _pairs(distances[np.ix_(labels == name, labels == name)]) for name in sorted(set(workloads))}
+    pairs = {}
+    for name in sorted(set(workloads)):
+        inner = distances[np.ix_(labels == name, labels == name)]
+        pairs[name] = inner[np.triu_indices(len(inner), 1)]
     spread = [own - own.mean() for own in pairs.values() if len(own) >= FEWEST_RUNS]
     pooled = float(np.concatenate(spread).std()) if spread else float("nan")
     return tuple(
@@ -210,21 +213,13 @@ def chosen_c(
     """Return c: as set, or such that few training runs, each against the rest of its workload, would be rejected."""
     if settings.c is not None:
         return settings.c
-    standing = own_standing(workloads, distances, thresholds)
-    if not len(standing):
-        return 1.0
-    return float(np.quantile(standing, 1 - settings.false_rejects))
-
-
-def own_standing(workloads: Sequence[str], distances: Floats, thresholds: Sequence[Threshold]) -> Floats:
-    """Return (nearest distance to the rest of its workload - mean) / sd of each training run with a threshold."""
     labels, known = np.array(workloads), {one.workload: one for one in thresholds if one.usable}
-    found = []
+    z_scores = []  # of the nearest distance to the rest of its workload
     for i, label in enumerate(workloads):
         if label in known:
             rest = (labels == label) & (np.arange(len(labels)) != i)
-            found.append((float(distances[i, rest].min()) - known[label].mean) / max(known[label].sd, 1e-12))
-    return np.array(found)
+            z_scores.append((float(distances[i, rest].min()) - known[label].mean) / max(known[label].sd, 1e-12))
+    return float(np.quantile(z_scores, 1 - settings.false_rejects)) if z_scores else 1.0
 
 
 def accepts(threshold: Threshold, distance: float, c: float, *, two_sided: bool) -> bool | None:
@@ -234,8 +229,3 @@ def accepts(threshold: Threshold, distance: float, c: float, *, two_sided: bool)
     if two_sided and distance < threshold.mean - c * threshold.sd:
         return False
     return distance <= threshold.mean + c * threshold.sd
-
-
-def _pairs(distances: Floats) -> Floats:
-    result: Floats = distances[np.triu_indices(len(distances), 1)]
-    return result

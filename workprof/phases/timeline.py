@@ -12,7 +12,7 @@ import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.phases.changepoints import NEAR_SAMPLES, ChangePoints, change_points
+from workprof.phases.changepoints import ChangePoints, agreement_of, change_points
 from workprof.phases.fingerprints import (
     STATISTICS,
     Fingerprint,
@@ -22,7 +22,7 @@ from workprof.phases.fingerprints import (
     normalised,
 )
 from workprof.phases.library import LibrarySettings
-from workprof.phases.runs import Run, Runs, find_run, runs_of
+from workprof.phases.runs import Run, find_run, runs_of
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -106,13 +106,29 @@ def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progres
     run = runs.runs[find_run(runs, settings.run)]
     known = fit_normaliser(runs.runs, runs.counters, asked)
     found = fingerprint(run, known, asked, progress)
-    values = np.array(run.values)[known.kept]
+    counters = []
+    for i, (name, series) in enumerate(zip(known.counters, run.values[known.kept], strict=True)):
+        changes = found.boundaries_of(i)
+        edges = np.array([0, *changes.tolist(), found.n_samples])
+        pieces = [series[a:b][~np.isnan(series[a:b])] for a, b in itertools.pairwise(edges)]
+        counters.append(
+            CounterPhases(
+                counter=name,
+                change_points_s=np.asarray(changes * runs.step_s, dtype=np.float64),
+                start_s=edges[:-1] * runs.step_s,
+                end_s=edges[1:] * runs.step_s,
+                mean=np.array([piece.mean() if len(piece) else np.nan for piece in pieces]),
+                sd=np.array([piece.std() if len(piece) else np.nan for piece in pieces]),
+                statistics=found.values[i, : found.n_phases[i]],
+                note=_why_not(name, series, found, flagged=bool(found.flags[i])),
+            )
+        )
     return Phases(
         workload=run.workload,
         run=run.run,
         n_samples=found.n_samples,
         step_s=runs.step_s,
-        counters=tuple(_counter(name, i, found, values[i], runs.step_s) for i, name in enumerate(known.counters)),
+        counters=tuple(counters),
         statistic_names=STATISTICS[asked.distribution],
         dropped=known.dropped,
         notes=(*runs.notes, *run.notes),
@@ -120,26 +136,11 @@ def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progres
     )
 
 
-def _counter(name: str, i: int, found: Fingerprint, series: Floats, step_s: float) -> CounterPhases:
-    changes = found.boundaries_of(i)
-    edges = np.array([0, *changes.tolist(), found.n_samples])
-    pieces = [series[a:b][~np.isnan(series[a:b])] for a, b in itertools.pairwise(edges)]
-    return CounterPhases(
-        counter=name,
-        change_points_s=np.asarray(changes * step_s, dtype=np.float64),
-        start_s=edges[:-1] * step_s,
-        end_s=edges[1:] * step_s,
-        mean=np.array([piece.mean() if len(piece) else np.nan for piece in pieces]),
-        sd=np.array([piece.std() if len(piece) else np.nan for piece in pieces]),
-        statistics=np.array(found.values)[i, : found.n_phases[i]],
-        note=_note(name, found, i, series),
-    )
-
-
-def _note(name: str, found: Fingerprint, i: int, series: Floats) -> str:
+def _why_not(name: str, series: Floats, found: Fingerprint, *, flagged: bool) -> str:
+    """Return why no change was looked for in a counter, else ''."""
     if name in found.missing:
         return "the run lacks this counter"
-    if not found.flags[i]:
+    if not flagged:
         return ""
     missing = int(np.isnan(series).sum())
     if missing > len(series) / 2:
@@ -246,14 +247,15 @@ class Timeline:
         return result
 
 
-def timeline_of(runs: Runs, settings: TimelineSettings, progress: Progress = silent) -> Timeline:
-    """Return one of the runs with its phases.
+def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, progress: Progress) -> Timeline:
+    """Return one run of `frames['samples']`, or a stretch of it, with its phases.
 
     Raises:
         SettingsError: for a run or a counter that is not there.
         NotEnoughData: when the window holds no sample.
     """
     started = time.perf_counter()
+    runs = runs_of(frames["samples"], settings.library.counters)
     whole = runs.runs[find_run(runs, settings.run)]
     run = _stretch(whole, runs.step_s, settings)
     asked = settings.library.fingerprints
@@ -261,7 +263,7 @@ def timeline_of(runs: Runs, settings: TimelineSettings, progress: Progress = sil
     series = normalised(run, known, asked)
     found = change_points(series.for_phases, asked.change_points, progress)
     changes = _with_own(found, known.counters, run, runs.step_s, settings.own)
-    flags: Bools = found.constant | found.mostly_missing | found.short
+    usable = [own for own, flagged in zip(changes, found.flags, strict=True) if not flagged]
     edited = np.array([_own(name, settings.own) is not None for name in known.counters])
     return Timeline(
         counters=known.counters,
@@ -270,9 +272,9 @@ def timeline_of(runs: Runs, settings: TimelineSettings, progress: Progress = sil
         run_from_s=whole.start_s,
         run_to_s=whole.start_s + whole.values.shape[1] * runs.step_s,
         recorded=run.values[known.kept],
-        fingerprint=fingerprint_of_phases(run, series, changes, flags, asked.distribution),
+        fingerprint=fingerprint_of_phases(run, series, changes, found.flags, asked.distribution),
         statistics=STATISTICS[asked.distribution],
-        agreement=_agreement(changes, flags, found.n_samples),
+        agreement=agreement_of(usable, found.n_samples),
         movement=_movement(series.for_statistics),
         edited=edited,
         hazard_samples=found.hazard_samples,
@@ -318,16 +320,6 @@ def _with_own(
     return result
 
 
-def _agreement(changes: list[Ints], flags: Bools, n_samples: int) -> Floats:
-    """Return the share of usable counters with a change near each sample (T,); see `ChangePoints.agreement`."""
-    usable = [own for own, flag in zip(changes, flags, strict=True) if not flag]
-    total = np.zeros(n_samples)
-    for own in usable:
-        near = own[:, None] + np.arange(-NEAR_SAMPLES, NEAR_SAMPLES + 1)
-        total[np.unique(near[(near >= 0) & (near < n_samples)])] += 1
-    return total / max(1, len(usable))
-
-
 def _movement(series: Floats) -> Floats:
     present = np.isfinite(series)
     count = np.maximum(present.sum(axis=1), 1)
@@ -341,11 +333,15 @@ def _notes(
 ) -> tuple[str, ...]:
     """Return which counters could not be searched and why, and whether the stretch is too short."""
     missing = found.mostly_missing | (found.short & (found.n_missing > 0))
-    told = [
-        (found.constant & ~missing, "constant here: one phase"),
-        (missing, "missing more than half of their samples here: one phase"),
-    ]
-    notes = [f"{int(flag.sum())} counters are {words}: {_some(counters, flag)}" for flag, words in told if flag.any()]
+    notes = []
+    for flags, why in (
+        (found.constant & ~missing, "constant here"),
+        (missing, "missing more than half of their samples here"),
+    ):
+        names = [name for name, flag in zip(counters, flags, strict=True) if flag]
+        if names:
+            more = " …" if len(names) > 5 else ""
+            notes.append(f"{len(names)} counters are {why}: one phase: {', '.join(names[:5])}{more}")
     if dropped:
         notes.append(
             f"{len(dropped)} counters miss more than a fifth of all samples and were left out: {', '.join(dropped[:5])}"
@@ -356,21 +352,6 @@ def _notes(
             "widen the window or lower the shortest phase"
         )
     return tuple(notes)
-
-
-def _some(counters: tuple[str, ...], flag: Bools) -> str:
-    names = [name for name, own in zip(counters, flag, strict=True) if own]
-    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
-
-
-def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, progress: Progress) -> Timeline:
-    """Return one run of `frames['samples']`, or a stretch of it, with its phases.
-
-    Raises:
-        SettingsError: for a run or a counter that is not there.
-        NotEnoughData: when the window holds no sample.
-    """
-    return timeline_of(runs_of(frames["samples"], settings.library.counters), settings, progress)
 
 
 @dataclass(frozen=True)
@@ -409,6 +390,21 @@ class AlignedRuns:
     alignment: Alignment
 
 
+@dataclass(frozen=True)
+class Alignment:
+    """Two runs laid over each other.
+
+    Attributes:
+        path: (n_steps, 2) samples of the first and the second run that go together, both rising.
+        cost: sum of Manhattan distances along the path.
+        mean_cost: that per step and counter.
+    """
+
+    path: Ints
+    cost: float
+    mean_cost: float
+
+
 def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings, progress: Progress) -> AlignedRuns:
     """Return how a run of 'samples' goes together with one of 'train', or of 'samples' where there is none.
 
@@ -423,21 +419,6 @@ def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings
     second = train.runs[find_run(train, settings.second)]
     series = [normalised(run, known, settings.library.fingerprints).for_statistics for run in (first, second)]
     return AlignedRuns(first.name, second.name, samples.step_s, len(known.counters), alignment_of(*series))
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """Two runs laid over each other.
-
-    Attributes:
-        path: (n_steps, 2) samples of the first and the second run that go together, both rising.
-        cost: sum of Manhattan distances along the path.
-        mean_cost: that per step and counter.
-    """
-
-    path: Ints
-    cost: float
-    mean_cost: float
 
 
 def alignment_of(first: Floats, second: Floats) -> Alignment:

@@ -16,7 +16,7 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData
 from workprof.phases.detector import Detector, fit_pair_model
-from workprof.phases.fingerprints import Fingerprint, digests_of, padded
+from workprof.phases.fingerprints import Fingerprint, digests_of
 from workprof.phases.library import MEASURES, Library, LibrarySettings
 from workprof.phases.matching import detector_of
 from workprof.phases.runs import Run
@@ -44,17 +44,16 @@ def stratified_splits(workloads: Sequence[str], n_splits: int, test_share: float
     runs with two to learn from, too few for a threshold.
     """
     labels, draw = np.array(workloads), np.random.default_rng(seed)
-    return tuple(_split(labels, test_share, draw) for _ in range(n_splits))
-
-
-def _split(labels: Ints, test_share: float, draw: np.random.Generator) -> Split:
-    test = []
-    for label in np.unique(labels):
-        own = np.flatnonzero(labels == label)
-        n_test = min(len(own) - 1, max(1, round(test_share * len(own))))
-        test.append(draw.choice(own, n_test, replace=False))
-    held = np.sort(np.concatenate(test))
-    return Split(np.setdiff1d(np.arange(len(labels)), held), held)
+    splits = []
+    for _ in range(n_splits):
+        test = []
+        for label in np.unique(labels):
+            own = np.flatnonzero(labels == label)
+            n_test = min(len(own) - 1, max(1, round(test_share * len(own))))
+            test.append(draw.choice(own, n_test, replace=False))
+        held = np.sort(np.concatenate(test))
+        splits.append(Split(np.setdiff1d(np.arange(len(labels)), held), held))
+    return tuple(splits)
 
 
 PAIR_MODEL = "pair_model"
@@ -190,8 +189,12 @@ def boosted(features: Floats, labels: Any, seed: int) -> Any:
 
 
 def flattened(prints: Sequence[Fingerprint], phases: int) -> Floats:
-    """Return fingerprints as rows (n_runs, n_counters * phases * k)."""
-    return np.array([padded(one.values, phases).ravel() for one in prints])
+    """Return fingerprints, cut or zero-padded to a number of phases, as rows (n_runs, n_counters * phases * k)."""
+    n_counters, _, k = prints[0].values.shape
+    rows = np.zeros((len(prints), n_counters, phases, k))
+    for row, one in zip(rows, prints, strict=True):
+        row[:, : one.phases] = one.values[:, :phases]
+    return rows.reshape(len(prints), -1)
 
 
 def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -> dict[str, list[str]]:
@@ -204,11 +207,15 @@ def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -
     labels = np.array([run.workload for run in train])
     names, counts = np.unique(labels, return_counts=True)
     before, after = _summaries(train), _summaries(test)
-    n = before.shape[1] // 2
+    means, asked = before[:, : before.shape[1] // 2], after[:, : before.shape[1] // 2]
+    mean, sd = means.mean(axis=0), means.std(axis=0)
+    sd[sd == 0] = 1.0
+    known, asked = (means - mean) / sd, (asked - mean) / sd
+    nearest = [int(((known - one) ** 2).sum(axis=1).argmin()) for one in asked]
     trees = boosted(before, labels, seed)
     return {
         "majority": [str(names[counts.argmax()])] * len(test),
-        "nearest_means": [str(labels[i]) for i in _nearest(before[:, :n], after[:, :n])],
+        "nearest_means": [str(labels[i]) for i in nearest],
         "boosted_means": [str(name) for name in trees.predict(after)],
     }
 
@@ -220,13 +227,6 @@ def _summaries(runs: Sequence[Run]) -> Floats:
         rows = [np.concatenate([np.nanmean(run.values, axis=1), np.nanstd(run.values, axis=1)]) for run in runs]
     result: Floats = np.nan_to_num(np.array(rows))
     return result
-
-
-def _nearest(before: Floats, after: Floats) -> list[int]:
-    mean, sd = before.mean(axis=0), before.std(axis=0)
-    sd[sd == 0] = 1.0
-    known, asked = (before - mean) / sd, (after - mean) / sd
-    return [int(((known - one) ** 2).sum(axis=1).argmin()) for one in asked]
 
 
 PUBLISHED = "boosted_fingerprints"

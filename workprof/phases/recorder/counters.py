@@ -115,7 +115,8 @@ class System:
             raise SettingsError(f"{proc / 'stat'} is not there; the recorder reads the counters of Linux")
         self._proc = proc
         self.notes: tuple[str, ...] = ()
-        self._readers = self._usable(readers(_device(root), _cards(proc)))
+        number = root.stat().st_dev
+        self._readers = self._usable(readers((os.major(number), os.minor(number)), _cards(proc)))
 
     def read(self) -> Found:
         """Return all readings; a file that has gone since the first look gives none."""
@@ -141,11 +142,6 @@ class System:
         if lacking:
             self.notes = (f"not on this host, no columns: {', '.join(f'{self._proc}/{name}' for name in lacking)}",)
         return usable
-
-
-def _device(root: Path) -> tuple[int, int]:
-    number = root.stat().st_dev
-    return os.major(number), os.minor(number)
 
 
 def _cards(proc: Path) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.phases.recorder.processes import process_table
+from workprof.phases.recorder.processes import PROC, process_table
 
 SOFTWARE = ("context-switches", "cpu-migrations", "minor-faults", "major-faults", "task-clock")
 HARDWARE = (
@@ -151,15 +151,11 @@ class PerfStat:
     def _awaited_start(self) -> float:
         patience = time.monotonic() + FIRST_EXEC_S
         while time.monotonic() < patience and self._child.poll() is None:
-            if any(
-                _named(line.pid) == "sleep" for line in process_table(Path("/proc")).values() if self._ours(line.parent)
-            ):
+            children = [line for line in process_table(PROC).values() if line.parent == self._child.pid]
+            if any(_named(line.pid) == "sleep" for line in children):
                 break
             time.sleep(LOOK_S)
         return time.monotonic()
-
-    def _ours(self, parent: int) -> bool:
-        return parent == self._child.pid
 
 
 def intervals(text: str, events: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
