@@ -11,13 +11,13 @@ from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.fingerprints import (
     STATISTICS,
     FingerprintSettings,
-    Reprints,
+    RenormalisedRuns,
     adf_statistic,
-    digest_of,
+    can_renormalise,
+    feature_vector,
     fingerprint,
     fingerprints_of,
     fit_normaliser,
-    may_be_moved,
     phase_statistics,
 )
 from workprof.phases.runs import runs_of
@@ -90,12 +90,12 @@ def test_digests_are_mean_and_deviation_of_the_whole_run():
     for run in runs.runs:
         whole = (run.values - known.mean[:, None]) / known.sd[:, None]
         wanted = np.concatenate([whole.mean(axis=1), whole.std(axis=1)])
-        assert np.allclose(digest_of(fingerprint(run, known, settings)), wanted)
+        assert np.allclose(feature_vector(fingerprint(run, known, settings)), wanted)
 
 
 def test_moved_fingerprints_equal_those_made_anew():
     runs = runs_of(planted(3, 3, seed=4), COUNTERS)
-    found, others = Reprints(runs, SETTINGS).of([0, 3, 6], [1, 8])
+    found, others = RenormalisedRuns(runs, SETTINGS).of([0, 3, 6], [1, 8])
     known = fit_normaliser([runs.runs[i] for i in (0, 3, 6)], COUNTERS, SETTINGS)
     for i, one in zip((0, 3, 6, 1, 8), (*found.prints, *others), strict=True):
         anew = fingerprint(runs.runs[i], known, SETTINGS)
@@ -105,17 +105,17 @@ def test_moved_fingerprints_equal_those_made_anew():
 
 
 def test_what_depends_on_mean_and_deviation_is_made_anew():
-    assert may_be_moved(SETTINGS)
+    assert can_renormalise(SETTINGS)
     for other in (
         FingerprintSettings(absolute=True),
         FingerprintSettings("run"),
         FingerprintSettings(distribution="hist"),
         FingerprintSettings(change_points=ChangePointSettings(mode="faithful")),
     ):
-        assert not may_be_moved(other)
+        assert not can_renormalise(other)
     runs = runs_of(planted(2, 2), COUNTERS)
     absolute = FingerprintSettings(absolute=True)
-    found, _ = Reprints(runs, absolute).of([0, 2], [1])
+    found, _ = RenormalisedRuns(runs, absolute).of([0, 2], [1])
     assert np.array_equal(found.prints[0].values, fingerprint(runs.runs[0], found.normaliser, absolute).values)
 
 
@@ -124,7 +124,7 @@ def test_a_counter_that_is_constant_in_training_is_zero_in_a_run_where_it_moves(
     still = {"a": draw.normal(5, 1, 30), "b": 2.0}
     moves = {"a": draw.normal(5, 1, 30), "b": np.repeat([2.0, 9], 15)}
     runs = runs_of(samples_of({("w", "1"): still, ("w", "2"): still, ("v", "1"): moves}), ("a", "b"))
-    found, (one,) = Reprints(runs, SETTINGS).of([1, 2], [0])
+    found, (one,) = RenormalisedRuns(runs, SETTINGS).of([1, 2], [0])
     assert found.normaliser.constant == ("b",)
     assert (one.values[1] == 0).all()
     assert one.n_phases[1] == 1

@@ -6,7 +6,7 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.errors import NotEnoughData
 from workprof.phases.detector import fit_detector, fit_pair_model
-from workprof.phases.fingerprints import FingerprintSettings, digests_of, fingerprints_of
+from workprof.phases.fingerprints import FingerprintSettings, feature_vectors, fingerprints_of
 from workprof.phases.library import LibrarySettings
 from workprof.phases.runs import runs_of
 from workprof.phases.similarity import MatchSettings
@@ -29,28 +29,28 @@ def numbers(prints):
 
 def test_planted_workloads_are_told_apart(prints):
     train, test = prints[::2], prints[1::2]
-    model = fit_pair_model(digests_of(train), numbers(train), 0)
-    assert (model.unlikeness(digests_of(test)).argmin(axis=1) == numbers(test)).all()
+    model = fit_pair_model(feature_vectors(train), numbers(train), 0)
+    assert (model.unlikeness(feature_vectors(test)).argmin(axis=1) == numbers(test)).all()
     learner = fit_learner(train, 0)
     best = [learner.workloads[i] for i in learner.probabilities(test).argmax(axis=1)]
     assert np.mean([a == b.workload for a, b in zip(best, test, strict=True)]) > 0.8
 
 
 def test_models_repeat_with_their_seed(prints):
-    one, again, other = (fit_pair_model(digests_of(prints), numbers(prints), seed) for seed in (1, 1, 2))
-    asked = digests_of(prints[:4])
+    one, again, other = (fit_pair_model(feature_vectors(prints), numbers(prints), seed) for seed in (1, 1, 2))
+    asked = feature_vectors(prints[:4])
     assert np.array_equal(one.unlikeness(asked), again.unlikeness(asked))
     assert not np.array_equal(one.unlikeness(asked), other.unlikeness(asked))
 
 
 def test_the_limit_keeps_known_runs_and_rejects_a_workload_that_was_left_out(prints):
     known = tuple(one for one in prints if one.workload != "w4")
-    detector = fit_detector(digests_of(known), [one.workload for one in known], LibrarySettings())
+    detector = fit_detector(feature_vectors(known), [one.workload for one in known], LibrarySettings())
     strange = tuple(one for one in prints if one.workload == "w4")
-    assert (detector.model.unlikeness(digests_of(strange)).min(axis=1) > detector.limit).all()
+    assert (detector.model.unlikeness(feature_vectors(strange)).min(axis=1) > detector.limit).all()
     assert detector.limits.right.mean() > 0.9
     given = fit_detector(
-        digests_of(known), [one.workload for one in known], LibrarySettings(match=MatchSettings(c=2.0))
+        feature_vectors(known), [one.workload for one in known], LibrarySettings(match=MatchSettings(c=2.0))
     )
     assert given.c == pytest.approx(2.0)
 
@@ -74,9 +74,9 @@ def test_longer_runs_are_cut_to_the_phases_of_training(prints):
 
 def test_one_workload_or_one_run_of_each_teaches_nothing(prints):
     with pytest.raises(NotEnoughData, match="two runs of at least two workloads"):
-        fit_pair_model(digests_of(prints[:5]), numbers(prints[:5]), 0)
+        fit_pair_model(feature_vectors(prints[:5]), numbers(prints[:5]), 0)
     with pytest.raises(NotEnoughData, match="two runs of at least two workloads"):
-        fit_pair_model(digests_of(prints[::5]), numbers(prints[::5]), 0)
+        fit_pair_model(feature_vectors(prints[::5]), numbers(prints[::5]), 0)
     with pytest.raises(NotEnoughData, match="at least two"):
         fit_learner(prints[:5], 0)
 

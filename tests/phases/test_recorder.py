@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from workprof.errors import SettingsError
-from workprof.phases.recorder.counters import Found, Snapshot, System, row_between
+from workprof.phases.recorder.counters import Readings, Snapshot, System, row_between
 from workprof.phases.recorder.perf import EVENTS, intervals, nearest, probe
 from workprof.phases.recorder.processes import ProcessLine, ProcessTree, Session, descendants, process_table
 from workprof.phases.recorder.recording import Recorder, RecordSettings, status_of
@@ -109,7 +109,9 @@ def test_a_file_that_goes_later_leaves_cells_empty(proc, tmp_path):
     system = System(proc, root=tmp_path)
     before = Snapshot(0.0, system.read())
     (proc / "loadavg").unlink()
-    row = dict(zip(before.found.columns, row_between(before.found, before, Snapshot(1.0, system.read())), strict=True))
+    row = dict(
+        zip(before.readings.columns, row_between(before.readings, before, Snapshot(1.0, system.read())), strict=True)
+    )
     assert math.isnan(row["sys.load1"])
     assert row["sys.ctxt/s"] == 0
 
@@ -120,8 +122,8 @@ def test_no_proc_is_refused(tmp_path):
 
 
 def test_rates_divide_by_the_measured_interval_and_a_reset_is_empty():
-    before = Found({"a%": 10, "b%": 30}, {"x/s": 100, "y/s": 50, "z/s": 5}, {"level": 1})
-    after = Found({"a%": 25, "b%": 35}, {"x/s": 150, "y/s": 20}, {"level": 7})
+    before = Readings({"a%": 10, "b%": 30}, {"x/s": 100, "y/s": 50, "z/s": 5}, {"level": 1})
+    after = Readings({"a%": 25, "b%": 35}, {"x/s": 150, "y/s": 20}, {"level": 7})
     row = row_between(before, Snapshot(10.0, before), Snapshot(12.5, after))
     assert row[:2] == (75, 25)
     assert row[2] == 20

@@ -8,9 +8,9 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted
 from workprof.phases.fingerprints import Fingerprint, FingerprintSettings, fingerprints_of
 from workprof.phases.runs import runs_of
-from workprof.phases.similarity import MatchSettings, Scale, euclidean, scale_of, warping
+from workprof.phases.similarity import DistanceScale, MatchSettings, euclidean, scale_of, warping
 
-ONE = Scale(np.ones((1, 1)))
+ONE = DistanceScale(np.ones((1, 1)))
 PUBLISHED = MatchSettings(scale="none")
 FLAT = MatchSettings(scale="none", flat=True)
 
@@ -101,7 +101,7 @@ def test_permuting_the_counters_changes_no_distance(prints):
         return replace(one, values=one.values[::-1], n_phases=one.n_phases[::-1])
 
     scale = scale_of(prints, MatchSettings())
-    back = Scale(scale.sd[::-1])
+    back = DistanceScale(scale.sd[::-1])
     for distance in (euclidean, warping):
         wanted = distance(prints[0], prints[3], scale, MatchSettings()).value
         assert distance(turned(prints[0]), turned(prints[3]), back, MatchSettings()).value == pytest.approx(wanted)

@@ -6,7 +6,7 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.phases.detector import Limits, fit_detector
-from workprof.phases.fingerprints import FingerprintSettings, digests_of
+from workprof.phases.fingerprints import FingerprintSettings, feature_vectors
 from workprof.phases.library import LibrarySettings, faithful_library, library_of
 from workprof.phases.matching import UNKNOWN, MatchRunSettings, match_run
 from workprof.phases.runs import runs_of
@@ -34,8 +34,8 @@ def test_one_side_accepts_runs_that_are_nearer_than_the_others():
 def test_c_is_set_by_each_run_against_the_rest_of_its_workload():
     settings = MatchSettings(pooled=False, false_rejects=0.01)
     thresholds = thresholds_of(LABELS, DISTANCES, settings)
-    standing = (np.array([1, 1, 2]) - 2) / np.std([1, 2, 3])
-    assert chosen_c(LABELS, DISTANCES, thresholds, settings) == pytest.approx(np.quantile(standing, 0.99))
+    z_scores = (np.array([1, 1, 2]) - 2) / np.std([1, 2, 3])
+    assert chosen_c(LABELS, DISTANCES, thresholds, settings) == pytest.approx(np.quantile(z_scores, 0.99))
     assert chosen_c(LABELS, DISTANCES, thresholds, MatchSettings(c=2.5)) == 2.5
 
 
@@ -103,7 +103,9 @@ def test_libraries_can_be_kept_and_answer_alike(samples):
     library = library_of(runs_of(samples), LibrarySettings())
     again = unpack(type(library), pack(library))
     assert again.thresholds == library.thresholds
-    one, other = (fit_detector(digests_of(some.prints), some.labels, some.settings).limit for some in (library, again))
+    one, other = (
+        fit_detector(feature_vectors(some.prints), some.labels, some.settings).limit for some in (library, again)
+    )
     assert one == other
 
 

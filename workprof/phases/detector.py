@@ -47,7 +47,7 @@ class PairModel:
     Attributes:
         pairs: models of P(same workload) from the differences of two runs.
         runs: model of P(workload) from one run.
-        known: (n_runs, n_features) digests of the training runs, divided by `unit`.
+        known: (n_runs, n_features) features of the training runs, divided by `unit`.
         labels: (n_runs,) number of each one's workload.
         unit: (n_features,) deviation within workloads.
     """
@@ -58,26 +58,26 @@ class PairModel:
     labels: Ints
     unit: Floats
 
-    def unlikeness(self, digests: Floats) -> Floats:
+    def unlikeness(self, features: Floats) -> Floats:
         """Return how unlike each workload runs are (n, n_workloads): log odds against it.
 
         Those of the pairs are the mean over the training runs of a workload.
         """
-        asked = digests / self.unit
-        differences = np.abs(asked[:, None] - self.known[None]).reshape(-1, self.known.shape[1])
-        shape = len(asked), len(self.known)
+        runs = features / self.unit
+        differences = np.abs(runs[:, None] - self.known[None]).reshape(-1, self.known.shape[1])
+        shape = len(runs), len(self.known)
         against = np.mean([_against(one.predict_proba(differences)[:, 1]).reshape(shape) for one in self.pairs], axis=0)
         names = np.unique(self.labels)
         by_pairs = np.stack([against[:, self.labels == one].mean(axis=1) for one in names], axis=1)
-        result: Floats = by_pairs + RUN_TREES_WEIGHT * _against(self.runs.predict_proba(asked))
+        result: Floats = by_pairs + RUN_TREES_WEIGHT * _against(self.runs.predict_proba(runs))
         return result
 
 
-def fit_pair_model(digests: Floats, labels: Ints, seed: int) -> PairModel:
+def fit_pair_model(features: Floats, labels: Ints, seed: int) -> PairModel:
     """Return a model of pairs of training runs.
 
     Args:
-        digests: (n_runs, n_features).
+        features: (n_runs, n_features).
         labels: (n_runs,) number of each run's workload.
         seed: of the trees, and of the pairs where there are too many.
 
@@ -97,8 +97,8 @@ def fit_pair_model(digests: Floats, labels: Ints, seed: int) -> PairModel:
     if len(different) > MOST_PAIRS:
         different = np.random.default_rng(seed).choice(different, MOST_PAIRS, replace=False)
     kept = np.sort(np.concatenate([np.flatnonzero(same), different]))
-    unit = _unit(digests, labels)
-    known = digests / unit
+    unit = _unit(features, labels)
+    known = features / unit
     differences, answers = np.abs(known[first[kept]] - known[second[kept]]), same[kept]
     pairs = tuple(_pair_trees(differences, answers, (seed + draw) % 2**31) for draw in range(N_PAIR_MODELS))
     runs = ExtraTreesClassifier(N_RUN_TREES, max_features=RUN_TREES_FEATURES, random_state=seed).fit(known, labels)
@@ -137,11 +137,11 @@ def _against(p: Floats) -> Floats:
     return result
 
 
-def _unit(digests: Floats, labels: Ints) -> Floats:
+def _unit(features: Floats, labels: Ints) -> Floats:
     """Return the deviation of each feature within workloads."""
-    rest = np.concatenate([digests[labels == one] - digests[labels == one].mean(axis=0) for one in np.unique(labels)])
+    rest = np.concatenate([features[labels == one] - features[labels == one].mean(axis=0) for one in np.unique(labels)])
     freedom = max(1, len(labels) - len(np.unique(labels)))
-    result: Floats = np.sqrt((rest**2).sum(axis=0) / freedom + FLOOR_SHARE * digests.var(axis=0) + 1e-9)
+    result: Floats = np.sqrt((rest**2).sum(axis=0) / freedom + FLOOR_SHARE * features.var(axis=0) + 1e-9)
     return result
 
 
@@ -212,12 +212,12 @@ class Detector:
 
 
 def fit_detector(
-    digests: Floats, workloads: Sequence[str], settings: LibrarySettings, progress: Progress = silent
+    features: Floats, workloads: Sequence[str], settings: LibrarySettings, progress: Progress = silent
 ) -> Detector:
     """Return a detector of the training runs.
 
     Args:
-        digests: (n_runs, n_features), see `digest_of`.
+        features: (n_runs, n_features), see `feature_vector`.
         workloads: label of each run.
         settings: c or the share of known runs that may be rejected sets the limit; seed of models and folds.
         progress: told each model.
@@ -227,15 +227,15 @@ def fit_detector(
     """
     names = sorted(set(workloads))
     labels = np.array([names.index(name) for name in workloads], dtype=np.int64)
-    model = fit_pair_model(digests, labels, settings.seed)
-    limits, asked = limits_of(digests, labels, settings.seed, progress), settings.match
+    model = fit_pair_model(features, labels, settings.seed)
+    limits, match = limits_of(features, labels, settings.seed, progress), settings.match
     if limits is None:
         return Detector(tuple(names), model, None, float("inf"), float("nan"))
-    limit = limits.limit_for(asked.false_rejects) if asked.c is None else limits.limit_at(asked.c)
+    limit = limits.limit_for(match.false_rejects) if match.c is None else limits.limit_at(match.c)
     return Detector(tuple(names), model, limits, limit, limits.c_of(limit))
 
 
-def limits_of(digests: Floats, labels: Ints, seed: int, progress: Progress = silent) -> Limits | None:
+def limits_of(features: Floats, labels: Ints, seed: int, progress: Progress = silent) -> Limits | None:
     """Return the scores of known runs against libraries that lack them; None where no workload has three runs."""
     counts = np.bincount(labels)
     if counts.max() < FEWEST_RUNS:
@@ -253,7 +253,7 @@ def limits_of(digests: Floats, labels: Ints, seed: int, progress: Progress = sil
     def scored(out: Ints, done: int) -> Floats:
         progress(done / n, f"known runs against the others: {done + 1} of {n}")
         kept = np.setdiff1d(np.arange(len(labels)), out)
-        return fit_pair_model(digests[kept], labels[kept], seed).unlikeness(digests[out])
+        return fit_pair_model(features[kept], labels[kept], seed).unlikeness(features[out])
 
     own = [scored(out, done) for done, out in enumerate(one_out)]
     fewer = [scored(out, done).min(axis=1) for done, out in enumerate(two_out, start=len(one_out))]
@@ -265,11 +265,11 @@ def limits_of(digests: Floats, labels: Ints, seed: int, progress: Progress = sil
 
 def _couples(labels: Ints, enough: Bools, draw: np.random.Generator) -> list[Ints]:
     """Return couples of runs of one workload such that every run is in two of them."""
-    found = []
+    couples = []
     for label in np.unique(labels[enough]):
         runs = draw.permutation(np.flatnonzero(labels == label))
-        found += [np.array(couple) for couple in zip(runs, np.roll(runs, -1), strict=True)]
-    return found
+        couples += [np.array(couple) for couple in zip(runs, np.roll(runs, -1), strict=True)]
+    return couples
 
 
 def _folds(groups: list[Ints], labels: Ints, draw: np.random.Generator) -> list[Ints]:

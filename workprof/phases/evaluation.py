@@ -11,7 +11,7 @@ import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData, SettingsError
-from workprof.phases.fingerprints import Reprints, prints_of
+from workprof.phases.fingerprints import RenormalisedRuns, prints_of
 from workprof.phases.library import MEASURES, Library, LibrarySettings, inner_distances, library_from, library_of
 from workprof.phases.runs import Runs, runs_of
 from workprof.phases.trials import (
@@ -210,10 +210,10 @@ def evaluate(
     """
     started = time.perf_counter()
     if settings.trained_elsewhere:
-        found = _elsewhere(frames, settings, progress)
+        result = _elsewhere(frames, settings, progress)
     else:
-        found = _repeated(_labelled(runs_of(frames["samples"], settings.library.counters)), settings, progress)
-    return replace(found, seconds=time.perf_counter() - started)
+        result = _repeated(_labelled(runs_of(frames["samples"], settings.library.counters)), settings, progress)
+    return replace(result, seconds=time.perf_counter() - started)
 
 
 def _labelled(runs: Runs) -> Runs:
@@ -221,43 +221,47 @@ def _labelled(runs: Runs) -> Runs:
     kept = tuple(run for run in runs.runs if run.workload)
     left = len(runs.runs) - len(kept)
     notes = (*runs.notes, *(note for run in kept for note in run.notes))
-    told = (f"{left} runs without a workload are left out",) if left else ()
+    unlabelled = (f"{left} runs without a workload are left out",) if left else ()
     dropped = (f"{runs.n_dropped} samples without a time are left out",) if runs.n_dropped else ()
-    return replace(runs, runs=kept, notes=(*told, *dropped, *notes))
+    return replace(runs, runs=kept, notes=(*unlabelled, *dropped, *notes))
 
 
 def _repeated(runs: Runs, settings: EvaluationSettings, progress: Progress) -> Evaluation:
     labels, counts = np.unique(runs.workloads, return_counts=True)
     if (counts > 1).sum() < 2:
         raise NotEnoughData(f"{len(labels)} workloads, {(counts > 1).sum()} of them with two runs; record two of two")
-    reprints = Reprints(runs, settings.library.fingerprints, _part(progress, 0.0, PRINTS_SHARE))
+    renormalised = RenormalisedRuns(runs, settings.library.fingerprints, _part(progress, 0.0, PRINTS_SHARE))
     splits = stratified_splits(runs.workloads, settings.splits, settings.test_share, settings.library.seed)
     answers = []
     for done, split in enumerate(splits):
         progress(PRINTS_SHARE + (KNOWN_SHARE - PRINTS_SHARE) * done / len(splits), f"split {done + 1} of {len(splits)}")
-        fingerprints, prints = reprints.of(split.train.tolist(), split.test.tolist())
+        fingerprints, prints = renormalised.of(split.train.tolist(), split.test.tolist())
         library = library_from(fingerprints, runs.step_s, settings.library)
         train, test = (tuple(runs.runs[i] for i in part) for part in (split.train, split.test))
         answers.append(known_answers(library, prints, train, test))
-    trials = _left_out(runs, reprints, splits[: settings.open_splits], settings, _part(progress, KNOWN_SHARE, 1.0))
+    trials = _left_out(runs, renormalised, splits[: settings.open_splits], settings, _part(progress, KNOWN_SHARE, 1.0))
     everything = range(len(runs.runs))
-    whole = library_from(reprints.of(everything, ())[0], runs.step_s, settings.library)
+    whole = library_from(renormalised.of(everything, ())[0], runs.step_s, settings.library)
     return _evaluation(answers, trials, whole, runs.notes)
 
 
 def _left_out(
-    runs: Runs, reprints: Reprints, splits: tuple[Split, ...], settings: EvaluationSettings, progress: Progress
+    runs: Runs,
+    renormalised: RenormalisedRuns,
+    splits: tuple[Split, ...],
+    settings: EvaluationSettings,
+    progress: Progress,
 ) -> list[OpenTrial]:
     """Return a trial for each split and workload that is left out; none where two workloads are all."""
     labels = np.array(runs.workloads)
-    turns = [(split, group) for split in splits for group in _groups(runs, settings)]
+    cases = [(split, group) for split in splits for group in _groups(runs, settings)]
     trials = []
-    for done, (split, group) in enumerate(turns):
-        progress(done / len(turns), f"without {', '.join(group)}: {done + 1} of {len(turns)}")
+    for done, (split, group) in enumerate(cases):
+        progress(done / len(cases), f"without {', '.join(group)}: {done + 1} of {len(cases)}")
         out = np.isin(labels, group)
         train = split.train[~out[split.train]]
-        asked = np.concatenate([split.test[~out[split.test]], np.flatnonzero(out)])
-        fingerprints, prints = reprints.of(train.tolist(), asked.tolist())
+        tested = np.concatenate([split.test[~out[split.test]], np.flatnonzero(out)])
+        fingerprints, prints = renormalised.of(train.tolist(), tested.tolist())
         trials.append(open_trial(library_from(fingerprints, runs.step_s, settings.library), prints))
     return trials
 
@@ -308,7 +312,7 @@ def _evaluation(
     limits = [trial.c for trial in trials if np.isfinite(trial.c)]
     rejected = [one.rejected_share for one in unknown]
     dropped = library.fingerprints.normaliser.dropped
-    told = (f"{len(dropped)} counters miss too much of training and are dropped: {', '.join(dropped[:5])}",)
+    lacking = (f"{len(dropped)} counters miss too much of training and are dropped: {', '.join(dropped[:5])}",)
     return Evaluation(
         mode=library.settings.mode,
         counters=library.fingerprints.normaliser.counters,
@@ -320,21 +324,23 @@ def _evaluation(
         false_reject_share=false_reject_share(trials),
         curves=curves_of(trials),
         distances=_inner(library),
-        notes=(*notes, *(told if dropped else ())),
+        notes=(*notes, *(lacking if dropped else ())),
         seconds=0.0,
     )
 
 
 def _inner(library: Library) -> tuple[InnerDistances, ...]:
     """Return the distances among the runs of each workload, with the spread of its own pairs."""
-    found, labels = {}, np.array(library.labels)
+    distances, labels = {}, np.array(library.labels)
     for measure in MEASURES:
         inner = inner_distances(library.prints, library.scale, library.settings, measure)
         for name in np.unique(labels):
             own = inner[np.ix_(labels == name, labels == name)]
-            found[str(name), measure] = own[np.triu_indices(len(own), 1)]
+            distances[str(name), measure] = own[np.triu_indices(len(own), 1)]
     return tuple(
-        InnerDistances(name, *_mean_sd(found[name, "dtw"]), *_mean_sd(found[name, "ed"]), len(found[name, "ed"]))
+        InnerDistances(
+            name, *_mean_sd(distances[name, "dtw"]), *_mean_sd(distances[name, "ed"]), len(distances[name, "ed"])
+        )
         for name in sorted(set(library.labels))
     )
 
@@ -384,8 +390,8 @@ def _accuracies(answers: Sequence[KnownAnswers], kind: str) -> dict[str, float]:
     return {name: _accuracy(truth, [own for one in answers for own in getattr(one, kind)[name]]) for name in names}
 
 
-def _accuracy(truth: Sequence[str], found: Sequence[str]) -> float:
-    return float(np.mean([a == b for a, b in zip(truth, found, strict=True)]))
+def _accuracy(truth: Sequence[str], answers: Sequence[str]) -> float:
+    return float(np.mean([a == b for a, b in zip(truth, answers, strict=True)]))
 
 
 def _class_figures(name: str, confusion: Ints, i: int) -> ClassFigures:
@@ -429,7 +435,7 @@ def curves_of(trials: Sequence[OpenTrial]) -> tuple[Curve, ...]:
         known: list[Bools] = []
         unknown: dict[str, list[Bools]] = {}
         for trial in trials:
-            above = trial.answers[measure].standing[:, None] > grid[None]
+            above = trial.answers[measure].z_scores[:, None] > grid[None]
             for name, is_known, row in zip(trial.truth, trial.known, above, strict=True):
                 known.append(row) if is_known else unknown.setdefault(name, []).append(row)
         rejected = np.mean([np.mean(rows, axis=0) for rows in unknown.values()], axis=0) if unknown else nothing

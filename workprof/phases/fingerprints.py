@@ -104,23 +104,23 @@ def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: Fin
     return Normaliser(names, kept, mean, sd, dropped, constant)
 
 
-def normalised(run: Run, known: Normaliser, settings: FingerprintSettings) -> Normalised:
+def normalised(run: Run, normaliser: Normaliser, settings: FingerprintSettings) -> Normalised:
     """Return one run in standard deviations.
 
     Source:
         CWD, y = |x - mean| / sd "of time series data"; the paper leaves open of which. `settings.normalise` names the
         readings; signed values and logarithms are ours.
     """
-    values = _scaled(run.values[known.kept], settings)
+    values = _scaled(run.values[normaliser.kept], settings)
     empty: Bools = np.asarray(np.isnan(values).all(axis=1))
-    values[empty] = np.where(known.sd > 0, known.mean, 0.0)[empty, None]
-    by_train = _standard(values, known.mean, known.sd, settings)
+    values[empty] = np.where(normaliser.sd > 0, normaliser.mean, 0.0)[empty, None]
+    by_train = _standard(values, normaliser.mean, normaliser.sd, settings)
     by_run = (
         _standard(values, np.nanmean(values, axis=1), _sd(values), settings)
         if settings.normalise != "train"
         else by_train
     )
-    missing = tuple(name for name, own in zip(known.counters, empty.tolist(), strict=True) if own)
+    missing = tuple(name for name, own in zip(normaliser.counters, empty.tolist(), strict=True) if own)
     return Normalised(by_run, by_run if settings.normalise == "run" else by_train, missing)
 
 
@@ -278,16 +278,18 @@ class Fingerprints:
     prints: tuple[Fingerprint, ...]
 
 
-def fingerprint(run: Run, known: Normaliser, settings: FingerprintSettings, progress: Progress = silent) -> Fingerprint:
+def fingerprint(
+    run: Run, normaliser: Normaliser, settings: FingerprintSettings, progress: Progress = silent
+) -> Fingerprint:
     """Return the fingerprint of a run.
 
     Source:
         CWD, section on fingerprints: n counters x q phases x k statistics, padded with zeros. The paper's "q <= p" is
         read as q >= p.
     """
-    series = normalised(run, known, settings)
-    found = change_points(series.for_phases, settings.change_points, progress)
-    return fingerprint_of_phases(run, series, found.changes, found.flags, settings.distribution)
+    series = normalised(run, normaliser, settings)
+    phases = change_points(series.for_phases, settings.change_points, progress)
+    return fingerprint_of_phases(run, series, phases.changes, phases.flags, settings.distribution)
 
 
 def fingerprint_of_phases(
@@ -325,22 +327,22 @@ def fingerprint_of_phases(
 
 def fingerprints_of(runs: Runs, settings: FingerprintSettings, progress: Progress = silent) -> Fingerprints:
     """Return the fingerprints of runs that are all training runs."""
-    known = fit_normaliser(runs.runs, runs.counters, settings)
-    return Fingerprints(known, prints_of(runs.runs, known, settings, progress))
+    normaliser = fit_normaliser(runs.runs, runs.counters, settings)
+    return Fingerprints(normaliser, prints_of(runs.runs, normaliser, settings, progress))
 
 
 def prints_of(
-    runs: Sequence[Run], known: Normaliser, settings: FingerprintSettings, progress: Progress = silent
+    runs: Sequence[Run], normaliser: Normaliser, settings: FingerprintSettings, progress: Progress = silent
 ) -> tuple[Fingerprint, ...]:
     """Return the fingerprints of runs in the order given."""
 
     def tell(done: int) -> Progress:
         return lambda share, _: progress((done + (share or 0.0)) / len(runs), f"fingerprint {done + 1} of {len(runs)}")
 
-    return tuple(fingerprint(run, known, settings, tell(done)) for done, run in enumerate(runs))
+    return tuple(fingerprint(run, normaliser, settings, tell(done)) for done, run in enumerate(runs))
 
 
-def digest_of(one: Fingerprint) -> Floats:
+def feature_vector(one: Fingerprint) -> Floats:
     """Return the digest of a fingerprint (n_features,): of every counter its mean, then its deviation over the run.
 
     Both come from the phases, each by the share of the run that it takes; the deviation holds what lies within phases
@@ -355,12 +357,12 @@ def digest_of(one: Fingerprint) -> Floats:
     return np.concatenate([means, deviations])
 
 
-def digests_of(prints: tuple[Fingerprint, ...]) -> Floats:
+def feature_vectors(prints: tuple[Fingerprint, ...]) -> Floats:
     """Return the digests of fingerprints (n_runs, n_features)."""
-    return np.array([digest_of(one) for one in prints])
+    return np.array([feature_vector(one) for one in prints])
 
 
-class Reprints:
+class RenormalisedRuns:
     """Runs whose fingerprints are asked for under the normaliser of one training part after another.
 
     Signed statistics move with mean and deviation, and the corrected search for phases depends on neither: such
@@ -370,7 +372,7 @@ class Reprints:
     def __init__(self, runs: Runs, settings: FingerprintSettings, progress: Progress = silent) -> None:
         self._runs, self._settings = runs, settings
         self._raw = None
-        if may_be_moved(settings):
+        if can_renormalise(settings):
             n = len(runs.counters)
             own_units = Normaliser(runs.counters, np.ones(n, dtype=np.bool_), np.zeros(n), np.ones(n), (), ())
             self._raw = prints_of(runs.runs, own_units, settings, progress)
@@ -378,29 +380,29 @@ class Reprints:
     def of(self, train: Sequence[int], asked: Sequence[int]) -> tuple[Fingerprints, tuple[Fingerprint, ...]]:
         """Return the fingerprints of the training runs, and of further runs under the same normaliser."""
         runs = self._runs.runs
-        known = fit_normaliser([runs[i] for i in train], self._runs.counters, self._settings)
-        return Fingerprints(known, self._made(train, known)), self._made(asked, known)
+        normaliser = fit_normaliser([runs[i] for i in train], self._runs.counters, self._settings)
+        return Fingerprints(normaliser, self._made(train, normaliser)), self._made(asked, normaliser)
 
-    def _made(self, which: Sequence[int], known: Normaliser) -> tuple[Fingerprint, ...]:
+    def _made(self, which: Sequence[int], normaliser: Normaliser) -> tuple[Fingerprint, ...]:
         if self._raw is None:
-            return prints_of([self._runs.runs[i] for i in which], known, self._settings)
-        return tuple(moved(self._raw[i], known) for i in which)
+            return prints_of([self._runs.runs[i] for i in which], normaliser, self._settings)
+        return tuple(renormalised_fingerprint(self._raw[i], normaliser) for i in which)
 
 
-def may_be_moved(settings: FingerprintSettings) -> bool:
+def can_renormalise(settings: FingerprintSettings) -> bool:
     """Tell whether fingerprints depend on mean and deviation only by shift and scale."""
     search = settings.change_points
     free = search.mode == "corrected" and search.mu0 is None and search.beta0 is None and search.phases == "per_counter"
     return settings.normalise == "train" and not settings.absolute and settings.distribution == "quantiles" and free
 
 
-def moved(raw: Fingerprint, known: Normaliser) -> Fingerprint:
+def renormalised_fingerprint(raw: Fingerprint, normaliser: Normaliser) -> Fingerprint:
     """Return a fingerprint made in the counters' own units as it is under a normaliser."""
-    kept = np.flatnonzero(known.kept)
-    still = (known.sd == 0) | np.isin(np.array(known.counters), np.array(raw.missing, dtype=str))
-    sd = np.where(known.sd > 0, known.sd, 1.0)[:, None, None]
+    kept = np.flatnonzero(normaliser.kept)
+    still = (normaliser.sd == 0) | np.isin(np.array(normaliser.counters), np.array(raw.missing, dtype=str))
+    sd = np.where(normaliser.sd > 0, normaliser.sd, 1.0)[:, None, None]
     values = raw.values[kept]
-    result = (values - known.mean[:, None, None]) / sd
+    result = (values - normaliser.mean[:, None, None]) / sd
     result[:, :, VARIANCE] = values[:, :, VARIANCE] / sd[:, :, 0] ** 2
     result[:, :, ADF] = values[:, :, ADF]
     n_phases = np.where(still, 1, raw.n_phases[kept])
@@ -416,5 +418,5 @@ def moved(raw: Fingerprint, known: Normaliser) -> Fingerprint:
         starts=starts,
         offsets=offsets,
         flags=raw.flags[kept] | still,
-        missing=tuple(name for name in raw.missing if name in known.counters),
+        missing=tuple(name for name in raw.missing if name in normaliser.counters),
     )

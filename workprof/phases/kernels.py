@@ -155,7 +155,7 @@ class Stretches(NamedTuple):
         mass: (room,) log probability of all samples with this stretch last.
         score: (room,) log score of the best segmentation that ends with it.
         logs: (room,) scratch: sums of logarithms, then exponentials.
-        found: (room,) scratch: log evidences.
+        log_evidence: (room,) scratch.
         scratch_bits: (2, room).
         filled: (1,) how many there are.
         ahead: (2,) log mass and best score of a change at the next sample.
@@ -170,7 +170,7 @@ class Stretches(NamedTuple):
     mass: Floats
     score: Floats
     logs: Floats
-    found: Floats
+    log_evidence: Floats
     scratch_bits: Ints
     filled: Ints
     ahead: Floats
@@ -235,18 +235,18 @@ def _absorb(value: float, kappa: Floats, mean: Floats, beta: Floats, m: int) -> 
 @compiled
 def _rate(stretches: Stretches, belief: Belief, m: int) -> None:
     """Write mass and score of every stretch from the sum of its logarithms."""
-    found, kappa, logs, length, evidence = stretches.found, stretches.kappa, stretches.logs, stretches.length, belief[3]
+    log_evidence, kappa, logs, length = stretches.log_evidence, stretches.kappa, stretches.logs, stretches.length
     shape0 = belief.alpha0 - 0.5 * belief.kappa0
     for k in range(m):
-        found[k] = evidence[length[k]]
+        log_evidence[k] = belief.evidence[length[k]]
     for k in range(m):
-        found[k] -= (shape0 + 0.5 * kappa[k]) * logs[k]
+        log_evidence[k] -= (shape0 + 0.5 * kappa[k]) * logs[k]
     mass, before = stretches.mass, stretches.mass_before
     for k in range(m):
-        mass[k] = before[k] + found[k]
+        mass[k] = before[k] + log_evidence[k]
     score, best_before = stretches.score, stretches.best_before
     for k in range(m):
-        score[k] = best_before[k] + found[k]
+        score[k] = best_before[k] + log_evidence[k]
 
 
 @compiled

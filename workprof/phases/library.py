@@ -15,8 +15,8 @@ from workprof.phases.changepoints import MODES, ChangePointSettings, check_choic
 from workprof.phases.fingerprints import Fingerprint, Fingerprints, FingerprintSettings, fingerprints_of
 from workprof.phases.runs import Runs, runs_of, texts_of
 from workprof.phases.similarity import (
+    DistanceScale,
     MatchSettings,
-    Scale,
     Threshold,
     chosen_c,
     euclidean,
@@ -80,7 +80,7 @@ class Library:
     settings: LibrarySettings
     step_s: float
     fingerprints: Fingerprints
-    scale: Scale
+    scale: DistanceScale
     thresholds: dict[str, tuple[Threshold, ...]]
     c: dict[str, float]
 
@@ -129,7 +129,9 @@ def library_from(fingerprints: Fingerprints, step_s: float, settings: LibrarySet
     return Library(settings, step_s, fingerprints, scale, thresholds, c)
 
 
-def inner_distances(prints: tuple[Fingerprint, ...], scale: Scale, settings: LibrarySettings, measure: str) -> Floats:
+def inner_distances(
+    prints: tuple[Fingerprint, ...], scale: DistanceScale, settings: LibrarySettings, measure: str
+) -> Floats:
     """Return the distances of runs of the same workload (n, n); NaN between workloads, 0 on the diagonal."""
     distance = euclidean if measure == "ed" else warping
     result = np.full((len(prints), len(prints)), np.nan)
@@ -253,12 +255,12 @@ def relabelled(samples: pd.DataFrame, edits: LibraryEdits) -> pd.DataFrame:
     if not edits.labels:
         return samples
     labels, names = texts_of(samples, "workload"), texts_of(samples, "run")
-    given = [edits.label_of(*key) for key in zip(labels, names, strict=True)]
-    kept = np.array([bool(label) for label in given])
+    new_labels = [edits.label_of(*key) for key in zip(labels, names, strict=True)]
+    kept = np.array([bool(label) for label in new_labels])
     if not kept.any():
         raise NotEnoughData("every run was left out of the library; give at least one a workload")
-    told = [
+    renamed = [
         name if label == own else f"{own}/{name}" if own else name
-        for own, name, label in zip(labels, names, given, strict=True)
+        for own, name, label in zip(labels, names, new_labels, strict=True)
     ]
-    return samples.assign(workload=given, run=told).loc[kept].reset_index(drop=True)
+    return samples.assign(workload=new_labels, run=renamed).loc[kept].reset_index(drop=True)

@@ -22,7 +22,7 @@ from workprof.phases.changepoints import (
     prior_of,
 )
 from workprof.phases.detector import Detector, Limits, fit_pair_model
-from workprof.phases.fingerprints import digests_of, fingerprint_of_phases, normalised
+from workprof.phases.fingerprints import feature_vectors, fingerprint_of_phases, normalised
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
 from workprof.phases.matching import Match, detector_of, match
 from workprof.phases.runs import Run, runs_of
@@ -226,8 +226,8 @@ def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, pro
     """
     runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
     library = library_of(runs, settings.library, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))
-    known, asked = library.fingerprints.normaliser, library.settings.fingerprints
-    series = [normalised(run, known, asked).for_phases for run in runs.runs if run.workload]
+    normaliser, fingerprints = library.fingerprints.normaliser, library.settings.fingerprints
+    series = [normalised(run, normaliser, fingerprints).for_phases for run in runs.runs if run.workload]
     noise = np.median([noise_sd(_gapless(one)) for one in series if one.shape[1] > 1], axis=0)
     level = np.nanmedian(np.concatenate(series, axis=1), axis=1)
     detector = detector_of(library, lambda share, words: progress(LIBRARY_SHARE + 0.5 * (share or 0.0), words))
@@ -243,7 +243,7 @@ def detector_from(known: LiveLibrary) -> Detector | None:
         return None
     names = tuple(str(name) for name in np.unique(labels))
     numbers = np.searchsorted(np.array(names), labels).astype(np.int64)
-    model = fit_pair_model(digests_of(library.prints), numbers, library.settings.seed)
+    model = fit_pair_model(feature_vectors(library.prints), numbers, library.settings.seed)
     return Detector(names, model, known.limits, known.limit, known.c)
 
 
@@ -292,26 +292,26 @@ class LiveView:
 class LiveRun:
     """Takes the samples of one run as they come. In memory only."""
 
-    def __init__(self, known: LiveLibrary, recognise: Detector | None, workload: str, run: str) -> None:
-        self._recognise = recognise
-        self._known = known
+    def __init__(self, live_library: LiveLibrary, detector: Detector | None, workload: str, run: str) -> None:
+        self._detector = detector
+        self._live_library = live_library
         self._name = (workload, run)
-        library = known.library
-        self.asked = library.settings.counters
+        library = live_library.library
+        self.counters = library.settings.counters
         self._kept = np.flatnonzero(library.fingerprints.normaliser.kept)
         changes = replace(library.settings.fingerprints.change_points, method="bcpd")
-        self._detector = OnlineDetector(changes, len(self._kept), known.noise_sd, known.level)
+        self._online = OnlineDetector(changes, len(self._kept), live_library.noise_sd, live_library.level)
         self._state: OnlineState | None = None
         self._rows: list[Floats] = []
         self._t: list[float] = []
         self._n_missed = 0
 
     def take(self, t_s: float, values: Floats) -> None:
-        """Take one sample: time, and a value for each of `asked`, NaN = missing. Missed steps count as such."""
-        step_s = self._known.library.step_s
+        """Take one sample: time, and a value for each of `counters`, NaN = missing. Missed steps count as such."""
+        step_s = self._live_library.library.step_s
         missed = max(0, round((t_s - self._t[-1]) / step_s) - 1) if self._t else 0
         for _ in range(min(missed, MOST_MISSED)):
-            self._tick(self._t[-1] + step_s, np.full(len(self.asked), math.nan))
+            self._tick(self._t[-1] + step_s, np.full(len(self.counters), math.nan))
             self._n_missed += 1
         self._tick(t_s, values)
 
@@ -320,12 +320,12 @@ class LiveRun:
         state = self._state
         n = len(self._kept)
         t, recorded = np.array(self._t), np.array(self._rows).T if self._rows else np.zeros((n, 0))
-        changes = [self._detector.changes(i) for i in range(n)]
+        changes = [self._online.changes(i) for i in range(n)]
         last = t > (t[-1] - SHOWN_S) if len(t) else np.zeros(0, bool)
-        step_s = self._known.library.step_s
-        found = self._match(changes) if rematch and len(t) >= FEWEST_TO_MATCH else before
+        step_s = self._live_library.library.step_s
+        matched = self._match(changes) if rematch and len(t) >= FEWEST_TO_MATCH else before
         return LiveView(
-            counters=self._known.library.fingerprints.normaliser.counters,
+            counters=self._live_library.library.fingerprints.normaliser.counters,
             t_s=t[last],
             recorded=recorded[:, last],
             changes_s=tuple(tuple(float(t[i] - step_s) for i in own) for own in changes),
@@ -333,24 +333,24 @@ class LiveRun:
             n_ticks=len(t),
             n_missed=self._n_missed,
             from_s=float(t[0] - step_s) if len(t) else 0.0,
-            match=found,
+            match=matched,
         )
 
     def _tick(self, t_s: float, values: Floats) -> None:
         raw = values[self._kept]
         run = Run("", "", values[:, None], 0.0, 0, ())
-        library = self._known.library
+        library = self._live_library.library
         scaled = normalised(run, library.fingerprints.normaliser, library.settings.fingerprints).for_phases[:, 0]
-        self._state = self._detector.update(np.where(np.isnan(raw), np.nan, scaled))
+        self._state = self._online.update(np.where(np.isnan(raw), np.nan, scaled))
         self._t.append(t_s)
         self._rows.append(raw)
 
     def _match(self, changes: list[Ints]) -> Match:
-        library = self._known.library
-        given = np.full((len(self.asked), len(self._rows)), np.nan)
+        library = self._live_library.library
+        given = np.full((len(self.counters), len(self._rows)), np.nan)
         given[self._kept] = np.array(self._rows).T
         run = Run(*self._name, given, 0.0, 0, ())
         series = normalised(run, library.fingerprints.normaliser, library.settings.fingerprints)
         flags = np.zeros(len(changes), dtype=bool)
         one = fingerprint_of_phases(run, series, changes, flags, library.settings.fingerprints.distribution)
-        return match(library, one, self._recognise)
+        return match(library, one, self._detector)

@@ -10,7 +10,7 @@ import numpy as np
 
 from workprof.errors import NotEnoughData
 from workprof.phases.detector import Detector, fit_detector
-from workprof.phases.fingerprints import Fingerprint, digest_of, digests_of, fingerprint
+from workprof.phases.fingerprints import Fingerprint, feature_vector, feature_vectors, fingerprint
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
 from workprof.phases.runs import find_run, runs_of, texts_of
 from workprof.phases.similarity import accepts, euclidean, warping
@@ -128,18 +128,18 @@ def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, pr
         NotEnoughData: when no labelled run is left.
     """
     runs = runs_of(frames["samples"], settings.library.counters)
-    asked = find_run(runs, settings.unknown)
+    position = find_run(runs, settings.unknown)
     if "train" in frames:
         known = runs_of(frames["train"], runs.counters)
     else:
-        known = replace(runs, runs=tuple(run for i, run in enumerate(runs.runs) if i != asked))
+        known = replace(runs, runs=tuple(run for i, run in enumerate(runs.runs) if i != position))
     library = library_of(known, settings.library, progress)
-    one = fingerprint(runs.runs[asked], library.fingerprints.normaliser, settings.library.fingerprints)
-    found = match(library, one, detector_of(library, progress))
-    return replace(found, notes=(*runs.runs[asked].notes, *found.notes))
+    unknown = fingerprint(runs.runs[position], library.fingerprints.normaliser, settings.library.fingerprints)
+    result = match(library, unknown, detector_of(library, progress))
+    return replace(result, notes=(*runs.runs[position].notes, *result.notes))
 
 
-def match(library: Library, one: Fingerprint, detector: Detector | None) -> Match:
+def match(library: Library, unknown: Fingerprint, detector: Detector | None) -> Match:
     """Return a fingerprint against a library; the detector decides where there is one, else distance and threshold.
 
     Source:
@@ -149,19 +149,20 @@ def match(library: Library, one: Fingerprint, detector: Detector | None) -> Matc
     settings = library.settings.match
     lines = []
     for known in library.prints:
-        ed, dtw = (distance(known, one, library.scale, settings) for distance in (euclidean, warping))
+        ed, dtw = (distance(known, unknown, library.scale, settings) for distance in (euclidean, warping))
         threshold = library.threshold("ed", known.workload)
         within = accepts(threshold, ed.value, library.c["ed"], two_sided=settings.two_sided)
-        same_phases = known.phases == one.phases
+        same_phases = known.phases == unknown.phases
         lines.append(MatchLine(known.workload, known.run, ed.value, dtw.value, ed.offset, within, same_phases))
     lines.sort(key=lambda line: line.distance_ed)
     scores = {}
     if detector is not None:
-        values = detector.model.unlikeness(digest_of(one)[None])[0]
+        values = detector.model.unlikeness(feature_vector(unknown)[None])[0]
         scores = {name: float(value) for name, value in zip(detector.workloads, values, strict=True)}
     verdict = _by_distance(library, lines) if detector is None else _by_detector(detector, scores, lines)
-    lacks = [f"{one.name} lacks {len(one.missing)} counters, zero in its fingerprint: {', '.join(one.missing[:5])}"]
-    return Match(one.name, tuple(lines), verdict, scores, tuple(lacks if one.missing else []))
+    shown = ", ".join(unknown.missing[:5])
+    lacks = [f"{unknown.name} lacks {len(unknown.missing)} counters, zero in its fingerprint: {shown}"]
+    return Match(unknown.name, tuple(lines), verdict, scores, tuple(lacks if unknown.missing else []))
 
 
 def detector_of(library: Library, progress: Progress = silent) -> Detector | None:
@@ -169,18 +170,18 @@ def detector_of(library: Library, progress: Progress = silent) -> Detector | Non
     if library.settings.mode == "faithful":
         return None
     try:
-        return fit_detector(digests_of(library.prints), library.labels, library.settings, progress)
+        return fit_detector(feature_vectors(library.prints), library.labels, library.settings, progress)
     except NotEnoughData:
         return None
 
 
 def by_workload(lines: list[MatchLine], measure: str) -> dict[str, float]:
     """Return the least distance to each workload, the nearest first."""
-    found: dict[str, float] = {}
+    nearest: dict[str, float] = {}
     for line in lines:
         value = line.distance_ed if measure == "ed" else line.distance_dtw
-        found[line.workload] = min(value, found.get(line.workload, np.inf))
-    return dict(sorted(found.items(), key=lambda item: item[1]))
+        nearest[line.workload] = min(value, nearest.get(line.workload, np.inf))
+    return dict(sorted(nearest.items(), key=lambda item: item[1]))
 
 
 def confidence_of(distances: dict[str, float]) -> float:
@@ -196,14 +197,14 @@ def _by_distance(library: Library, lines: list[MatchLine]) -> Verdict:
     threshold, c = library.threshold("ed", nearest), library.c["ed"]
     limit = threshold.mean + c * threshold.sd if threshold.usable else float("nan")
     within = accepts(threshold, score, c, two_sided=library.settings.match.two_sided)
-    told = {
+    reason = {
         True: f"distance {score:.3g} lies within mean ± {c:.2g} sd of {nearest}",
         False: f"distance {score:.3g} lies outside mean ± {c:.2g} sd ({threshold.mean:.3g} ± {threshold.sd:.3g})",
         None: f"{threshold.n_runs} runs of {nearest} are too few for a threshold: nearest only",
     }[within]
     name = UNKNOWN if within is False else nearest
     agree = next(iter(dtw)) == nearest
-    return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, told)
+    return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, reason)
 
 
 def _by_detector(detector: Detector, scores: dict[str, float], lines: list[MatchLine]) -> Verdict:
@@ -212,12 +213,12 @@ def _by_detector(detector: Detector, scores: dict[str, float], lines: list[Match
     score, limit = scores[nearest], detector.limit
     agree = next(iter(ed)) == next(iter(dtw)) == nearest
     if detector.limits is None:
-        told, limit, name = "too few runs of each workload for a limit: nearest only", float("nan"), nearest
+        reason, limit, name = "too few runs of each workload for a limit: nearest only", float("nan"), nearest
     else:
         known = score <= limit
         name = nearest if known else UNKNOWN
-        told = f"unlikeness {score:.2f} to {nearest} is {'within' if known else 'above'} the limit {limit:.2f}"
-    return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, told)
+        reason = f"unlikeness {score:.2f} to {nearest} is {'within' if known else 'above'} the limit {limit:.2f}"
+    return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, reason)
 
 
 def match_known(frames: Mapping[str, pd.DataFrame], settings: KnownMatchSettings, progress: Progress) -> Match:
@@ -231,8 +232,8 @@ def match_known(frames: Mapping[str, pd.DataFrame], settings: KnownMatchSettings
     train = frames.get("train")
     if train is None:
         runs = runs_of(samples, settings.library.counters)
-        asked = runs.runs[find_run(runs, settings.unknown)]
-        train = _rows_without(samples, asked.workload, asked.run)
+        unknown = runs.runs[find_run(runs, settings.unknown)]
+        train = _rows_without(samples, unknown.workload, unknown.run)
     known = relabelled(train, settings.edits)
     return match_run(
         {"samples": samples, "train": known}, MatchRunSettings(settings.unknown, settings.library), progress

@@ -220,8 +220,8 @@ def find_run(runs: Runs, name: str) -> int:
     if len(exact or hits) == 1:
         return (exact or hits)[0]
     known = ", ".join(run.name for run in (runs.runs[i] for i in hits[:12] or range(min(12, len(runs.runs)))))
-    told = f"{len(hits)} runs are called {name!r}; name one" if hits else f"there is no run {name!r}; choose"
-    raise SettingsError(f"{told} as workload/run: {known}{' ...' if len(runs.runs) > 12 else ''}")
+    problem = f"{len(hits)} runs are called {name!r}; name one" if hits else f"there is no run {name!r}; choose"
+    raise SettingsError(f"{problem} as workload/run: {known}{' ...' if len(runs.runs) > 12 else ''}")
 
 
 def _rows_by_run(samples: pd.DataFrame) -> list[tuple[tuple[str, str], Ints]]:
@@ -288,21 +288,21 @@ def _notes_of(name: str, t: Floats, cells: Ints, step_s: float, n_filled: int) -
     """Return what was done to a run."""
     doubled, holes = len(cells) - len(np.unique(cells)), int(cells[-1] - cells[0]) + 1 - len(np.unique(cells))
     uneven = int((np.abs(t / step_s - np.round(t / step_s)) > REGULAR).sum())
-    told = [
+    texts = [
         (doubled, f"{doubled} samples share a step of {step_s:g} s with another; their mean is taken"),
         (holes, f"{holes} steps of {step_s:g} s have no sample"),
         (uneven, f"{uneven} samples lie off the steps of {step_s:g} s: sampling is uneven and was brought to the grid"),
         (n_filled, f"{n_filled} missing values took the value before them"),
         (len(t) < 2, "one sample only: one phase"),
     ]
-    return tuple(f"{name}: {text}" for count, text in told if count)
+    return tuple(f"{name}: {text}" for count, text in texts if count)
 
 
 def _notes(samples: pd.DataFrame, names: tuple[str, ...], step_s: float) -> tuple[str, ...]:
     absent = [name for name in names if name not in samples.columns]
-    told = [f"{len(absent)} of {len(names)} counters are absent and count as missing: {', '.join(absent[:5])}"]
+    lacking = [f"{len(absent)} of {len(names)} counters are absent and count as missing: {', '.join(absent[:5])}"]
     slow = [f"samples are {step_s:g} s apart; phases are counted in steps of that"]
-    return tuple((told if absent else []) + (slow if step_s > LEAST_STEP_S else []))
+    return tuple((lacking if absent else []) + (slow if step_s > LEAST_STEP_S else []))
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def _empty(n_counters: int, room: int) -> Stretches:
         mass=np.zeros(room),
         score=np.zeros(room),
         logs=np.zeros(room),
-        found=np.zeros(room),
+        log_evidence=np.zeros(room),
         scratch_bits=np.zeros((2, room), np.int64),
         filled=np.zeros(1, np.int64),
         ahead=np.zeros(2),

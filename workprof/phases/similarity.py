@@ -68,7 +68,7 @@ class Distance:
 
 
 @dataclass(frozen=True)
-class Scale:
+class DistanceScale:
     """What each statistic is divided by before distances.
 
     Attributes:
@@ -78,20 +78,20 @@ class Scale:
     sd: Floats
 
 
-def scale_of(prints: tuple[Fingerprint, ...], settings: MatchSettings) -> Scale:
+def scale_of(prints: tuple[Fingerprint, ...], settings: MatchSettings) -> DistanceScale:
     """Return the scale of the training fingerprints; padding takes no part in it."""
     n_counters, _, k = prints[0].values.shape
     if settings.scale == "none":
-        return Scale(np.ones((n_counters, k)))
+        return DistanceScale(np.ones((n_counters, k)))
     real = np.concatenate([one.values for one in prints], axis=1)  # (n_counters, all phases, k)
     own = np.concatenate([np.arange(one.phases) < one.n_phases[:, None] for one in prints], axis=1)
     count = own.sum(axis=1)[:, None]
     mean = (real * own[..., None]).sum(axis=1) / count
     variance = (((real - mean[:, None]) * own[..., None]) ** 2).sum(axis=1) / count
-    return Scale(np.where(variance > 1e-24, np.sqrt(variance), 1.0))
+    return DistanceScale(np.where(variance > 1e-24, np.sqrt(variance), 1.0))
 
 
-def euclidean(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSettings) -> Distance:
+def euclidean(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: MatchSettings) -> Distance:
     """Return the mean Euclidean distance of paired phases, at the offset where it is least.
 
     Source:
@@ -105,7 +105,7 @@ def euclidean(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSetti
     return Distance(by_offset[best], best)
 
 
-def warping(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSettings) -> Distance:
+def warping(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: MatchSettings) -> Distance:
     """Return the cost of the cheapest warping path between two sequences of phases, Manhattan between phases.
 
     Source:
@@ -124,7 +124,7 @@ def warping(a: Fingerprint, b: Fingerprint, scale: Scale, settings: MatchSetting
     return Distance(by_offset[best], best)
 
 
-def phases_of(one: Fingerprint, scale: Scale) -> Floats:
+def phases_of(one: Fingerprint, scale: DistanceScale) -> Floats:
     """Return the phases of a run as rows (q, n_counters * k), scaled; only real phases, never padding of others."""
     scaled = one.values / scale.sd[:, None]
     return np.ascontiguousarray(scaled.transpose(1, 0, 2).reshape(one.phases, -1))
@@ -142,7 +142,7 @@ def _flat_cost(first: Floats, second: Floats) -> float:
     return _flat_costs[one, other]
 
 
-def _flat(one: Fingerprint, scale: Scale) -> Floats:
+def _flat(one: Fingerprint, scale: DistanceScale) -> Floats:
     """Return the fingerprint as one series (n_counters * q * k, 1)."""
     return np.ascontiguousarray((one.values / scale.sd[:, None]).reshape(-1, 1))
 

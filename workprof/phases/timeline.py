@@ -102,14 +102,14 @@ def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progres
         NotEnoughData: when no counter has enough samples.
     """
     started = time.perf_counter()
-    runs, asked = runs_of(frames["samples"], settings.library.counters), settings.library.fingerprints
+    runs, fingerprints = runs_of(frames["samples"], settings.library.counters), settings.library.fingerprints
     run = runs.runs[find_run(runs, settings.run)]
-    known = fit_normaliser(runs.runs, runs.counters, asked)
-    found = fingerprint(run, known, asked, progress)
+    normaliser = fit_normaliser(runs.runs, runs.counters, fingerprints)
+    result = fingerprint(run, normaliser, fingerprints, progress)
     counters = []
-    for i, (name, series) in enumerate(zip(known.counters, run.values[known.kept], strict=True)):
-        changes = found.boundaries_of(i)
-        edges = np.array([0, *changes.tolist(), found.n_samples])
+    for i, (name, series) in enumerate(zip(normaliser.counters, run.values[normaliser.kept], strict=True)):
+        changes = result.boundaries_of(i)
+        edges = np.array([0, *changes.tolist(), result.n_samples])
         pieces = [series[a:b][~np.isnan(series[a:b])] for a, b in itertools.pairwise(edges)]
         counters.append(
             CounterPhases(
@@ -119,26 +119,26 @@ def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progres
                 end_s=edges[1:] * runs.step_s,
                 mean=np.array([piece.mean() if len(piece) else np.nan for piece in pieces]),
                 sd=np.array([piece.std() if len(piece) else np.nan for piece in pieces]),
-                statistics=found.values[i, : found.n_phases[i]],
-                note=_why_not(name, series, found, flagged=bool(found.flags[i])),
+                statistics=result.values[i, : result.n_phases[i]],
+                note=_why_not(name, series, result, flagged=bool(result.flags[i])),
             )
         )
     return Phases(
         workload=run.workload,
         run=run.run,
-        n_samples=found.n_samples,
+        n_samples=result.n_samples,
         step_s=runs.step_s,
         counters=tuple(counters),
-        statistic_names=STATISTICS[asked.distribution],
-        dropped=known.dropped,
+        statistic_names=STATISTICS[fingerprints.distribution],
+        dropped=normaliser.dropped,
         notes=(*runs.notes, *run.notes),
         seconds=time.perf_counter() - started,
     )
 
 
-def _why_not(name: str, series: Floats, found: Fingerprint, *, flagged: bool) -> str:
+def _why_not(name: str, series: Floats, result: Fingerprint, *, flagged: bool) -> str:
     """Return why no change was looked for in a counter, else ''."""
-    if name in found.missing:
+    if name in result.missing:
         return "the run lacks this counter"
     if not flagged:
         return ""
@@ -258,27 +258,31 @@ def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, prog
     runs = runs_of(frames["samples"], settings.library.counters)
     whole = runs.runs[find_run(runs, settings.run)]
     run = _stretch(whole, runs.step_s, settings)
-    asked = settings.library.fingerprints
-    known = fit_normaliser(runs.runs, runs.counters, asked)
-    series = normalised(run, known, asked)
-    found = change_points(series.for_phases, asked.change_points, progress)
-    changes = _with_own(found, known.counters, run, runs.step_s, settings.own)
+    fingerprints = settings.library.fingerprints
+    normaliser = fit_normaliser(runs.runs, runs.counters, fingerprints)
+    series = normalised(run, normaliser, fingerprints)
+    found = change_points(series.for_phases, fingerprints.change_points, progress)
+    changes = _with_own(found, normaliser.counters, run, runs.step_s, settings.own)
     usable = [own for own, flagged in zip(changes, found.flags, strict=True) if not flagged]
-    edited = np.array([_own(name, settings.own) is not None for name in known.counters])
+    edited = np.array([_own(name, settings.own) is not None for name in normaliser.counters])
     return Timeline(
-        counters=known.counters,
+        counters=normaliser.counters,
         step_s=runs.step_s,
         start_s=run.start_s,
         run_from_s=whole.start_s,
         run_to_s=whole.start_s + whole.values.shape[1] * runs.step_s,
-        recorded=run.values[known.kept],
-        fingerprint=fingerprint_of_phases(run, series, changes, found.flags, asked.distribution),
-        statistics=STATISTICS[asked.distribution],
+        recorded=run.values[normaliser.kept],
+        fingerprint=fingerprint_of_phases(run, series, changes, found.flags, fingerprints.distribution),
+        statistics=STATISTICS[fingerprints.distribution],
         agreement=agreement_of(usable, found.n_samples),
         movement=_movement(series.for_statistics),
         edited=edited,
         hazard_samples=found.hazard_samples,
-        notes=(*runs.notes, *run.notes, *_notes(found, known.counters, known.dropped, asked.change_points.min_samples)),
+        notes=(
+            *runs.notes,
+            *run.notes,
+            *_notes(found, normaliser.counters, normaliser.dropped, fingerprints.change_points.min_samples),
+        ),
         seconds=time.perf_counter() - started,
     )
 
@@ -298,8 +302,8 @@ def _stretch(run: Run, step_s: float, settings: TimelineSettings) -> Run:
 
 def _own(counter: str, own: tuple[OwnBoundaries, ...]) -> tuple[float, ...] | None:
     """Return the boundaries of a counter that were set by hand; its own go before those of every counter."""
-    said = {one.counter: one.at_s for one in own}
-    return said.get(counter, said.get(EVERY_COUNTER))
+    by_counter = {one.counter: one.at_s for one in own}
+    return by_counter.get(counter, by_counter.get(EVERY_COUNTER))
 
 
 def _with_own(
@@ -413,12 +417,12 @@ def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings
     """
     samples = runs_of(frames["samples"], settings.library.counters)
     train = runs_of(frames["train"], samples.counters) if "train" in frames else samples
-    known = fit_normaliser(train.runs, train.counters, settings.library.fingerprints)
+    normaliser = fit_normaliser(train.runs, train.counters, settings.library.fingerprints)
     progress(0.5, "aligning")
     first = samples.runs[find_run(samples, settings.first)]
     second = train.runs[find_run(train, settings.second)]
-    series = [normalised(run, known, settings.library.fingerprints).for_statistics for run in (first, second)]
-    return AlignedRuns(first.name, second.name, samples.step_s, len(known.counters), alignment_of(*series))
+    series = [normalised(run, normaliser, settings.library.fingerprints).for_statistics for run in (first, second)]
+    return AlignedRuns(first.name, second.name, samples.step_s, len(normaliser.counters), alignment_of(*series))
 
 
 def alignment_of(first: Floats, second: Floats) -> Alignment:

@@ -16,7 +16,7 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.errors import NotEnoughData
 from workprof.phases.detector import Detector, fit_pair_model
-from workprof.phases.fingerprints import Fingerprint, digests_of
+from workprof.phases.fingerprints import Fingerprint, feature_vectors
 from workprof.phases.library import MEASURES, Library, LibrarySettings
 from workprof.phases.matching import detector_of
 from workprof.phases.runs import Run
@@ -65,31 +65,31 @@ class Answers:
 
     Attributes:
         nearest: workload of each run.
-        standing: (n_runs,) standard deviations above the mean at which the nearest workload lies; NaN = no threshold.
+        z_scores: (n_runs,) standard deviations above the mean at which the nearest workload lies; NaN = no threshold.
         rejected: (n_runs,) answered 'unknown'.
     """
 
     nearest: tuple[str, ...]
-    standing: Floats
+    z_scores: Floats
     rejected: Bools
 
 
 def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> Answers:
     """Return the answers of the pair model."""
-    scores = detector.model.unlikeness(digests_of(tuple(prints)))
+    scores = detector.model.unlikeness(feature_vectors(tuple(prints)))
     best, score = scores.argmin(axis=1), scores.min(axis=1)
     known = detector.limits
-    standing = np.full(len(score), np.nan) if known is None else (score - known.mean) / known.sd
-    return Answers(tuple(detector.workloads[i] for i in best), standing, score > detector.limit)
+    z_scores = np.full(len(score), np.nan) if known is None else (score - known.mean) / known.sd
+    return Answers(tuple(detector.workloads[i] for i in best), z_scores, score > detector.limit)
 
 
 def by_distances(library: Library, prints: Sequence[Fingerprint]) -> dict[str, Answers]:
     """Return the answers by Euclidean and by warped distance, and 'either' and 'both' of their rejections."""
-    found = {measure: _by_distance(library, prints, measure) for measure in MEASURES}
-    ed, dtw = found["ed"], found["dtw"]
-    either = Answers(ed.nearest, np.fmax(ed.standing, dtw.standing), ed.rejected | dtw.rejected)
-    both = Answers(ed.nearest, np.fmin(ed.standing, dtw.standing), ed.rejected & dtw.rejected)
-    return {**found, "either": either, "both": both}
+    answers = {measure: _by_distance(library, prints, measure) for measure in MEASURES}
+    ed, dtw = answers["ed"], answers["dtw"]
+    either = Answers(ed.nearest, np.fmax(ed.z_scores, dtw.z_scores), ed.rejected | dtw.rejected)
+    both = Answers(ed.nearest, np.fmin(ed.z_scores, dtw.z_scores), ed.rejected & dtw.rejected)
+    return {**answers, "either": either, "both": both}
 
 
 def decided(library: Library, detector: Detector | None, prints: Sequence[Fingerprint]) -> dict[str, Answers]:
@@ -98,13 +98,13 @@ def decided(library: Library, detector: Detector | None, prints: Sequence[Finger
     return distances if detector is None else {PAIR_MODEL: by_pairs(detector, prints), **distances}
 
 
-def candidates(library: Library, one: Fingerprint, settings: LibrarySettings) -> Bools:
+def candidates(library: Library, unknown: Fingerprint, settings: LibrarySettings) -> Bools:
     """Return which training runs a run is compared with (n_train,).
 
     Source:
         CWD: those with as many phases. Ours: all, as the shorter is looked for inside the longer.
     """
-    same = np.array([known.phases == one.phases for known in library.prints])
+    same = np.array([known.phases == unknown.phases for known in library.prints])
     if settings.mode == "faithful" and same.any():
         return same
     return np.ones(len(same), dtype=np.bool_)
@@ -113,7 +113,7 @@ def candidates(library: Library, one: Fingerprint, settings: LibrarySettings) ->
 def _by_distance(library: Library, prints: Sequence[Fingerprint], measure: str) -> Answers:
     settings, distance = library.settings.match, euclidean if measure == "ed" else warping
     labels = np.array(library.labels)
-    nearest, standing, rejected = [], [], []
+    nearest, z_scores, rejected = [], [], []
     for one in prints:
         which = np.flatnonzero(candidates(library, one, library.settings))
         values = [distance(library.prints[i], one, library.scale, settings).value for i in which]
@@ -121,10 +121,10 @@ def _by_distance(library: Library, prints: Sequence[Fingerprint], measure: str) 
         name, value = str(labels[which[best]]), values[best]
         threshold = library.threshold(measure, name)
         nearest.append(name)
-        standing.append((value - threshold.mean) / threshold.sd if threshold.usable and threshold.sd > 0 else np.nan)
+        z_scores.append((value - threshold.mean) / threshold.sd if threshold.usable and threshold.sd > 0 else np.nan)
         accepted = accepts(threshold, value, library.c[measure], two_sided=settings.two_sided)
         rejected.append(accepted is False)
-    return Answers(tuple(nearest), np.array(standing), np.array(rejected, dtype=np.bool_))
+    return Answers(tuple(nearest), np.array(z_scores), np.array(rejected, dtype=np.bool_))
 
 
 N_TREES = 100
@@ -277,10 +277,10 @@ def _pair_answers(library: Library, prints: Sequence[Fingerprint]) -> tuple[str,
     names = sorted(set(library.labels))
     numbers = np.array([names.index(name) for name in library.labels], dtype=np.int64)
     try:
-        model = fit_pair_model(digests_of(library.prints), numbers, library.settings.seed)
+        model = fit_pair_model(feature_vectors(library.prints), numbers, library.settings.seed)
     except NotEnoughData:
         return None
-    return tuple(names[i] for i in model.unlikeness(digests_of(tuple(prints))).argmin(axis=1))
+    return tuple(names[i] for i in model.unlikeness(feature_vectors(tuple(prints))).argmin(axis=1))
 
 
 @dataclass(frozen=True)

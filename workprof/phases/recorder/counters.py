@@ -18,7 +18,7 @@ from workprof.units import KIB, MIB
 
 
 @dataclass(frozen=True)
-class Found:
+class Readings:
     """Readings by counter name.
 
     Attributes:
@@ -31,9 +31,9 @@ class Found:
     totals: dict[str, float] = field(default_factory=dict)
     levels: dict[str, float] = field(default_factory=dict)
 
-    def with_more(self, other: Found) -> Found:
+    def with_more(self, other: Readings) -> Readings:
         """Return both readings together."""
-        return Found(self.cpu | other.cpu, self.totals | other.totals, self.levels | other.levels)
+        return Readings(self.cpu | other.cpu, self.totals | other.totals, self.levels | other.levels)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -46,20 +46,20 @@ class Snapshot:
     """Readings and the moment they were taken at, in seconds of the monotonic clock."""
 
     at_s: float
-    found: Found
+    readings: Readings
 
 
-def row_between(columns: Found, before: Snapshot, after: Snapshot) -> tuple[float, ...]:
+def row_between(columns: Readings, before: Snapshot, after: Snapshot) -> tuple[float, ...]:
     """Return the values of one interval in the order of `columns.columns`.
 
     Rates divide by the measured interval. A total that fell was reset: the cell is NaN, as is one that is absent.
     """
     elapsed_s = after.at_s - before.at_s
-    ticks = {name: _grown(before.found.cpu, after.found.cpu, name) for name in columns.cpu}
+    ticks = {name: _grown(before.readings.cpu, after.readings.cpu, name) for name in columns.cpu}
     whole = math.fsum(value for value in ticks.values() if value == value)  # noqa: PLR0124  NaN is not itself
     shares = (100 * ticks[name] / whole if whole > 0 else math.nan for name in columns.cpu)
-    rates = (_grown(before.found.totals, after.found.totals, name) / elapsed_s for name in columns.totals)
-    levels = (after.found.levels.get(name, math.nan) for name in columns.levels)
+    rates = (_grown(before.readings.totals, after.readings.totals, name) / elapsed_s for name in columns.totals)
+    levels = (after.readings.levels.get(name, math.nan) for name in columns.levels)
     return (*shares, *rates, *levels)
 
 
@@ -118,17 +118,17 @@ class System:
         number = root.stat().st_dev
         self._readers = self._usable(readers((os.major(number), os.minor(number)), _cards(proc)))
 
-    def read(self) -> Found:
+    def read(self) -> Readings:
         """Return all readings; a file that has gone since the first look gives none."""
-        found = Found()
+        readings = Readings()
         for reader in self._readers:
             try:
-                found = found.with_more(reader(self._proc))
+                readings = readings.with_more(reader(self._proc))
             except (OSError, ValueError, IndexError, KeyError):
                 continue  # the cells of this row stay empty
-        return found
+        return readings
 
-    def _usable(self, every: dict[str, Callable[[Path], Found]]) -> list[Callable[[Path], Found]]:
+    def _usable(self, every: dict[str, Callable[[Path], Readings]]) -> list[Callable[[Path], Readings]]:
         usable, lacking = [], []
         for name, reader in every.items():
             try:
@@ -159,40 +159,40 @@ MICROSECONDS_PER_MS = 1000.0
 NANOSECONDS_PER_MS = 1e6
 
 
-def stat(proc: Path) -> Found:
+def stat(proc: Path) -> Readings:
     """Return ticks by state of the processor, interrupts, context switches and forks, and runnable processes."""
     lines = {words[0]: words[1:] for words in _words(proc / "stat")}
     cpu = {f"cpu.{name}%": float(ticks) for name, ticks in zip(CPU, lines["cpu"], strict=False)}
     totals = {f"sys.{name}/s": float(lines[key][0]) for key, name in STAT_RATES.items() if key in lines}
     levels = {f"sys.{name}": float(lines[name][0]) for name in STAT_LEVELS if name in lines}
-    return Found(cpu=cpu, totals=totals, levels=levels)
+    return Readings(cpu=cpu, totals=totals, levels=levels)
 
 
-def softirqs(proc: Path) -> Found:
+def softirqs(proc: Path) -> Readings:
     """Return soft interrupts summed over processors."""
     counts = _summed(proc / "softirqs", SOFTIRQ)
-    return Found(totals={f"softirq.{name}/s": counts[name] for name in SOFTIRQ if name in counts})
+    return Readings(totals={f"softirq.{name}/s": counts[name] for name in SOFTIRQ if name in counts})
 
 
-def interrupts(proc: Path) -> Found:
+def interrupts(proc: Path) -> Readings:
     """Return the interrupts between processors and of the local timer, summed over processors."""
     counts = _summed(proc / "interrupts", IRQ)
-    return Found(totals={f"irq.{name}/s": counts[name] for name in IRQ if name in counts})
+    return Readings(totals={f"irq.{name}/s": counts[name] for name in IRQ if name in counts})
 
 
-def vmstat(proc: Path) -> Found:
+def vmstat(proc: Path) -> Readings:
     """Return events of memory management."""
     counts = {words[0]: words[1] for words in _words(proc / "vmstat")}
-    return Found(totals={f"vm.{name}/s": float(counts[name]) for name in VM if name in counts})
+    return Readings(totals={f"vm.{name}/s": float(counts[name]) for name in VM if name in counts})
 
 
-def meminfo(proc: Path) -> Found:
+def meminfo(proc: Path) -> Readings:
     """Return levels of memory in mebibytes (the file is in kibibytes)."""
     sizes = {words[0].rstrip(":"): words[1] for words in _words(proc / "meminfo")}
-    return Found(levels={f"mem.{name}_mb": float(sizes[name]) * KIB / MIB for name in MEM if name in sizes})
+    return Readings(levels={f"mem.{name}_mb": float(sizes[name]) * KIB / MIB for name in MEM if name in sizes})
 
 
-def disk(proc: Path, device: tuple[int, int]) -> Found:
+def disk(proc: Path, device: tuple[int, int]) -> Readings:
     """Return what the device of `/` did."""
     for words in _words(proc / "diskstats"):
         if (int(words[0]), int(words[1])) == device:
@@ -201,11 +201,11 @@ def disk(proc: Path, device: tuple[int, int]) -> Found:
                 for name, at in DISK.items()
                 if at < len(words)
             }
-            return Found(totals=totals, levels={"disk.inflight": float(words[DISK_INFLIGHT])})
-    return Found()
+            return Readings(totals=totals, levels={"disk.inflight": float(words[DISK_INFLIGHT])})
+    return Readings()
 
 
-def network(proc: Path, cards: tuple[str, ...]) -> Found:
+def network(proc: Path, cards: tuple[str, ...]) -> Readings:
     """Return traffic of the loopback and of the first card."""
     rows = {}
     for line in _lines(proc / "net" / "dev"):
@@ -218,10 +218,10 @@ def network(proc: Path, cards: tuple[str, ...]) -> Found:
         if card in rows
         for name, at in NET.items()
     }
-    return Found(totals=totals)
+    return Readings(totals=totals)
 
 
-def protocols(proc: Path) -> Found:
+def protocols(proc: Path) -> Readings:
     """Return segments, packets and connections of TCP and IP."""
     headers: dict[str, list[str]] = {}
     totals: dict[str, float] = {}
@@ -234,19 +234,19 @@ def protocols(proc: Path) -> Found:
         values = dict(zip(headers[name], words[1:], strict=False))
         totals |= {f"net.{name}.{key}/s": float(values[key]) for key in SNMP_RATES.get(name, ()) if key in values}
         levels |= {f"net.{name}.{key}": float(values[key]) for key in SNMP_LEVELS.get(name, ()) if key in values}
-    return Found(totals=totals, levels=levels)
+    return Readings(totals=totals, levels=levels)
 
 
-def sockets(proc: Path) -> Found:
+def sockets(proc: Path) -> Readings:
     """Return TCP sockets in use and waiting, and the pages of memory that they hold."""
     for words in _words(proc / "net" / "sockstat"):
         if words[0] == "TCP:":
             values = dict(zip(words[1::2], words[2::2], strict=False))
-            return Found(levels={name: float(values[key]) for key, name in SOCKSTAT_TCP.items() if key in values})
-    return Found()
+            return Readings(levels={name: float(values[key]) for key, name in SOCKSTAT_TCP.items() if key in values})
+    return Readings()
 
 
-def pressure(proc: Path) -> Found:
+def pressure(proc: Path) -> Readings:
     """Return the time in which some or all tasks waited for a resource, in milliseconds."""
     totals = {}
     for resource, share in PRESSURE:
@@ -254,28 +254,28 @@ def pressure(proc: Path) -> Found:
             if words[0] == share:
                 micro = next(float(word[6:]) for word in words if word.startswith("total="))
                 totals[f"psi.{resource}_{share}_ms/s"] = micro / MICROSECONDS_PER_MS
-    return Found(totals=totals)
+    return Readings(totals=totals)
 
 
-def schedule(proc: Path) -> Found:
+def schedule(proc: Path) -> Readings:
     """Return time on and waiting for a processor and the slices given, summed over processors."""
     rows = [words for words in _words(proc / "schedstat", optional=True) if words[0].startswith("cpu")]
     if not rows:
-        return Found()
+        return Readings()
     run, wait, slices = (sum(float(words[at]) for words in rows) for at in (-3, -2, -1))
     values = (run / NANOSECONDS_PER_MS, wait / NANOSECONDS_PER_MS, slices)
-    return Found(totals={f"sched.{name}/s": value for name, value in zip(SCHED, values, strict=True)})
+    return Readings(totals={f"sched.{name}/s": value for name, value in zip(SCHED, values, strict=True)})
 
 
-def load(proc: Path) -> Found:
+def load(proc: Path) -> Readings:
     """Return the load of the last minute, threads and open files."""
     words = (proc / "loadavg").read_text().split()
     levels = {"sys.load1": float(words[0]), "sys.threads": float(words[3].partition("/")[2])}
     levels["sys.open_files"] = float((proc / "sys" / "fs" / "file-nr").read_text().split()[0])
-    return Found(levels=levels)
+    return Readings(levels=levels)
 
 
-def readers(device: tuple[int, int], cards: tuple[str, ...]) -> dict[str, Callable[[Path], Found]]:
+def readers(device: tuple[int, int], cards: tuple[str, ...]) -> dict[str, Callable[[Path], Readings]]:
     """Return the readers by the name of what they read, in the order of the columns."""
     return {
         **{"stat": stat, "softirqs": softirqs, "interrupts": interrupts, "vmstat": vmstat},

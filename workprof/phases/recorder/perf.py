@@ -56,12 +56,12 @@ def probe(events: tuple[str, ...] = EVENTS) -> Probe:
         return Probe((), "perf is not installed: no perf.* columns")
     counted = _counted(program, events)
     if counted is None and _counted(program, SOFTWARE[:1]) is None:
-        told = f"perf may not count the whole host (perf_event_paranoid is {_paranoia()}, be root or set it to -1)"
-        return Probe((), f"{told}: no perf.* columns")
+        refused = f"perf may not count the whole host (perf_event_paranoid is {_paranoia()}, be root or set it to -1)"
+        return Probe((), f"{refused}: no perf.* columns")
     if counted is None:
         counted = tuple(event for event in events if _counted(program, (event,)))
     lacking = [event for event in events if event not in counted]
-    return Probe(counted, _told(lacking) if lacking else "")
+    return Probe(counted, _lacking_note(lacking) if lacking else "")
 
 
 def c_locale() -> dict[str, str]:
@@ -81,11 +81,11 @@ def _counted(program: str, events: tuple[str, ...]) -> tuple[str, ...] | None:
     if done.returncode != 0:
         return None
     rows = [line.split(",") for line in done.stderr.splitlines() if line.count(",") >= 3]
-    found = {words[FIELD_EVENT] for words in rows if not words[FIELD_VALUE].startswith("<")}
-    return tuple(event for event in events if event in found)
+    counted = {words[FIELD_EVENT] for words in rows if not words[FIELD_VALUE].startswith("<")}
+    return tuple(event for event in events if event in counted)
 
 
-def _told(lacking: list[str]) -> str:
+def _lacking_note(lacking: list[str]) -> str:
     root = "" if os.geteuid() == 0 or not any(":" in event for event in lacking) else " (tracepoints need root)"
     return f"{len(lacking)} perf events do not count here{root}: {', '.join(lacking)}"
 

@@ -18,7 +18,7 @@ from typing import IO
 import psutil
 
 from workprof.errors import SettingsError
-from workprof.phases.recorder.counters import Found
+from workprof.phases.recorder.counters import Readings
 from workprof.units import KIB, MIB
 
 GONE = ("Z", "X", "x")
@@ -39,13 +39,13 @@ class ProcessLine:
 
 def process_table(proc: Path) -> dict[int, ProcessLine]:
     """Return the living processes by number; one that ends while they are read is left out."""
-    found = {}
+    table = {}
     for name in os.listdir(proc):  # noqa: PTH208  a Path per process would double the cost of a sample
         if name.isdigit():
             line = _line(f"{proc}/{name}/stat")
             if line is not None:
-                found[line.pid] = line
-    return found
+                table[line.pid] = line
+    return table
 
 
 def _line(path: str) -> ProcessLine | None:
@@ -73,14 +73,14 @@ def descendants(table: dict[int, ProcessLine], roots: set[int]) -> set[int]:
     children: dict[int, list[int]] = {}
     for line in table.values():
         children.setdefault(line.parent, []).append(line.pid)
-    found: set[int] = set()
+    result: set[int] = set()
     waiting = [pid for pid in roots if pid in table]
     while waiting:
         pid = waiting.pop()
-        if pid not in found:
-            found.add(pid)
+        if pid not in result:
+            result.add(pid)
             waiting.extend(children.get(pid, ()))
-    return found
+    return result
 
 
 GRACE_S = 4.0
@@ -94,7 +94,7 @@ PROC = Path("/proc")
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandExit:
     """How a command ended, with what the kernel counted of it and of the children that it waited for.
 
     Attributes:
@@ -120,13 +120,13 @@ class Session:
             ) from error
         self.number = self._child.pid
         self._watch = os.pidfd_open(self.number)
-        self.ended: Ended | None = None
+        self.ended: CommandExit | None = None
 
     def wait(self, seconds: float) -> bool:
         """Return whether the command has ended, at the latest after `seconds`. It is not reaped: its number stays."""
         return bool(select.select([self._watch], [], [], max(seconds, 0.0))[0])
 
-    def end(self, grace_s: float = GRACE_S) -> Ended:
+    def end(self, grace_s: float = GRACE_S) -> CommandExit:
         """Return how the command ended, after ending whatever of its session still runs."""
         if self.ended is None:
             self._signal(signal.SIGTERM)
@@ -151,10 +151,10 @@ class Session:
             except ProcessLookupError:
                 continue  # it was quicker
 
-    def _reaped(self) -> Ended:
+    def _reaped(self) -> CommandExit:
         _, status, usage = os.wait4(self.number, 0)
         self._child.returncode = os.waitstatus_to_exitcode(status)
-        return Ended(self._child.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KIB)
+        return CommandExit(self._child.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KIB)
 
 
 RATES = (
@@ -215,7 +215,7 @@ class ProcessTree:
         self._session = session
         self._roots.add(session)
 
-    def read(self) -> Found:
+    def read(self) -> Readings:
         """Return the growth since the first sample as totals, and the levels."""
         levels = [0.0] * len(LEVELS)
         seen = {}
@@ -232,7 +232,7 @@ class ProcessTree:
             seen[name] = state.totals
         self._seen = seen
         totals = dict(zip(RATES, self._grown, strict=True))
-        return Found(totals=totals, levels=dict(zip(LEVELS, levels, strict=True)))
+        return Readings(totals=totals, levels=dict(zip(LEVELS, levels, strict=True)))
 
     def _baseline(self, table: dict[int, ProcessLine]) -> None:
         for line in self._present(table):

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.errors import SettingsError
-from workprof.phases.recorder.counters import PROC, Found, Snapshot, System, row_between
+from workprof.phases.recorder.counters import PROC, Readings, Snapshot, System, row_between
 from workprof.phases.recorder.perf import PerfStat, Probe, probe
-from workprof.phases.recorder.processes import Ended, ProcessTree, Session
+from workprof.phases.recorder.processes import CommandExit, ProcessTree, Session
 from workprof.units import KIB, MIB
 
 SHORTEST_INTERVAL_S = 0.1
@@ -95,7 +95,7 @@ class UsageMeter:
     """Follows the process tree from look to look."""
 
     def __init__(self) -> None:
-        self._last = Found()
+        self._last = Readings()
         self._at_s = math.nan
         self._peak_bytes = 0.0
         self._mb_s = 0.0
@@ -105,7 +105,7 @@ class UsageMeter:
         """Begin at a moment of the monotonic clock."""
         self._at_s = at_s
 
-    def add(self, tree: Found, at_s: float, peak_kb: float) -> None:
+    def add(self, tree: Readings, at_s: float, peak_kb: float) -> None:
         """Take one look at the tree into account; what it shows held since the look before."""
         self._last = tree
         if tree.levels.get("proc.procs", 0) > 0:
@@ -115,12 +115,12 @@ class UsageMeter:
             self._seconds += interval_s
         self._at_s = at_s
 
-    def usage(self, duration_s: float, ended: Ended | None) -> Usage:
+    def usage(self, duration_s: float, ended: CommandExit | None) -> Usage:
         """Return the use in all."""
         totals = self._last.totals
         sampled_cpu_s = (totals.get("proc.cpu_user%", 0.0) + totals.get("proc.cpu_sys%", 0.0)) / 100
         cpu_s = max(sampled_cpu_s, ended.cpu_s if ended else 0.0)
-        peak = max(self._peak_bytes, _told_peak(ended))
+        peak = max(self._peak_bytes, _kernel_peak_bytes(ended))
         return Usage(
             duration_s=duration_s,
             peak_memory_bytes=peak if peak > 0 else math.nan,
@@ -133,7 +133,7 @@ class UsageMeter:
         )
 
 
-def _told_peak(ended: Ended | None) -> float:
+def _kernel_peak_bytes(ended: CommandExit | None) -> float:
     """Return the kernel's peak of one process of the command, 0 where it may be that of the recorder itself.
 
     A started process inherits the peak of its starter, so only a larger one is its own.
@@ -259,7 +259,7 @@ class Recorder:
             ended = self._session.end() if self._session else None
         finally:
             self._close_perf()
-        self.outcome = self._told(duration_s, ended)
+        self.outcome = self._outcome(duration_s, ended)
 
     def rows(self) -> Iterator[Row]:
         """Yield a row per interval until the command ends or the time is over; late ones are not made up for."""
@@ -280,7 +280,7 @@ class Recorder:
         at_s = time.monotonic()
         self._first = self._last = Snapshot(at_s, self._system.read().with_more(self._tree.read()))
         self._meter.start(at_s)
-        self.columns = self._first.found.columns
+        self.columns = self._first.readings.columns
         if self.settings.command:
             self._session = Session(self.settings.command, self._output)
             self._tree.follow(self._session.number)
@@ -300,16 +300,16 @@ class Recorder:
         before, after = self._last, self._snapshot()
         self._last = after
         self._ends.append(after.at_s)
-        return Row(after.at_s - self._first.at_s, row_between(self._first.found, before, after))
+        return Row(after.at_s - self._first.at_s, row_between(self._first.readings, before, after))
 
     def _snapshot(self) -> Snapshot:
         """Return all readings; the moment is that of the system's, which come first and are quick."""
         at_s, spent_s = time.monotonic(), time.thread_time()
-        found = self._system.read().with_more(self._look())
+        readings = self._system.read().with_more(self._look())
         self._spent_s += time.thread_time() - spent_s
-        return Snapshot(at_s, found)
+        return Snapshot(at_s, readings)
 
-    def _look(self) -> Found:
+    def _look(self) -> Readings:
         tree = self._tree.read()
         self._meter.add(tree, time.monotonic(), self._tree.peak_kb)
         return tree
@@ -323,7 +323,7 @@ class Recorder:
                 self._perf.remove()
                 self._perf = None
 
-    def _told(self, duration_s: float, ended: Ended | None) -> Outcome:
+    def _outcome(self, duration_s: float, ended: CommandExit | None) -> Outcome:
         settings, rows, stopped = self.settings, len(self._ends), not self._finished
         rc = ended.rc if ended and self._ended_after_s is not None else None
         return Outcome(
