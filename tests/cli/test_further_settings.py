@@ -12,7 +12,6 @@ from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel
 from workprof.phases.matching import KnownMatchSettings
-from workprof.phases.settings import LibrarySettings, MatchSettings
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import OwnBoundaries, TimelineSettings
 from workprof.profiles.settings import ProfileSettings

@@ -18,7 +18,6 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.phases.library import faithful_library
 from workprof.phases.matching import MatchRunSettings
-from workprof.phases.settings import MatchRunSettings, faithful_library
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
