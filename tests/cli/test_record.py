@@ -70,7 +70,10 @@ def test_usage_is_a_job_table_that_needs_no_mapping(workprof, tmp_path):
     [
         ((), "no command and no --seconds"),
         (("--interval", 0, "--", "true"), "interval is 0.0 s"),
-        (("-o", "missing/a.csv", "--", "true"), "missing/a.csv cannot be written; give FILE.csv in a folder"),
+        (
+            ("-o", "missing/a.csv", "--", "true"),
+            "missing/a.csv cannot be written: there is no folder missing",
+        ),
         (("-o", "a.txt", "--", "true"), "a.txt cannot be written"),
         (("--pid", 999999999, "--", "true"), "--pid 999999999 is no running process"),
         (("--usage", "other.csv", "--", "true"), "other.csv holds another table"),

@@ -74,9 +74,9 @@ def test_an_export_comes_back_as_it_was(loaded, tmp_path):
         names = [column.name for column in loaded.columns("jobs")]
         left, right = loaded.frame("jobs", names), loaded.frame(again.dataset, names)
         pd.testing.assert_frame_equal(left, right, check_categorical=False)
-    with pytest.raises(SettingsError, match=r"\.parquet or \.csv.*\.schema\.json"):
+    with pytest.raises(SettingsError, match=r"\.parquet or \.csv or \.schema\.json"):
         loaded.export("jobs", tmp_path / "out.xlsx")
-    with pytest.raises(SettingsError, match="no such folder"):
+    with pytest.raises(SettingsError, match="there is no folder"):
         loaded.export("jobs", tmp_path / "none" / "out.csv")
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".tmp")]
 

@@ -61,7 +61,8 @@ def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
     """Print the answer: as JSON, or as text for people."""
     from workprof.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
 
-    print(json.dumps(to_json(answer), allow_nan=False) if as_json else plain(text()))  # noqa: T201  stdout is the product
+    told = json.dumps(to_json(answer), allow_nan=False) if as_json else plain(text())
+    print(told, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
 
 
 def plain(text: str) -> str:

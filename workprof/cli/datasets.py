@@ -12,9 +12,11 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, tell_open_home, warn
 from workprof.errors import SettingsError
+from workprof.store.outputs import checked_output
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport, lines_lost
 from workprof.store.schema_document import SUFFIX
 
+SUFFIXES = (".parquet", ".csv", SUFFIX)
 EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns)."
 
 
@@ -111,6 +113,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a dataset as Parquet or CSV, or what its columns mean as JSON."""
+    checked_output(output, SUFFIXES)
     started = time.perf_counter()
     with opened(home) as workbench:
         rows = workbench.export(dataset, output)

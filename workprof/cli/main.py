@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import importlib
+import os
 import sys
 import traceback
 from collections import UserDict
@@ -117,8 +119,13 @@ def main(arguments: list[str] | None = None) -> None:
         warn(f"workprof: {error}")
         sys.exit(CALLERS_MISTAKE)
     except BrokenPipeError:
-        sys.exit(DONE)
+        _leave(DONE)
     except OSError as error:
+        from workprof.store.disk import is_full  # noqa: PLC0415  light until needed
+
+        if is_full(error):
+            warn("workprof: no room for what was to be written; free some space, or write to another place")
+            _leave(CALLERS_MISTAKE)
         if error.errno != errno.ENAMETOOLONG:
             _ours()
         name = Path(str(error.filename)).name[:LONGEST_NAME]
@@ -126,6 +133,13 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(CALLERS_MISTAKE)
     except Exception:  # noqa: BLE001  the last line of defence: say that it is ours, with the trace
         _ours()
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process with a status even where the rest of its output cannot be written either."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
 
 
 def _ours() -> NoReturn:

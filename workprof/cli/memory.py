@@ -26,6 +26,7 @@ from workprof.memory.plan import Violations
 from workprof.memory.replay import PolicyFigures, ReplayResult
 from workprof.memory.rollup import Rollup
 from workprof.memory.why import Why
+from workprof.store.outputs import checked_output, write_whole
 from workprof.units import GB, format_share
 
 app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)
@@ -511,14 +512,13 @@ add(app, Face(questions.VIOLATIONS, violations_json, violations_text))
 def _export(dataset: str, to: str, output: Path, home: Path | None, as_json: bool, **given: Any) -> None:
     if to not in EXPORTS:
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
-    if not output.parent.is_dir():
-        raise SettingsError(f"there is no folder {output.parent}; make it first, or choose another for -o")
+    checked_output(output)
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
         plan = workbench.plan(entry.hash, settings_of(questions.PLAN, given), progress_line())
     text = EXPORTS[to](plan, Origin(entry.name, entry.hash, workprof.__version__))
-    output.write_text(text, encoding="utf-8")
+    write_whole(output, text.encode())
     answer = {"file": str(output), "rows": len(plan.tasks), "seconds": time.perf_counter() - started}
     emit(answer, as_json, lambda: f"{len(plan.tasks):,} tasks written to {output}")
 

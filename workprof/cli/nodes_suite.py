@@ -29,6 +29,7 @@ from workprof.nodes.suite import (
     run_suite,
     tools_of,
 )
+from workprof.store.outputs import append, checked_output
 from workprof.units import format_duration
 
 INTERRUPTED = 130
@@ -156,8 +157,7 @@ def _checked_output(output: Path | None, append: bool) -> Path:
     """
     if output is None:
         raise SettingsError("no file is given; add -o RUNS.jsonl, or --dry-run to see the plan")
-    if output.is_dir() or not output.parent.is_dir():
-        raise SettingsError(f"-o {output} cannot be written; give RUNS.jsonl in a folder that exists")
+    checked_output(output)
     if not append and output.exists() and output.stat().st_size:
         raise SettingsError(f"-o {output} exists; give another name, or --append to add to it")
     return output
@@ -195,15 +195,14 @@ def _written(plan: SuitePlan, settings: SuiteSettings, target: _Target) -> _Tall
     lines = run_suite(plan, settings, target.disk)
     for how in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with SIGINT ignored
         signal.signal(how, _interrupt_once)
-    with target.file.open("a", encoding="utf-8") as file:
-        try:
-            for line in lines:
-                file.write(json.dumps(line.to_json(), allow_nan=False) + "\n")
-                file.flush()
-                tally.count(line)
-                _tell(line, tally, plan)
-        except KeyboardInterrupt:
-            tally.interrupted = True
+    try:
+        for line in lines:
+            text = json.dumps(line.to_json(), allow_nan=False) + "\n"
+            append(target.file, text, kept="the runs before this one are in it")
+            tally.count(line)
+            _tell(line, tally, plan)
+    except KeyboardInterrupt:
+        tally.interrupted = True
     return tally
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import math
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 
 from workprof.errors import SettingsError
+from workprof.phases.recorder import Outcome
 from workprof.phases.recorder.recording import Outcome
+from workprof.store.outputs import append, checked_output
 
 COLUMNS = (
     *("job_name", "task_name", "workload", "run_name", "node", "status", "start_time_s", "end_time_s", "duration_s"),
@@ -30,28 +32,26 @@ class UsageFile:
     """
 
     def __init__(self, path: Path) -> None:
-        if not path.parent.is_dir() or path.is_dir():
-            raise SettingsError(f"--usage {path} cannot be written; give FILE.csv in a folder that exists")
-        self._path = path
+        self._path = checked_output(path, option="--usage")
         if path.is_file():
             self._check(path.read_text(encoding="utf-8", errors="replace").partition("\n")[0])
 
     def append(self, outcome: Outcome) -> None:
         """Add the run as one line; several recordings may do so at a time."""
-        with self._path.open("a", encoding="utf-8", newline="") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            empty = stream.seek(0, io.SEEK_END) == 0
-            writer = csv.writer(stream, lineterminator="\n")
-            if empty:
-                writer.writerow(COLUMNS)
-            cells = usage_cells(outcome)
-            writer.writerow([cells.get(name, "") for name in COLUMNS])
+        cells = usage_cells(outcome)
+        append(self._path, _line([cells.get(name, "") for name in COLUMNS]), header=_line(COLUMNS))
 
     def _check(self, header: str) -> None:
         if header and tuple(next(csv.reader([header]))) != COLUMNS:
             raise SettingsError(
                 f"--usage {self._path} holds another table (it starts with {header[:60]!r}); give a new file"
             )
+
+
+def _line(cells: Iterable[str]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerow(cells)
+    return stream.getvalue()
 
 
 def usage_cells(outcome: Outcome) -> dict[str, str]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
-from workprof.errors import SettingsError
-from workprof.store.disk import is_full, no_room
+from workprof.store.outputs import checked_output, write_whole
 from workprof.units import format_duration
 
 if TYPE_CHECKING:
@@ -40,36 +39,15 @@ def report(
     from workprof.report.html import report_html  # noqa: PLC0415  heavy
     from workprof.report.report import make_report  # noqa: PLC0415  heavy
 
-    for path, suffix in ((output, ".html"), (bundle, ".zip")):
-        _writable(path, suffix)
+    checked_output(output, (".html",))
+    if bundle is not None:
+        checked_output(bundle, (".zip",), option="--bundle")
     with opened(home) as workbench:
         made = make_report(workbench, dataset, names(sections), note, progress_line())
-    _write(output, report_html(made).encode())
+    write_whole(output, report_html(made).encode())
     if bundle is not None:
-        _write(bundle, report_bundle(made))
+        write_whole(bundle, report_bundle(made))
     emit(_answer(made, output, bundle), as_json, lambda: _as_text(made, output))
-
-
-def _writable(path: Path | None, suffix: str) -> None:
-    """Refuse before the work what could not be written after it."""
-    if path is None:
-        return
-    if path.suffix.lower() != suffix:
-        raise SettingsError(f"{path} does not end in {suffix}; name the file so")
-    if not path.parent.is_dir():
-        raise SettingsError(f"{path}: the folder {path.parent} does not exist; make it first")
-
-
-def _write(path: Path, content: bytes) -> None:
-    aside = path.with_name(f".{path.name}.part")
-    try:
-        aside.write_bytes(content)
-        aside.replace(path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        if is_full(error):
-            raise no_room(path.parent, f"{path} was not written", "give another place with -o") from error
-        raise SettingsError(f"{path} cannot be written ({error.strerror}); give another with -o") from error
 
 
 def _answer(made: Report, output: Path, bundle: Path | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from workprof.cli.console import Json, emit, progress_line
-from workprof.errors import SettingsError
+from workprof.store.outputs import checked_output
 
 app = typer.Typer(help="Make a synthetic trace that knows its own truth.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -17,7 +17,9 @@ Seed = Annotated[int, typer.Option("--seed", help="Of every draw; the same seed 
 
 @app.command()
 def pai(
-    rows: Annotated[int, typer.Option("--rows", help="Rows, one per instance.", show_default=False)],
+    rows: Annotated[
+        int, typer.Option("--rows", help="Rows, one per instance; at most 100 million.", show_default=False)
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="FILE.parquet.", show_default=False)],
     seed: Seed = 0,
     as_json: Json = False,
@@ -25,8 +27,7 @@ def pai(
     """Write a sample in the shape of the PAI trace, with truth_* columns that no method ever sees."""
     from workprof.synthetic.pai import write_pai_sample  # noqa: PLC0415  light until asked
 
-    if output.suffix != ".parquet" or not output.parent.is_dir():
-        raise SettingsError(f"-o {output} cannot be written; give FILE.parquet in a folder that exists")
+    checked_output(output, (".parquet",))
     report = write_pai_sample(output, rows, seed, progress_line())
     answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
     emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
@@ -34,7 +35,9 @@ def pai(
 
 @app.command("pai-tables")
 def pai_tables(
-    jobs: Annotated[int, typer.Option("--jobs", help="Jobs; about ten instances each.", show_default=False)],
+    jobs: Annotated[
+        int, typer.Option("--jobs", help="Jobs, about ten instances each; at most 10 million.", show_default=False)
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the six tables.", show_default=False)],
     seed: Seed = 0,
     as_json: Json = False,
@@ -42,8 +45,7 @@ def pai_tables(
     """Write the six raw PAI tables, header-less, with the public trace's quirks."""
     from workprof.synthetic.pai_tables import write_pai_tables  # noqa: PLC0415  light until asked
 
-    if not output.parent.is_dir() or (output.exists() and not output.is_dir()):
-        raise SettingsError(f"-o {output} cannot be written; give a folder, in one that exists")
+    checked_output(output, folder=True)
     report = write_pai_tables(output, jobs, seed, progress_line())
     answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
     emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}")

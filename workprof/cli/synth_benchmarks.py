@@ -9,7 +9,7 @@ import typer
 
 from workprof.cli.console import Json, emit
 from workprof.cli.synth import Seed
-from workprof.errors import SettingsError
+from workprof.store.outputs import checked_output
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def benchmarks(
     output: Annotated[Path, typer.Option("-o", "--output", help="RUNS.jsonl.", show_default=False)],
     nodes: Annotated[int, typer.Option("--nodes", help="Each half as fast as the one before.")] = 3,
-    repeat: Annotated[int, typer.Option("--repeat", help="Runs of each benchmark on each node.")] = 30,
+    repeat: Annotated[int, typer.Option("--repeat", help="Runs of each benchmark on each node; 100,000 in all.")] = 30,
     stress: Annotated[float, typer.Option("--stress", help="Share of the runs under stress.")] = 0.2,
     seed: Seed = 0,
     as_json: Json = False,
@@ -31,8 +31,7 @@ def benchmarks(
         write_benchmark_trace,
     )
 
-    if output.suffix != ".jsonl" or not output.parent.is_dir():
-        raise SettingsError(f"-o {output} cannot be written; give FILE.jsonl in a folder that exists")
+    checked_output(output, (".jsonl",))
     settings = BenchmarkTraceSettings(nodes=nodes, repeat=repeat, stressed_share=stress, seed=seed)
     report = write_benchmark_trace(output, settings)
     answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}

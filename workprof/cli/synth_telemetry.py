@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from workprof.cli.console import Json, emit
-from workprof.errors import SettingsError
+from workprof.store.outputs import checked_output
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,7 @@ def telemetry(
     output: Annotated[Path, typer.Option("-o", "--output", help="FILE.csv.", show_default=False)],
     workloads: Annotated[int, typer.Option("--workloads", help="Kinds of work, 2 to 10.")] = 6,
     runs: Annotated[int, typer.Option("--runs", help="Runs of each.")] = 10,
-    seconds: Annotated[int, typer.Option("--seconds", help="Rows of each run.")] = 30,
+    seconds: Annotated[int, typer.Option("--seconds", help="Rows of each run; a million in all.")] = 30,
     seed: Annotated[int, typer.Option("--seed", help="Of every draw; the same seed gives the same file.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -31,8 +31,8 @@ def telemetry(
         write_synthetic_telemetry,
     )
 
-    if output.suffix != ".csv" or not output.parent.is_dir():
-        raise SettingsError(f"-o {output} cannot be written; give FILE.csv in a folder that exists")
+    checked_output(output, (".csv",))
+    checked_output(truth_of(output))
     report = write_synthetic_telemetry(output, TelemetrySettings(workloads, runs, seconds, seed))
     truth = truth_of(output)
     answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds, "truth": str(truth)}

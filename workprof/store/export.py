@@ -6,11 +6,11 @@ import shutil
 import uuid
 from pathlib import Path
 
-from workprof.errors import SettingsError
 from workprof.spreadsheets import spreadsheet_text
 from workprof.store.catalogue import Entry
 from workprof.store.connection import Database, quoted, text
-from workprof.store.disk import is_full, no_room, room_in
+from workprof.store.disk import room_in
+from workprof.store.outputs import checked_output, whole
 from workprof.store.rejects import safe_cell
 from workprof.store.reports import Column
 from workprof.store.schema_document import SUFFIX, schema_document
@@ -24,18 +24,11 @@ def export(database: Database, entry: Entry, path: Path) -> int:
     DuckDB writes inside the home (it may nowhere else); the file is then moved beside its place and renamed into it.
 
     Raises:
-        SettingsError: for another suffix, or a folder that is not there or not writable.
+        SettingsError: for another suffix, or a place where no file can be written.
         DiskFull: when there is no room, in the home or at the place.
     """
-    suffix = path.suffix.lower()
-    schema = path.name.lower().endswith(SUFFIX)
-    if suffix not in WRITERS and not schema:
-        raise SettingsError(
-            f"{path.name}: a dataset is written as .parquet or .csv, what its columns mean as {SUFFIX}; "
-            f"give one of these suffixes"
-        )
-    if not path.parent.is_dir():
-        raise SettingsError(f"{path.parent}: no such folder; make it first")
+    checked_output(path, (*WRITERS, SUFFIX), option="the file")
+    suffix, schema = path.suffix.lower(), path.name.lower().endswith(SUFFIX)
     token = uuid.uuid4().hex
     with database.home.spool_folder(f"export-{token}") as folder, database.cursor() as cursor:
         inside = folder / f"dataset{suffix}"
@@ -45,19 +38,9 @@ def export(database: Database, entry: Entry, path: Path) -> int:
             else:
                 select = _select(entry, suffix == ".csv")
                 cursor.execute(f"COPY ({select}) TO {text(str(inside))} ({WRITERS[suffix]})").fetchall()
-        _put(inside, path, path.with_name(f".{path.name}.{token[:8]}.tmp"))
+        with whole(path.parent, path) as aside:
+            shutil.move(inside, aside / path.name)
     return entry.dataset.rows
-
-
-def _put(inside: Path, path: Path, aside: Path) -> None:
-    try:
-        shutil.move(inside, aside)
-        aside.replace(path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        if is_full(error):
-            raise no_room(path.parent, f"{path} was not written", "choose another place") from error
-        raise SettingsError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
 
 
 def _select(entry: Entry, csv: bool) -> str:

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from workprof.errors import SettingsError
+from workprof.store.outputs import write_whole
 from workprof.synthetic.benchmark_outputs import ARGV, MIB, SECONDS, Measure, output_of
-from workprof.synthetic.report import SynthReport, check_size
+from workprof.synthetic.report import SynthReport, check_room, check_size
 
 RATES: dict[str, tuple[float, float]] = {
     "cpu-sysbench": (4000.0, 4000.0),
@@ -36,6 +37,9 @@ NOISE = {"cpu": 0.03, "memory": 0.1, "disk": 0.08, "network": 0.15}
 
 LOST = {"cpu": 0.35, "memory": 0.45, "disk": 0.6, "network": 0.45}
 """Share of the rate that full stress takes."""
+
+MOST_NODES, MOST_RUNS, RUN_BYTES = 1_000, 100_000, 1_500
+"""Runs of all nodes together, which are in memory at a time; bytes of a run in the file."""
 
 START_S = 1_700_000_000.0
 FAILED_SHARE = 0.005
@@ -68,14 +72,23 @@ class BenchmarkTraceSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_size("nodes", self.nodes, self.seed)
+        check_size("nodes", self.nodes, self.seed, MOST_NODES)
         check_size("repeat", self.repeat, self.seed)
+        if self.runs > MOST_RUNS:
+            raise SettingsError(
+                f"{self.nodes} nodes and repeat {self.repeat:,} are {self.runs:,} runs; ask for at most {MOST_RUNS:,}"
+            )
         low, high = self.intensity
         for name, value in (("stressed_share", self.stressed_share), ("intensity", low), ("intensity", high)):
             if not 0 <= value <= 1:
                 raise SettingsError(f"{name} is {value}; give a share from 0 to 1")
         if low > high or abs(self.drift) > 3:
             raise SettingsError(f"intensity {low} to {high} and drift {self.drift}: give low <= high and |drift| <= 3")
+
+    @property
+    def runs(self) -> int:
+        """Runs of all benchmarks on all nodes."""
+        return self.nodes * self.repeat * len(RATES)
 
 
 @dataclass(frozen=True)
@@ -104,12 +117,18 @@ def benchmark_trace(settings: BenchmarkTraceSettings | None = None) -> Benchmark
 
 
 def write_benchmark_trace(path: Path, settings: BenchmarkTraceSettings) -> SynthReport:
-    """Write simulated runs as JSON lines; `truth_strength` of each line is the strength of its stress."""
+    """Write simulated runs as JSON lines; `truth_strength` of each line is the strength of its stress.
+
+    Raises:
+        SettingsError: when they cannot be written.
+        DiskFull: when there is no room.
+    """
     started = time.perf_counter()
+    check_room(path, f"{settings.runs:,} runs", settings.runs * RUN_BYTES)
     trace = benchmark_trace(settings)
     pairs = zip(trace.lines, trace.strength, strict=True)
     text = "".join(json.dumps(line | {"truth_strength": strength}) + "\n" for line, strength in pairs)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text.encode())
     rows = len(trace.lines)
     return SynthReport(path, rows, time.perf_counter() - started, {path.name: rows}, path.stat().st_size)
 

@@ -37,14 +37,21 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from workprof.progress import Progress, silent
+from workprof.store.outputs import whole
 from workprof.synthetic.pai_population import draw_population, sample_jobs
 from workprof.synthetic.pai_published import SENSOR_COLUMNS
 from workprof.synthetic.pai_rows import SAMPLE_SCHEMA, sample_table
 from workprof.synthetic.pai_sample_jobs import sample_batch
-from workprof.synthetic.report import SynthReport, check_size
+from workprof.synthetic.report import SynthReport, check_room, check_size
 
 BLOCK_ROWS = 100_000
 """Rows that are drawn together; each block holds the whole mix, so memory does not grow with the file."""
+
+MOST_ROWS = 100_000_000
+"""About 13 GB and an hour."""
+
+ROW_BYTES = 130
+"""Of the file."""
 
 _DRAWN = ("start_time", "end_time", *SENSOR_COLUMNS)
 
@@ -61,7 +68,7 @@ def pai_sample_tables(rows: int, seed: int = 0) -> Iterator[Any]:
     Raises:
         SettingsError: when rows or seed are out of bounds.
     """
-    check_size("rows", rows, seed)
+    check_size("rows", rows, seed, MOST_ROWS)
     sizes = block_sizes(rows)
     population = draw_population(sample_jobs(sizes[0]), seed)
     first = 0
@@ -75,22 +82,20 @@ def write_pai_sample(path: Path, rows: int, seed: int = 0, progress: Progress = 
 
     Args:
         path: the file; its folder is made.
-        rows: instances.
+        rows: instances, at most MOST_ROWS.
         seed: the same seed and rows give the same values.
         progress: called after every block.
 
     Raises:
-        SettingsError: when rows or seed are out of bounds.
+        SettingsError: when rows or seed are out of bounds, or the file cannot be written.
+        DiskFull: when there is no room.
     """
     started = time.perf_counter()
-    check_size("rows", rows, seed)
+    check_size("rows", rows, seed, MOST_ROWS)
+    check_room(path, f"{rows:,} rows", rows * ROW_BYTES)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.part")
-    try:
-        _write_blocks(unfinished, rows, seed, progress)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole(path.parent, path) as aside:
+        _write_blocks(aside / path.name, rows, seed, progress)
     seconds = time.perf_counter() - started
     return SynthReport(path, rows, seconds, {path.name: rows}, path.stat().st_size)
 

@@ -19,14 +19,21 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from workprof.progress import Progress, silent
+from workprof.store.outputs import whole
 from workprof.synthetic.pai_population import draw_population
 from workprof.synthetic.pai_states import draw_states
 from workprof.synthetic.pai_table_rows import TABLE_COLUMNS, BlockTables, machine_table
 from workprof.synthetic.pai_trace_jobs import kind_shares, trace_batch
-from workprof.synthetic.report import SynthReport, check_size
+from workprof.synthetic.report import SynthReport, check_room, check_size
 
 BLOCK_JOBS = 10_000
 """Jobs that are drawn together; memory does not grow with the trace."""
+
+MOST_JOBS = 10_000_000
+"""Ten times the public trace: about 70 GB."""
+
+JOB_BYTES = 7_000
+"""Of all files."""
 
 TRUTH_FILE = "truth.parquet"
 """What was planted, per task."""
@@ -37,16 +44,27 @@ def write_pai_tables(folder: Path, jobs: int, seed: int = 0, progress: Progress 
 
     Args:
         folder: where the files go; made where absent, files of the same names are replaced.
-        jobs: jobs; the public trace has 1,055,501.
+        jobs: jobs, at most MOST_JOBS; the public trace has 1,055,501.
         seed: the same seed and jobs give the same values.
         progress: called after every block.
 
     Raises:
-        SettingsError: when jobs or seed are out of bounds.
+        SettingsError: when jobs or seed are out of bounds, or the files cannot be written.
+        DiskFull: when there is no room; then no file is left.
     """
     started = time.perf_counter()
-    check_size("jobs", jobs, seed)
-    folder.mkdir(parents=True, exist_ok=True)
+    check_size("jobs", jobs, seed, MOST_JOBS)
+    check_room(folder, f"{jobs:,} jobs", jobs * JOB_BYTES)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with whole(folder, folder) as aside:
+        rows = _write_tables(aside, jobs, seed, progress)
+    seconds = time.perf_counter() - started
+    size_on_disk = sum((folder / name).stat().st_size for name in rows)
+    return SynthReport(folder, sum(rows.values()), seconds, rows, size_on_disk)
+
+
+def _write_tables(folder: Path, jobs: int, seed: int, progress: Progress) -> dict[str, int]:
+    """Write every file and return the rows by file name."""
     for name, columns in TABLE_COLUMNS.items():
         (folder / f"{name}.header").write_text(",".join(columns) + "\n", encoding="ascii")
     population = draw_population((kind_shares() * min(jobs, BLOCK_JOBS)).tolist(), seed)
@@ -60,9 +78,7 @@ def write_pai_tables(folder: Path, jobs: int, seed: int = 0, progress: Progress 
                 files.write(name, table)
             done += size
             progress(done / jobs, f"{done:,} of {jobs:,} jobs")
-    seconds = time.perf_counter() - started
-    size_on_disk = sum((folder / name).stat().st_size for name in files.rows)
-    return SynthReport(folder, sum(files.rows.values()), seconds, files.rows, size_on_disk)
+    return files.rows
 
 
 class TableFiles:

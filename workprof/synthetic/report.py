@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from workprof.errors import SettingsError
+from workprof.store.disk import free_bytes, no_room
+from workprof.units import format_bytes
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class SynthReport:
     bytes: int
 
 
-def check_size(name: str, value: int, seed: int) -> None:
-    """Raise unless `value` is a positive whole number and `seed` a non-negative one.
+def check_size(name: str, value: int, seed: int, most: float = math.inf) -> None:
+    """Raise unless `value` is a positive whole number, `most` at most, and `seed` a non-negative one.
 
     Raises:
         SettingsError: with the name, the value and the bound.
@@ -36,3 +39,21 @@ def check_size(name: str, value: int, seed: int) -> None:
     for label, number, least in ((name, value, 1), ("seed", seed, 0)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise SettingsError(f"{label} is {number!r}; give a whole number of at least {least}")
+    if value > most:
+        raise SettingsError(f"{name} is {value:,}; give at most {most:,}")
+
+
+def check_room(path: Path, what: str, size_bytes: float) -> None:
+    """Raise unless the disk has room for what shall be written.
+
+    Args:
+        path: of the file or the folder.
+        what: is written, such as '3 rows'.
+        size_bytes: that it takes, about.
+
+    Raises:
+        DiskFull: says how much it is and how much is free.
+    """
+    if size_bytes > free_bytes(path):
+        told = f"{path} was not written: {what} take about {format_bytes(size_bytes)}"
+        raise no_room(path.parent, told, "give another place, or ask for less")

@@ -19,7 +19,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.errors import SettingsError
-from workprof.synthetic.report import SynthReport, check_size
+from workprof.store.outputs import whole
+from workprof.synthetic.report import SynthReport, check_room, check_size
 from workprof.synthetic.telemetry_counters import CPU, CPU_SCALE, KINDS
 
 COUNTERS = (*CPU, *(kind.name for kind in KINDS))
@@ -30,6 +31,9 @@ MOVED_SHARE = 0.5
 LENGTHS_VARY, SIZES_VARY, SAMPLES_SCATTER = 0.25, 0.08, 0.12
 WORKLOAD_SPREAD, PHASE_STEP = 0.8, (0.9, 1.8)
 """Standard deviation of a workload's log sizes, and the bounds of the log step between two phases."""
+
+MOST_ROWS, ROW_BYTES = 1_000_000, 230
+"""Of all runs together, which are in memory at a time; bytes of a row in the file."""
 
 SHORTEST_PHASE_S = 4
 HISTORY_STEP = 0.05
@@ -58,6 +62,16 @@ class TelemetrySettings:
             raise SettingsError(f"workloads is {self.workloads}; give 2 to {len(NAMES)}")
         if self.seconds < 4 * SHORTEST_PHASE_S:
             raise SettingsError(f"seconds is {self.seconds}; give at least {4 * SHORTEST_PHASE_S}")
+        if self.rows > MOST_ROWS:
+            raise SettingsError(
+                f"{self.workloads} workloads, {self.runs:,} runs of each and {self.seconds:,} seconds are "
+                f"{self.rows:,} rows; ask for at most {MOST_ROWS:,}"
+            )
+
+    @property
+    def rows(self) -> int:
+        """Rows of all runs."""
+        return self.workloads * self.runs * self.seconds
 
 
 @dataclass(frozen=True)
@@ -121,16 +135,24 @@ def synthetic_telemetry(settings: TelemetrySettings | None = None) -> SyntheticT
 
 
 def write_synthetic_telemetry(path: Path, settings: TelemetrySettings | None = None) -> SynthReport:
-    """Write recordings as `workprof record` does, and the truth beside them (FILE.truth.json)."""
+    """Write recordings as `workprof record` does, and the truth beside them (FILE.truth.json).
+
+    Raises:
+        SettingsError: when they cannot be written.
+        DiskFull: when there is no room; then neither is left.
+    """
     started = time.perf_counter()
-    made = synthetic_telemetry(settings)
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(made.frame.columns)
-        for row in made.frame.itertuples(index=False):
-            writer.writerow([*row[:2], *(f"{value:.{DIGITS}g}" for value in row[2:])])
-    truth = truth_of(path)
-    truth.write_text(json.dumps([asdict(one) for one in made.truth], indent=1) + "\n", encoding="utf-8")
+    settings = settings or TelemetrySettings()
+    check_room(path, f"{settings.rows:,} rows", settings.rows * ROW_BYTES)
+    made, truth = synthetic_telemetry(settings), truth_of(path)
+    with whole(path.parent, path) as aside:
+        with (aside / path.name).open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(made.frame.columns)
+            for row in made.frame.itertuples(index=False):
+                writer.writerow([*row[:2], *(f"{value:.{DIGITS}g}" for value in row[2:])])
+        told = json.dumps([asdict(one) for one in made.truth], indent=1) + "\n"
+        (aside / truth.name).write_text(told, encoding="utf-8")
     rows = len(made.frame)
     size = path.stat().st_size + truth.stat().st_size
     return SynthReport(path, rows, time.perf_counter() - started, {path.name: rows}, size)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.errors import SettingsError
+from workprof.store.outputs import append, checked_output, growing, whole
 
 HEADER = "workload,run,t,"
 PARTIAL = ".partial"
@@ -55,19 +55,16 @@ class RecordingFile:
         Raises:
             SettingsError: when it cannot be written there.
         """
-        if path.suffix != ".csv" or not path.parent.is_dir() or path.is_dir():
-            raise SettingsError(f"-o {path} cannot be written; give FILE.csv in a folder that exists")
-        self.path = path
+        self.path = checked_output(path, (".csv",))
         self.partial = path.with_name(path.name + PARTIAL)
+        self._kept = f"what was recorded before is in {self.partial}"
         self._labels = [workload, run]
         self._append = append and path.is_file()
         if self._append:
             self._refuse_again()
         self._header: Cells = []
-        try:
+        with growing(self.partial):
             self._stream = self.partial.open("w", encoding="utf-8", newline="")
-        except OSError as error:
-            raise SettingsError(f"{self.partial} cannot be written ({error}); choose another folder with -o") from error
         self._rows = csv.writer(self._stream, lineterminator="\n")
 
     def _refuse_again(self) -> None:
@@ -90,17 +87,19 @@ class RecordingFile:
         Args:
             late_columns: their names.
             late: (n_rows, n_late_columns) their values.
+
+        Raises:
+            DiskFull: when there is no room; the partial file stays.
         """
-        self._stream.close()
-        whole = self.path.with_name(self.path.name + ".whole" + PARTIAL)
-        with whole.open("w", encoding="utf-8", newline="") as target:
-            writer = csv.writer(target, lineterminator="\n")
-            for cells in self._before([*self._header, *late_columns]):
-                writer.writerow(cells)
-            for at, cells in enumerate(_rows_of(self.partial)):
-                told = late[at] if at < len(late) else np.full(len(late_columns), np.nan)
-                writer.writerow([*cells, *map(text_of, told)])
-        os.replace(whole, self.path)  # noqa: PTH105  one step: the old file or the new one
+        with whole(self.path.parent, self.path, self._kept) as aside:
+            self._stream.close()
+            with (aside / self.path.name).open("w", encoding="utf-8", newline="") as target:
+                writer = csv.writer(target, lineterminator="\n")
+                for cells in self._before([*self._header, *late_columns]):
+                    writer.writerow(cells)
+                for at, cells in enumerate(_rows_of(self.partial)):
+                    told = late[at] if at < len(late) else np.full(len(late_columns), np.nan)
+                    writer.writerow([*cells, *map(text_of, told)])
         self.partial.unlink()
 
     def abandon(self) -> None:
@@ -111,8 +110,10 @@ class RecordingFile:
 
     def tell(self, outcome: dict[str, Any]) -> None:
         """Write how the run ended beside the file, one JSON object per line."""
-        with outcomes_of(self.path).open("a" if self._append else "w", encoding="utf-8") as stream:
-            stream.write(json.dumps(outcome) + "\n")
+        place = outcomes_of(self.path)
+        if not self._append:
+            place.unlink(missing_ok=True)
+        append(place, json.dumps(outcome) + "\n", kept=f"the recording itself is in {self.path}")
 
     def _before(self, header: Cells) -> Iterable[Cells]:
         """Yield the header and the rows of earlier runs, laid onto it."""
@@ -125,8 +126,9 @@ class RecordingFile:
                     yield [cells[at[name]] if at.get(name, len(cells)) < len(cells) else "" for name in header]
 
     def _put(self, cells: Cells) -> None:
-        self._rows.writerow(cells)
-        self._stream.flush()
+        with growing(self.partial, self._kept):
+            self._rows.writerow(cells)
+            self._stream.flush()
 
 
 def _rows_of(path: Path) -> Iterable[Cells]:

@@ -1,0 +1,137 @@
+"""Where results go on the user's disk: refused before the work, whole under their names after it, or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from workprof.errors import SettingsError, WorkprofError
+from workprof.store.disk import is_full, no_room
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows: one process at a time
+    fcntl = None  # type: ignore[assignment]
+
+ANOTHER = "give another place"
+
+
+def checked_output(path: Path, suffixes: Sequence[str] = (), *, option: str = "-o", folder: bool = False) -> Path:
+    """Return a path that a result can be written to.
+
+    Args:
+        path: of the file, or of a folder of files; what is there may be replaced.
+        suffixes: that its name may end in, in lower case; none = any.
+        option: that named it, for the message.
+        folder: it is a folder, made where absent.
+
+    Raises:
+        SettingsError: says why nothing can be written there, and what to do.
+        DiskFull: when there is no room for anything.
+    """
+    named = f"{option} {path} cannot be written"
+    try:
+        is_folder, there = path.is_dir(), os.path.lexists(path)
+        if there and folder and not is_folder:
+            raise SettingsError(f"{named}: it is no folder; give a folder, or a name that is free")
+        if is_folder and not folder:
+            raise SettingsError(f"{named}: it is a folder; name a file in it")
+        if suffixes and not path.name.lower().endswith(tuple(suffixes)):
+            raise SettingsError(f"{named}: it does not end in {' or '.join(suffixes)}; name it so")
+        if not path.parent.is_dir():
+            raise SettingsError(f"{named}: there is no folder {path.parent}; make it first, or {ANOTHER}")
+        if path.exists() and not (is_folder or path.is_file()):
+            raise SettingsError(f"{named}: it is no regular file; {ANOTHER}")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise SettingsError(f"{named}: it is write-protected; {ANOTHER}")
+        with tempfile.TemporaryFile(dir=path if is_folder else path.parent):
+            pass  # rights, read-only disks and quotas at once
+    except OSError as error:
+        raise _refusal(path, path.parent, named, error) from error
+    return path
+
+
+@contextlib.contextmanager
+def whole(folder: Path, what: Path, kept: str = "") -> Iterator[Path]:
+    """Yield an empty folder: what is written there takes its names in `folder` at the end; nothing is left of an error.
+
+    Args:
+        folder: where the files shall be; made where absent, in one that exists.
+        what: is written, for the message.
+        kept: what stays when it cannot be, for the message.
+
+    Raises:
+        SettingsError: when it cannot be written.
+        DiskFull: when there is no room.
+    """
+    aside, made = folder / f".{uuid.uuid4().hex[:12]}.part", not folder.exists()
+    try:
+        if made:
+            folder.mkdir()
+        aside.mkdir()
+        yield aside
+        for path in sorted(aside.iterdir()):
+            path.replace(folder / path.name)
+        made = False
+    except OSError as error:
+        raise _refusal(what, folder, f"{what} cannot be written", error, kept) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is there whole, or not at all; raises as `whole` does."""
+    with whole(path.parent, path) as aside:
+        (aside / path.name).write_bytes(content)
+
+
+def append(path: Path, text: str, *, header: str = "", kept: str = "") -> None:
+    """Add a text to a file, whole or not at all; several processes may do so at a time.
+
+    Args:
+        path: of the file, made where absent.
+        text: to add.
+        header: before it where the file is empty.
+        kept: what stays when it cannot be added, for the message.
+
+    Raises:
+        SettingsError: when it cannot be written.
+        DiskFull: when there is no room.
+    """
+    with growing(path, kept), path.open("ab") as locked:
+        if fcntl is not None:
+            fcntl.flock(locked, fcntl.LOCK_EX)
+        before = locked.seek(0, io.SEEK_END)
+        try:
+            with path.open("ab") as stream:
+                stream.write(f"{'' if before else header}{text}".encode())
+        except BaseException:
+            locked.truncate(before)
+            if not before:
+                path.unlink()
+            raise
+
+
+@contextlib.contextmanager
+def growing(path: Path, kept: str = "") -> Iterator[None]:
+    """Turn what a growing file raises into a refusal; `kept` says what stays."""
+    try:
+        yield
+    except OSError as error:
+        raise _refusal(path, path.parent, f"{path} cannot be written", error, kept) from error
+
+
+def _refusal(path: Path, folder: Path, named: str, error: OSError, kept: str = "") -> WorkprofError:
+    more = f" {kept};" if kept else ""
+    if is_full(error):
+        return no_room(folder, f"{path} was not written;{more}".removesuffix(";"), ANOTHER)
+    return SettingsError(f"{named} ({error.strerror or error});{more} {ANOTHER}")
