@@ -31,6 +31,7 @@ from workprof.errors import Cancelled, StepFailed, WorkprofError
 from workprof.records import digest
 from workprof.steps import ENTRIES, PASSED, REFUSED, Request, Step, main, write_request
 from workprof.store.disk import is_full, no_room
+from workprof.store.entry_files import UNREADABLE
 from workprof.store.passed_entries import Passed, from_line
 from workprof.store.private import make_folder, open_private_bytes
 
@@ -156,10 +157,11 @@ class Jobs:
                 make_folder(folder, fresh=True)
                 write_request(folder, request, frames())
                 passed = self._watch(job, folder)
-                for key in (request.key, *(about.key for about in request.extras.values())):
+                keys = (request.key, *(about.key for about in request.extras.values()))
+                for key in keys:
                     self._cache.take(key, folder / ENTRIES / digest(key))
                 shutil.rmtree(folder, ignore_errors=True)  # there may be room now
-                for one in passed:
+                for one in (one for one in passed if one.about.key in keys):
                     self._cache.put(one.about.key, one.packed, one.about)
                 job.change("done", 1.0, "done")
             finally:
@@ -223,7 +225,7 @@ def _follow(job: _Job) -> _Heard:
                 heard.passed.append(from_line(told[PASSED]))
             else:
                 job.change("running", told["fraction"], str(told["message"]))
-        except (ValueError, KeyError, TypeError):
+        except UNREADABLE:
             continue
     return heard
 

@@ -150,3 +150,11 @@ def test_a_dead_process_leaves_no_folders(cache, tmp_path):
     (tmp_path / "jobs" / "left").mkdir(parents=True)
     Jobs(cache, tmp_path / "jobs")
     assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_what_a_child_hands_over_is_taken_only_for_what_was_asked(jobs, cache):
+    key = start(jobs, Asked(how="forge"))
+    assert jobs.wait(key, 60).state == "done"
+    assert cache.get(key, Told).total == 3.0
+    assert [about.key for about in cache.abouts()] == [key]
+    assert cache.get("another:key:step:1", Told) is None

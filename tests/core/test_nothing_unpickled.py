@@ -19,6 +19,7 @@ from workprof.errors import WorkprofError
 from workprof.formats import NAMES
 from workprof.records import Packed, unpack
 from workprof.settings import Settings
+from workprof.store.entry_files import CHECKED, _digest
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.units import GIB
@@ -168,12 +169,12 @@ def test_no_kept_result_is_executed(watched, mark, tmp_path):
     np.savez(archive, **{"r.values": np.array([Payload(mark)], dtype=object)})
     watched.clear()
     for content in (bomb, archive.getvalue()):
-        for check in (place.parent.parent / "none", place / "check.json"):
-            check.unlink(missing_ok=True)
         place.mkdir(parents=True, exist_ok=True)
         (place / "record.json").write_text(json.dumps({"values": {"$array": "r.values"}, "__class__": "os.mkdir"}))
         (place / "about.json").write_text(json.dumps(vars(About("hash:step:1", "step", "ds", {}, {}, 1.0, "2026"))))
         (place / "arrays.npz").write_bytes(content)
+        digests = {name: _digest(place / name) for name in CHECKED}  # forged: else it is not even looked at
+        (place / "check.json").write_text(json.dumps(digests))
         fresh = ResultCache(tmp_path / "cache", memory_bytes=10**6, disk_bytes=10**9)
         assert fresh.get("hash:step:1", Record) is None
     assert watched == [] and not mark.exists()

@@ -1,11 +1,15 @@
 """Damaged results in the cache: they are made again and replaced, never half believed, never unpickled."""
 
+import base64
+import copy
 import io
 import json
 import pickle
 import random
 import resource
 import shutil
+import tracemalloc
+import warnings
 import zipfile
 from dataclasses import dataclass
 
@@ -16,7 +20,8 @@ from numpy.typing import NDArray
 from tests.faults.soundness import until
 from workprof.cache import About, ResultCache
 from workprof.records import digest
-from workprof.store.entry_files import ABOUT, ARRAYS, CHECK, CHECKED, DOCUMENT, _digest
+from workprof.store.entry_files import ABOUT, ARRAYS, CHECK, CHECKED, DOCUMENT, UNREADABLE, _digest
+from workprof.store.passed_entries import as_line, from_line
 
 KEY = "aaaa:settings:test.result:1"
 FLIPS = 150
@@ -111,13 +116,13 @@ NOT_ENTRIES = {
 }
 
 
-@pytest.mark.parametrize("checked", [True, False], ids=["with digests", "of an older workprof"])
+@pytest.mark.parametrize("checked", [True, False], ids=["digests", "digests forged"])
 @pytest.mark.parametrize("part", [DOCUMENT, ARRAYS])
 @pytest.mark.parametrize("content", NOT_ENTRIES.values(), ids=NOT_ENTRIES)
 def test_what_is_no_entry_is_made_again(place, part, content, checked):
-    if not checked:
-        (place / CHECK).unlink()
     (place / part).write_bytes(content)
+    if not checked:
+        forge(place)
     check_made_again(place)
 
 
@@ -146,9 +151,97 @@ def test_one_flipped_byte_or_a_cut_is_noticed_wherever_it_is(place, part):
             assert found is None or (part == CHECK and equal(found, RESULT))
 
 
-def test_an_older_entry_without_digests_is_still_read(place):
+def forge(place):
+    """Write the digests of what is there."""
+    (place / CHECK).write_text(json.dumps({name: _digest(place / name) for name in CHECKED}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("check", [None, "{}", "[]", json.dumps({ARRAYS: ""}), json.dumps({"other": "x"})])
+def test_an_entry_without_its_digests_is_not_believed(place, check):
+    told = json.loads((place / DOCUMENT).read_text(encoding="utf-8"))
+    (place / DOCUMENT).write_text(json.dumps(told | {"number": 777.0}), encoding="utf-8")
     (place / CHECK).unlink()
-    assert equal(opened(place.parent.parent).get(KEY, Result), RESULT)
+    if check is not None:
+        (place / CHECK).write_text(check, encoding="utf-8")
+    check_made_again(place)
+
+
+def test_an_entry_without_its_digests_leaves_the_list(place):
+    cache = opened(place.parent.parent)
+    assert cache.pin(KEY, True)
+    (place / CHECK).unlink()
+    assert cache.kept() == ()
+    assert not place.exists()
+
+
+def npz_of(name, content, how=zipfile.ZIP_STORED, times=1):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", how) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a name that is there twice
+        for _ in range(times):
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def npy(shape, n_bytes):
+    header = str({"descr": "<f8", "fortran_order": False, "shape": shape}).ljust(117).encode()
+    return b"\x93NUMPY\x01\x00v\x00" + header + b"\n" + bytes(n_bytes)
+
+
+def overlapping():
+    """An archive in which one member is listed many times: it has far more bytes than its file."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("r.values.npy", npy((1_000_000,), 8_000_000))
+        (one,) = archive.infolist()
+        for number in range(20):
+            other = copy.copy(one)
+            other.filename = other.orig_filename = f"r.other{number}.npy"
+            archive.filelist.append(other)
+            archive.NameToInfo[other.filename] = other
+        archive._didModify = True
+    return stream.getvalue()
+
+
+BOMBS = {
+    "compressed": lambda: npz_of("r.values.npy", npy((12_500_000,), 100_000_000), zipfile.ZIP_DEFLATED),
+    "declared": lambda: npz_of("r.values.npy", npy((12_500_000,), 80)),
+    "endless": lambda: npz_of("r.values.npy", npy((10**15,), 80)),
+    "less": lambda: npz_of("r.values.npy", npy((2,), 80)),
+    "twice": lambda: npz_of("r.values.npy", npy((10,), 80), times=2),
+    "overlapping": overlapping,
+}
+
+
+@pytest.mark.parametrize("made", BOMBS.values(), ids=BOMBS)
+def test_arrays_never_take_more_memory_than_their_file_has_bytes(place, made):
+    """Not even where the digests fit: nothing is unpacked, and what a header declares is compared first."""
+    content = made()
+    (place / ARRAYS).write_bytes(content)
+    forge(place)
+    cache = opened(place.parent.parent)
+    tracemalloc.start()
+    try:
+        assert cache.get(KEY, Result) is None
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(content) + 2_000_000
+        with pytest.raises(UNREADABLE):
+            from_line({"about": vars(about()), "record": {}, "arrays": base64.b64encode(content).decode()})
+    finally:
+        tracemalloc.stop()
+    check_made_again(place)
+
+
+@pytest.mark.parametrize("kind", ["<f8", ">i4", "?", "U3", "S2", "M8[s]"])
+@pytest.mark.parametrize("shape", [(), (0,), (3, 4), (0, 7)])
+def test_every_kind_and_shape_of_array_comes_back_read_only(tmp_path, kind, shape):
+    values = np.asfortranarray(np.zeros(shape, dtype=kind))
+    cache = opened(tmp_path)
+    cache.put(KEY, Result("a", 1.0, values, ()), about())
+    found = opened(tmp_path).get(KEY, Result).values
+    assert (found.dtype, found.shape, found.flags.writeable) == (values.dtype, values.shape, False)
+    assert np.array_equal(found, values)
+    line = json.loads(json.dumps(as_line(Result("a", 1.0, values, ()), about())))
+    assert np.array_equal(from_line(line).packed.arrays["r.values"], values)
 
 
 @pytest.mark.parametrize("checked", [True, False], ids=["digests forged", "no digests"])
@@ -160,7 +253,7 @@ def test_a_pickle_in_an_entry_is_never_opened(place, tmp_path, checked):
         (place / ARRAYS).write_bytes(content)
         (place / CHECK).unlink()
         if checked:
-            (place / CHECK).write_text(json.dumps({name: _digest(place / name) for name in CHECKED}), encoding="utf-8")
+            forge(place)
         assert opened(place.parent.parent).get(KEY, Result) is None
         assert not trap.exists()
     check_made_again(place)

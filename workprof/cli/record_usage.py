@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workprof.errors import SettingsError
-from workprof.phases.recorder import Outcome
 from workprof.phases.recorder.recording import Outcome
 from workprof.store.outputs import append, checked_output
 

@@ -1,29 +1,35 @@
 """The files of one kept result.
 
-`record.json` holds the record's tree, `arrays.npz` its arrays, `about.json` what was computed, and `check.json` the
-digests of the first two, by which damage that still reads as data is noticed.
+`record.json` holds the record's tree, `arrays.npz` its arrays as they are in memory, `about.json` what was computed,
+and `check.json` the digests of the first two, by which damage that still reads as data is noticed. An entry without
+these digests (an early workprof wrote none) is not believed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import math
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workprof.errors import WorkprofError
-from workprof.records import Packed, digest, pack, unpack
+from workprof.records import Arrays, Packed, digest, pack, unpack
 from workprof.store.private import make_folder, open_private_bytes, write_private
 
 Record = TypeVar("Record")
 
 ABOUT, DOCUMENT, ARRAYS, CHECK = "about.json", "record.json", "arrays.npz", "check.json"
 CHECKED = (DOCUMENT, ARRAYS)
+SUFFIX = ".npy"
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 REST_BYTES = 4096
 
 UNREADABLE = (
@@ -71,11 +77,35 @@ def read_packed(folder: Path) -> Packed:
     """Return the packed record of an entry; raises as `read_entry` does."""
     _check(folder)
     document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
-    with (folder / ARRAYS).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    for array in arrays.values():
-        array.setflags(write=False)
-    return Packed(document, arrays)
+    with (folder / ARRAYS).open("rb") as stream:
+        return Packed(document, read_arrays(stream))
+
+
+def read_arrays(stream: IO[bytes]) -> Arrays:
+    """Return the arrays that `np.savez` wrote, read-only; they never take more memory than the file has bytes.
+
+    Raises:
+        ValueError: (or another of `UNREADABLE`) for anything else: also for what is compressed, or declares more.
+    """
+    size = stream.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(stream) as archive:
+        members = archive.infolist()
+        names = [member.filename.removesuffix(SUFFIX) for member in members]
+        packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
+        if packed or sum(member.file_size for member in members) > size or len(set(names)) < len(names):
+            raise ValueError("the arrays are not as they were written")
+        return {name: _array(archive, member) for name, member in zip(names, members, strict=True)}
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    with archive.open(member) as stream:
+        shape, _, kind = HEADERS[np.lib.format.read_magic(stream)](stream)
+        if math.prod(shape) * kind.itemsize != member.file_size - stream.tell():
+            raise ValueError(f"array {member.filename} declares another size than it has")
+    with archive.open(member) as stream:
+        array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+    array.setflags(write=False)
+    return array
 
 
 def bytes_in_memory(packed: Packed) -> int:
@@ -89,6 +119,8 @@ def read_about(folder: Path) -> About:
     Raises:
         ValueError: (or another of `UNREADABLE`) when it is damaged, or belongs to another place.
     """
+    if not (folder / CHECK).is_file():
+        raise ValueError(f"{folder / CHECK} is missing")
     about = About(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
     texts = (about.key, about.step, about.dataset, about.created)
     tables = (about.settings, about.versions)
@@ -100,11 +132,10 @@ def read_about(folder: Path) -> About:
 
 
 def _check(folder: Path) -> None:
-    """Compare the digests; an entry of an older workprof has none, and is read as it is."""
-    if not (folder / CHECK).exists():
-        return
-    for name, expected in json.loads((folder / CHECK).read_text(encoding="utf-8")).items():
-        if name in CHECKED and _digest(folder / name) != expected:
+    """Compare the digests; a file without one is not believed."""
+    expected = json.loads((folder / CHECK).read_text(encoding="utf-8"))
+    for name in CHECKED:
+        if _digest(folder / name) != expected[name]:
             raise ValueError(f"{folder / name} is not what was written")
 
 

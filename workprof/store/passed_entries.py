@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from workprof.records import Packed, pack
-from workprof.store.entry_files import About
+from workprof.store.entry_files import About, read_arrays
 from workprof.units import MIB
 
 LARGEST_BYTES = 256 * MIB
@@ -42,8 +42,5 @@ def from_line(line: dict[str, Any]) -> Passed:
     Raises:
         ValueError: (or KeyError, TypeError) when it is no such thing.
     """
-    with np.load(io.BytesIO(base64.b64decode(line["arrays"])), allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    for array in arrays.values():
-        array.setflags(write=False)
+    arrays = read_arrays(io.BytesIO(base64.b64decode(line["arrays"])))
     return Passed(About(**line["about"]), Packed(line["record"], arrays))
