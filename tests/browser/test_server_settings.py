@@ -128,6 +128,25 @@ async def visited(port):
         pass
 
 
+def test_a_server_for_every_address_asks_nobody_for_its_own(tmp_path):
+    """In a network of its own, which nothing leads out of or into."""
+    alone = ["unshare", "--map-root-user", "--net"]
+    if subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no network of its own may be made for a process here; the servers on loopback are watched")
+    cut_off, options = CutOff(tmp_path / "record"), ("--server.address=0.0.0.0", f"--server.port={free_port()}")
+    command = [*alone, sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options]
+    environment = os.environ | {"WORKPROF_HOME": str(tmp_path / "home")} | cut_off.variables
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert any("http://" in line for line in process.stdout), "it says where it is, and then listens"
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
+    assert cut_off.watched()
+    assert cut_off.tries() == []
+
+
 def test_no_other_host_may_steer_the_pages(server):
     with server.answer("GET", "/_stcore/host-config") as got:
         told = json.loads(got.read())
