@@ -68,6 +68,28 @@ def test_corrected_instances_equal_pandas_in_the_order_of_the_file(store, tables
     assert store.dataset(report.dataset).finished_rows == int((naive["status"] == "Terminated").sum())
 
 
+@pytest.mark.parametrize("table", ["pai_sensor_table", "pai_instance_table", "pai_task_table"])
+@pytest.mark.parametrize("join", ["corrected", "faithful"])
+def test_a_broken_quote_in_a_table_is_refused_by_line_or_its_loss_counted(store, tables, table, join):
+    path = tables / f"{table}.csv"
+    lines = path.read_text().splitlines()
+    lines[3] = '"' + lines[3].replace(",", '",', 1)
+    broken = len(lines) * 3 // 4
+    lines[broken] = '"' + lines[broken]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(TraceError, match=rf"{table}\.csv: the quote that opens in line {broken + 1} "):
+        store.ingest([tables], IngestOptions(join=join))
+    report = store.ingest([tables], IngestOptions(join=join, accept_loss=True))
+    assert 0 < report.lost < len(lines)
+    told = [check for check in report.checks if check.name == "lost lines"]
+    assert [(check.count, check.message.startswith(f"{table}.csv: ")) for check in told] == [(report.lost, True)]
+    lines[3] = lines[3].replace('"', "")
+    path.write_text("\n".join(lines) + "\n")
+    plain = store.ingest([tables], IngestOptions(join=join))
+    assert plain.lost == 0
+    assert {check.name: check.count for check in plain.checks}["plain quotes"] == 1
+
+
 def test_every_step_is_counted(store, tables):
     report = store.ingest([tables], IngestOptions())
     raw = naive_tables.read(tables)

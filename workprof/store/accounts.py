@@ -72,6 +72,19 @@ class Balance:
     quoted_breaks: int
     lost: int
 
+    def refuse_loss(self, accepted: bool) -> None:
+        """Refuse a text of which lines are lost, unless that is accepted.
+
+        Raises:
+            TraceError: says how many.
+        """
+        if self.lost and not accepted:
+            raise TraceError(
+                f"{self.accounts.spooled.origin}: {lines_lost(self.lost)}: in no row and not among the rejected ones; "
+                f"nothing was kept. Check its quotes, or load it with `workprof ingest --accept-loss`, which counts "
+                f"what is lost"
+            )
+
     @property
     def checks(self) -> tuple[Check, ...]:
         """The findings, those that found nothing left out."""
@@ -96,7 +109,7 @@ class Balance:
                 "warning",
                 lines.doubtful_breaks,
                 f"{lines.doubtful_breaks:,} of the line ends within quotes stand between lines of as many cells as the "
-                f"header, first after line {lines.doubtful_line:,}: see whether a quote is there by mistake",
+                f"header, first after line {lines.doubtful_line}: see whether a quote is there by mistake",
             ),
             Check(BLANK, "info", lines.blank, f"{lines.blank:,} lines are blank"),
         )
@@ -115,7 +128,7 @@ def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span
     lines = count_lines(spooled.path, delimiter, progress, span)
     if not lines.fault:
         return Accounts(spooled, lines)
-    fault = f"the quote that opens in line {number_in_file(lines.fault_line, spooled.long_lines):,} {lines.fault}"
+    fault = f"the quote that opens in line {number_in_file(lines.fault_line, spooled.long_lines)} {lines.fault}"
     plain = lines_of_plain_quotes(spooled.path, delimiter)
     unquoted = count_lines(spooled.path, delimiter, progress, span, quoting=False)
     return Accounts(spooled, unquoted, quoting=not plain, plain_quotes=plain, fault=fault)

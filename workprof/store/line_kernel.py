@@ -29,7 +29,6 @@ from workprof.store.lines import (
     LONG_ROW,
     MANY_LINES,
     MISUSED,
-    OTHER_LINES,
     OTHER_WIDTH,
     PLAIN,
     QUOTE_BYTE,
@@ -44,6 +43,7 @@ from workprof.store.lines import (
     SOUND,
     SPACES_ARE_BLANK,
     STATE,
+    WIDE_LINES,
 )
 
 TAB, CARRIAGE_RETURN, SPACE = 9, 13, 32
@@ -155,12 +155,12 @@ def _end_row(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
             known[FAULT] = OTHER_WIDTH
         elif known[ROW_BYTES] > rules[ROW_LENGTH]:
             known[FAULT] = LONG_ROW
-        elif not known[OTHER_LINES] and known[FIRST_SEPARATORS] > 0:
+        elif 2 * known[WIDE_LINES] > known[ROW_BREAKS] + 1 and known[FIRST_SEPARATORS] > 0:
             known[DOUBTFUL_BREAKS] += known[ROW_BREAKS]
             if not known[DOUBTFUL_LINE]:
                 known[DOUBTFUL_LINE] = known[BREAK_LINE]
     known[STATE], known[CELLS], known[CELL_FILLED], known[ROW_FILLED] = CELL_START, 0, 0, 0
-    known[ROW_BYTES], known[ROW_BREAKS], known[MISUSED], known[OTHER_LINES] = 0, 0, 0, 0
+    known[ROW_BYTES], known[ROW_BREAKS], known[MISUSED], known[WIDE_LINES] = 0, 0, 0, 0
 
 
 @compiled
@@ -168,6 +168,6 @@ def _end_line(known: NDArray[np.int64]) -> None:
     known[LINE] += 1
     if known[FIRST_SEPARATORS] < 0 and known[ROW_FILLED]:
         known[FIRST_SEPARATORS] = known[LINE_SEPARATORS]
-    if known[LINE_SEPARATORS] != known[FIRST_SEPARATORS]:
-        known[OTHER_LINES] += 1
+    if known[LINE_SEPARATORS] == known[FIRST_SEPARATORS]:
+        known[WIDE_LINES] += 1
     known[LINE_SEPARATORS] = 0

@@ -26,7 +26,7 @@ from workprof.units import MIB, format_bytes
 MOST_CELL_LINES = 100
 """A cell of more lines is taken for a quote that was left open."""
 
-CHUNK_BYTES = 4 * MIB
+CHUNK_BYTES = MIB
 SPAN = Span(0.0, 1.0, "counting lines")
 ANY_LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -42,7 +42,7 @@ SOUND, NEVER_CLOSED, CLOSED_INSIDE, OTHER_WIDTH, MANY_LINES, LONG_ROW = range(6)
 """What a quote that takes in line ends is."""
 
 STATE, LINE, CELLS, CELL_FILLED, ROW_FILLED, ROW_BYTES, ROW_BREAKS, CELL_BREAKS, MISUSED, QUOTE_LINE = range(10)
-LINE_SEPARATORS, OTHER_LINES = range(10, 12)
+LINE_SEPARATORS, WIDE_LINES = range(10, 12)
 """Places of what is known of the cell, the line and the row that the next byte belongs to."""
 
 BREAK_LINE, ROWS, BLANK, LEADING_BLANK, BREAKS, DOUBTFUL_BREAKS, DOUBTFUL_LINE, FAULT = range(12, 20)
@@ -61,7 +61,7 @@ class Lines:
         rows: of cells, the header among them.
         blank: lines without a character, `leading_blank` of them before the first row.
         quoted_breaks: line ends within quotes.
-        doubtful_breaks: of these, those in rows each of whose lines would be a row without the quotes.
+        doubtful_breaks: of these, those in rows most of whose lines would be rows without the quotes.
         doubtful_line: where the first such row begins to go on, else 0.
     """
 
@@ -102,9 +102,11 @@ def count_lines(
     known = np.zeros(KNOWN, dtype=np.int64)
     known[LINE], known[FIRST_SEPARATORS] = 1, -1
     for text in _pieces(path, line_end):
-        ends = text.count(line_end)
+        places = np.frombuffer(text, dtype=np.uint8) == line_end[0]
+        ends = int(np.count_nonzero(places))
         physical += ends
-        if not (spaces_are_blank or (quoting and b'"' in text)) and _each_line_is_a_row(text, line_end, known):
+        marked = spaces_are_blank or (quoting and b'"' in text) or known[ROW_FILLED]
+        if not marked and _each_line_is_a_row(text, line_end, places):
             if not known[ROWS]:
                 known[FIRST_SEPARATORS] = text[: text.find(line_end)].count(delimiter.encode())
                 known[COLUMNS] = known[FIRST_SEPARATORS] + 1
@@ -127,11 +129,11 @@ def rows_under_header(path: Path, name: str) -> int:
     lines = count_lines(path, ",", spaces_are_blank=True)
     if lines.doubtful_breaks:
         raise TraceError(
-            f"{name}: the quote that opens in line {lines.doubtful_line:,} takes lines of as many cells as the header "
+            f"{name}: the quote that opens in line {lines.doubtful_line} takes lines of as many cells as the header "
             f"into one; mend that line"
         )
     if lines.fault:
-        raise TraceError(f"{name}: the quote that opens in line {lines.fault_line:,} {lines.fault}; mend that line")
+        raise TraceError(f"{name}: the quote that opens in line {lines.fault_line} {lines.fault}; mend that line")
     return max(lines.rows - 1, 0)
 
 
@@ -195,11 +197,11 @@ def lines_of_plain_quotes(path: Path, delimiter: str) -> int:
     return found
 
 
-def _each_line_is_a_row(text: bytes, line_end: bytes, known: NDArray[np.int64]) -> bool:
-    """Tell whether a piece without quotes begins a row and holds no blank line."""
-    if known[ROW_FILLED] or not text.endswith(line_end):
+def _each_line_is_a_row(text: bytes, line_end: bytes, ends: NDArray[np.bool_]) -> bool:
+    """Tell whether a piece that begins a row and has no quotes holds whole lines, none of them blank."""
+    if not ends[-1] or text.startswith((line_end, b"\r\n")) or bool(np.any(ends[1:] & ends[:-1])):
         return False
-    return not (text.startswith((line_end, b"\r\n")) or line_end * 2 in text or b"\n\r\n" in text)
+    return b"\r" not in text or b"\n\r\n" not in text
 
 
 def _pieces(path: Path, line_end: bytes) -> Iterator[bytes]:

@@ -32,7 +32,7 @@ from workprof.store.relation import (
     is_number,
     parquet_relation,
 )
-from workprof.store.reports import Check, IngestOptions, lines_lost
+from workprof.store.reports import Check, IngestOptions
 from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_units
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled
@@ -246,11 +246,7 @@ def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, told: int, opti
         return None
     names = [column.name for column in relation.columns]
     found = balance(cursor, source.accounts, source.spooled, names, source.dialect, told)
-    if found.lost and not options.accept_loss:
-        raise TraceError(
-            f"{origin}: {lines_lost(found.lost)}: in no row and not among the rejected ones; nothing was kept. Check "
-            f"its quotes, or load it with `workprof ingest --accept-loss`, which counts what is lost"
-        )
+    found.refuse_loss(options.accept_loss)
     return found
 
 

@@ -9,15 +9,21 @@ from pathlib import Path
 import duckdb
 
 from workprof.errors import TraceError
+from workprof.formats.declare import TEXT, SourceColumn
 from workprof.formats.pai_sample import PAI_NULLS
 from workprof.formats.pai_tables import TABLES
+from workprof.progress import Progress
 from workprof.store import rejects
+from workprof.store.accounts import Accounts, Balance, accounts_of, balance
+from workprof.store.catalogue import one
 from workprof.store.compression import plain_head
 from workprof.store.connection import quoted
 from workprof.store.relation import CsvDialect, csv_relation
+from workprof.store.running import Span
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import text_shape
 
+LINES = Span(0.08, 0.1, "counting lines")
 HEAD_BYTES = 1 << 16
 TAIL_BYTES = 4096
 
@@ -29,12 +35,16 @@ class RawTable:
     Attributes:
         sql: the reader call, wrapped so that rows that are none are left out.
         not_rows: what was left out before DuckDB's own rejects: (line, text, reason).
+        accounts: of its lines.
+        dialect: as it is read.
     """
 
     name: str
     spooled: Spooled
     sql: str
     not_rows: tuple[tuple[int | None, str, str], ...]
+    accounts: Accounts
+    dialect: CsvDialect
 
     def refused(self, cursor: duckdb.DuckDBPyConnection, table: str) -> int:
         """Put this table's rejects into `table` and return how many rows they are."""
@@ -42,17 +52,34 @@ class RawTable:
             cursor.execute(f"INSERT INTO {quoted(table)} VALUES (?, ?, ?, ?)", [line, self.name, content, reason])
         return rejects.collect(cursor, table, self.spooled, f"{self.name}.") + len(self.not_rows)
 
+    def balanced(self, cursor: duckdb.DuckDBPyConnection) -> Balance:
+        """Return what became of the lines that are neither a row nor a reject.
 
-def opened(files: Mapping[str, Spooled]) -> dict[str, RawTable]:
-    """Return every table, looked at.
+        They are counted by a scan of their own: the joins read a table in parts. Call it after `refused`.
+        """
+        names = [column.name for column in TABLES[self.name]]
+        relation = csv_relation(self.spooled, [SourceColumn(name, TEXT) for name in names], self.dialect)
+        rejects.forget(cursor)  # a scan without rejects leaves those of the one before it
+        rows = int(one(cursor, f"SELECT count(*) FROM {relation.sql}")[0]) + rejects.last_refused(cursor, self.spooled)
+        return balance(cursor, self.accounts, self.spooled, names, self.dialect, rows)
+
+
+def opened(files: Mapping[str, Spooled], accept_loss: bool, progress: Progress) -> dict[str, RawTable]:
+    """Return every table, looked at and its lines counted.
 
     Raises:
-        TraceError: when a file cannot be a table of that name.
+        TraceError: when a file cannot be a table of that name; for a quote that is not sound, unless loss is accepted.
     """
-    return {name: _looked_at(name, spooled) for name, spooled in files.items()}
+    tables = {}
+    for at, (name, spooled) in enumerate(files.items()):
+        span = Span(LINES.at(at / len(files)), LINES.at((at + 1) / len(files)), f"{LINES.message} of {name}")
+        tables[name] = _looked_at(name, spooled, progress, span)
+        if not accept_loss:
+            tables[name].accounts.refuse_fault()
+    return tables
 
 
-def _looked_at(name: str, spooled: Spooled) -> RawTable:
+def _looked_at(name: str, spooled: Spooled, progress: Progress, span: Span) -> RawTable:
     if spooled.parquet:
         raise TraceError(f"{spooled.origin}: the raw tables are CSV; this is a Parquet file")
     columns = TABLES[name]
@@ -68,12 +95,15 @@ def _looked_at(name: str, spooled: Spooled) -> RawTable:
     not_rows: list[tuple[int | None, str, str]] = []
     if member:
         not_rows.append((1, first[0][:80], "the name of a tar member stands in place of the first field"))
-    sql = csv_relation(spooled, columns, CsvDialect(header=header or member, nulls=PAI_NULLS)).sql
+    accounts = accounts_of(spooled, ",", progress, span)
+    skipped = accounts.lines.leading_blank
+    dialect = CsvDialect(header=header or member, nulls=PAI_NULLS, quoting=accounts.quoting, skipped=skipped)
+    sql = csv_relation(spooled, columns, dialect).sql
     if _ends_empty(spooled.path, len(columns)):
         not_rows.append((None, "", "a row without any value at the end of the file"))
         present = " OR ".join(f"{quoted(column.name)} IS NOT NULL" for column in columns)
         sql = f"(SELECT * FROM {sql} WHERE {present})"
-    return RawTable(name, spooled, sql, tuple(not_rows))
+    return RawTable(name, spooled, sql, tuple(not_rows), accounts, dialect)
 
 
 def _ends_empty(path: Path, columns: int) -> bool:

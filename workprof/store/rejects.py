@@ -91,6 +91,12 @@ def _last_scan(spooled: Spooled) -> str:
     return f"(scan_id, file_id) IN ({scans} ORDER BY scan_id DESC LIMIT 1)"
 
 
+def last_refused(cursor: duckdb.DuckDBPyConnection, spooled: Spooled) -> int:
+    """Return how many rows the last scan of a file by this cursor refused."""
+    (rows,) = one(cursor, f"SELECT count(DISTINCT line) FROM reject_errors WHERE {_last_scan(spooled)}")
+    return int(rows)
+
+
 def any_of(cursor: duckdb.DuckDBPyConnection, spooled: Spooled) -> bool:
     """Tell whether a scan of a file by this cursor refused anything."""
     (errors,) = one(cursor, f"SELECT count(*) FROM reject_errors WHERE {_last_scan(spooled)}")

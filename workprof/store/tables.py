@@ -13,7 +13,7 @@ from workprof.progress import Progress
 from workprof.store import corrected_join, faithful_join, grains, rejects
 from workprof.store.loaded import Joined, Loaded, Stage
 from workprof.store.one_file import counted
-from workprof.store.raw_tables import opened
+from workprof.store.raw_tables import RawTable, opened
 from workprof.store.reports import Check, IngestOptions, JoinStep
 from workprof.store.spool import Spooled
 
@@ -31,12 +31,13 @@ def load(
         NoRows: when the joins leave nothing.
     """
     rejects.create_table(cursor, stage.rejects)
-    tables = opened(files)
+    tables = opened(files, options.accept_loss, progress)
     faithful = options.join == "faithful"
     declared = FAITHFUL if faithful else CORRECTED
     join = faithful_join.join if faithful else corrected_join.join
     joined = join(cursor, stage, tables, progress)
     plan = joined.plan
+    lost, of_lines = _balanced(cursor, tables, options)
     if not faithful and options.grain != "instance":
         plan = grains.aggregate(cursor, stage, plan, options.grain, tables, progress)
         declared = replace(declared, summed=True)
@@ -50,10 +51,28 @@ def load(
         rows=rows,
         finished_rows=finished,
         rejected=joined.rejected,
-        checks=(*joined.checks, *_fan_outs(joined), *found),
+        checks=(*of_lines, *joined.checks, *_fan_outs(joined), *found),
         joins=joined.steps,
         mode=options.join,
+        lost=lost,
     )
+
+
+def _balanced(
+    cursor: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable], options: IngestOptions
+) -> tuple[int, tuple[Check, ...]]:
+    """Return the lost lines of all tables, and what became of other lines.
+
+    Raises:
+        TraceError: when lines are lost, and the options accept no loss.
+    """
+    lost, found = 0, []
+    for table in tables.values():
+        balanced = table.balanced(cursor)
+        balanced.refuse_loss(options.accept_loss)
+        lost += balanced.lost
+        found += [replace(one, message=f"{table.spooled.origin}: {one.message}") for one in balanced.checks]
+    return lost, tuple(found)
 
 
 def _fan_outs(joined: Joined) -> tuple[Check, ...]:
