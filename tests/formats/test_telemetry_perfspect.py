@@ -157,6 +157,12 @@ def test_telemetry_tables_meet_on_one_clock_past_midnight(tmp_path):
     assert checks(found)["left_out_tables"] == 1
 
 
+def test_entries_of_a_table_that_are_no_records_are_counted(tmp_path):
+    tables = {"Kernel Telemetry": [*TABLES["Kernel Telemetry"], 5, ["x"]]}
+    found = imported(tmp_path, "t.json", json.dumps(tables))
+    assert (len(found.frame), checks(found)["odd_records"]) == (3, 2)
+
+
 def test_json_without_tables_is_refused(tmp_path):
     with pytest.raises(TraceError, match="no tables of records with a Time"):
         imported(tmp_path, "t.json", '{"a": [1, 2], "b": {"c": 1}}', "perfspect")

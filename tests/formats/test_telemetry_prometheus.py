@@ -45,6 +45,14 @@ def test_a_total_that_fell_was_reset(tmp_path):
     assert checks(found)["resets"] == 1
 
 
+def test_a_value_that_repeats_a_time_is_counted(tmp_path):
+    one = series("g", [1, 2, 3])
+    one["values"].append([T0 + 1, "7"])
+    found = imported(tmp_path, "prom.json", answer(one))
+    assert found.frame["g"].tolist() == [1, 7, 3]
+    assert checks(found)["repeated_points"] == 1
+
+
 def test_hosts_are_runs_and_missing_steps_are_holes(tmp_path):
     text = answer(series("g", [1, 2, None, None, 5, 6]), series("g", [7, 8, 9, 1, 2, 3], instance="h2:9100"))
     found = imported(tmp_path, "prom.json", text)

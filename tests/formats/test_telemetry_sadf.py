@@ -35,6 +35,16 @@ def test_blocks_meet_on_their_times(tmp_path):
     assert (found.rows_read, found.rejected) == (2, ())
 
 
+def test_a_line_that_repeats_a_counter_of_a_time_and_a_comment_are_counted(tmp_path):
+    text = (
+        BLOCKS.rstrip(" ") + "    vm;1;2026-11-21 02:21:24 UTC;3.00;400\n    vm;1;2026-11-21 02:21:24 UTC;COM a word\n"
+    )
+    found = imported(tmp_path, "sar.txt", text)
+    assert found.frame["cswch/s"].tolist() == [200, 400]
+    assert (checks(found)["repeated_lines"], checks(found)["comments"]) == (1, 1)
+    assert "repeated_lines" not in checks(imported(tmp_path, "sar.txt", BLOCKS))
+
+
 def test_both_names_of_the_shares_are_one(tmp_path):
     text = "# hostname;interval;timestamp;CPU;%usr;%sys;%irq\nvm;1;2026-11-21 02:21:23 UTC;-1;49.50;1.00;2.00\n"
     found = imported(tmp_path, "sar.txt", text)

@@ -12,6 +12,7 @@ from workprof.errors import TraceError
 from workprof.formats.benchmark_checks import checks_of
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, Measured, RejectedLine
 from workprof.formats.repeated_keys import RepeatedKeys
+from workprof.store.lines import refuse_unread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ def read_benchmarks(path: Path, origin: str = "") -> Measured:
         origin: the file's name as given, for messages.
 
     Raises:
-        TraceError: when no line of the file is a run at all; says what it looks like.
+        TraceError: when no line of the file is a run at all; says what it looks like. When a line was passed over.
     """
     rows: list[dict[str, Any]] = []
     rejected: list[RejectedLine] = []
@@ -64,6 +65,7 @@ def read_benchmarks(path: Path, origin: str = "") -> Measured:
             repeated.forget()
             text = line.decode("utf-8", "replace")[:SHOWN_CHARACTERS]
             rejected.append(RejectedLine(number, wrong.column, text, wrong.reason))
+    refuse_unread(path, origin or path.name, len(rows) + len(rejected), any_end=False)
     if not rows and rejected and all(not one.column for one in rejected):
         raise TraceError(_not_runs(origin or path.name, rejected[0]))
     frame = _frame(rows)

@@ -150,6 +150,20 @@ def refuse_other_count(name: str, rows: int, there: int) -> None:
         )
 
 
+def refuse_unread(path: Path, name: str, told: int, *, any_end: bool = True) -> None:
+    """Refuse a text of whose lines a reader does not tell all, those of white space aside.
+
+    Raises:
+        TraceError: says both numbers.
+    """
+    there = filled_lines(path, any_end=any_end)
+    if told != there:
+        raise TraceError(
+            f"{name}: {there:,} lines hold something and {told:,} were read; save it as plain text with one "
+            f"line end per line, and load that"
+        )
+
+
 def line_end_of(path: Path) -> bytes:
     """Return the byte that ends a line: a carriage return only where no line feed stands near the beginning."""
     with path.open("rb") as stream:

@@ -16,7 +16,7 @@ from workprof.errors import TraceError
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.progress import Progress
 from workprof.store.json_rows import CHUNK_BYTES, JsonRow, is_json_array, json_rows
-from workprof.store.lines import filled_lines
+from workprof.store.lines import refuse_unread
 from workprof.store.private import open_private
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.reports import Check
@@ -106,11 +106,8 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
             writer.writerow([_cell(found.row.get(key)) for key in keys])
     with spooled.path.open("rb") as stream:
         array = is_json_array(stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace"))
-    if not array and (filled := filled_lines(spooled.path)) != written + rejected:
-        raise TraceError(
-            f"{spooled.origin}: {filled:,} lines hold something, and {written + rejected:,} were read; write one "
-            f"object per line and load it again"
-        )
+    if not array:
+        refuse_unread(spooled.path, spooled.origin, written + rejected, any_end=False)
     rows = replace(spooled, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, repeated.checks())
 

@@ -14,6 +14,7 @@ from workprof.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import KEPT_CHARACTERS
+from workprof.store.lines import refuse_unread
 
 DECIMAL_COMMA_TIME = re.compile(r"\s*\d+,\d{6,},")
 CPU_SCOPE = re.compile(r"CPU\d+")
@@ -63,11 +64,14 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
 
 
 def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, ...]]:
-    counts, rejected = [], []
+    counts, rejected, comments = [], [], 0
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
             text = line.rstrip("\r\n")
-            if not text.strip() or text.startswith("#"):
+            if text.startswith("#"):
+                comments += 1
+                continue
+            if not text.strip():
                 continue
             if DECIMAL_COMMA_TIME.match(text):
                 raise TraceError(f"{origin}, line {number}: {text[:40]!r} has decimal commas; run perf with LC_ALL=C")
@@ -76,6 +80,7 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, .
                 rejected.append(RejectedLine(number, "", text[:KEPT_CHARACTERS], "no line of perf stat -I -x,"))
             else:
                 counts.append(count)
+    refuse_unread(path, origin, len(counts) + len(rejected) + comments)
     return counts, tuple(rejected)
 
 

@@ -19,6 +19,7 @@ from workprof.formats.telemetry.perfspect_tables import read_tables
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, header_of, numbers, read_table
 from workprof.formats.telemetry.times import seconds_of, since_start
+from workprof.store.lines import refuse_unread
 
 CONTEXT = ("TS", "SKT", "CPU", "PID", "CMD", "CID")
 """Columns before the metrics; told by name, since the generations differ in which they have."""
@@ -68,11 +69,11 @@ def _of_json(path: Path, origin: str) -> Samples:
     try:
         whole = json.loads(text, object_pairs_hook=repeated.hook)
     except ValueError:
-        return _samples(_of_json_lines(text), origin)
+        return _samples(_of_json_lines(path, text, origin), origin)
     except RecursionError as error:
         raise TraceError(f"{origin} is nested beyond reason; give what perfspect telemetry wrote") from error
     if isinstance(whole, dict) and "Metrics" in whole:
-        return _samples(_of_json_lines(text), origin)
+        return _samples(_of_json_lines(path, text, origin), origin)
     repeated.end_row()
     found = read_tables(whole, origin)
     return replace(found, checks=(*repeated.checks(DOCUMENTS), *found.checks))
@@ -93,7 +94,7 @@ def _of_csv(path: Path, origin: str) -> Metrics:
     return Metrics(rows, read.frame[~read.bad], rejected, read.infinite)
 
 
-def _of_json_lines(text: str) -> Metrics:
+def _of_json_lines(path: Path, text: str, origin: str) -> Metrics:
     rows, values, rejected, repeated = [], [], [], RepeatedKeys()
     for number, line in enumerate(io.StringIO(text), start=1):  # a text in JSON may hold other separators of lines
         if not line.strip():
@@ -108,6 +109,7 @@ def _of_json_lines(text: str) -> Metrics:
             continue
         repeated.end_row()
         values.append(metrics)
+    refuse_unread(path, origin, len(rows) + len(rejected))
     found = pd.DataFrame(values, dtype=np.float64)
     missing = int((found == NOT_A_NUMBER).to_numpy().sum())
     told = f"{missing:,} cells were -1, which PerfSpect writes for NaN and infinite; they are empty"

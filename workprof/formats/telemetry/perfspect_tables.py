@@ -30,10 +30,11 @@ def read_tables(whole: Any, origin: str) -> Samples:
     Raises:
         TraceError: when the document is not tables of records with times.
     """
-    tables = {}
+    tables, strange = {}, 0
     if isinstance(whole, dict):
         for name, records in whole.items():
             rows = [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
+            strange += len(records) - len(rows) if rows else 0
             if rows and all(TIME in row for row in rows):
                 tables[str(name).removesuffix(" Telemetry")] = _table(rows, origin)
     series = {name: table for name, table in tables.items() if len(table) > 0}
@@ -45,7 +46,9 @@ def read_tables(whole: Any, origin: str) -> Samples:
     frame = pd.concat([_on(clock, table).add_prefix(f"{name}.") for name, table in series.items()], axis=1)
     lacking = len(whole) - len(series)
     told = f"{lacking:,} tables hold no records with a time and are left out"
-    checks = (Check("left_out_tables", "info", lacking, told),) if lacking else ()
+    odd = f"{strange:,} entries of tables are no records and are left out"
+    found = (Check("left_out_tables", "info", lacking, told), Check("odd_records", "warning", strange, odd))
+    checks = tuple(check for check in found if check.count)
     stem = stem_of(origin)
     return Samples(labelled(frame.reset_index(drop=True), since_start(clock), stem), (), 0, checks)
 

@@ -101,7 +101,7 @@ def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check,
     times = np.array(sorted({at for one in series for at in one.points.index}))
     checks: list[Check] = []
     summed: dict[str, pd.Series] = {}
-    resets = 0
+    resets, again = 0, sum(int(one.points.index.duplicated().sum()) for one in series)
     for one in series:
         values = one.points[~one.points.index.duplicated(keep="last")].replace([np.inf, -np.inf], np.nan)
         name = one.name
@@ -113,6 +113,9 @@ def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check,
         summed[name] = on_grid if name not in summed else summed[name].add(on_grid)
     if resets:
         checks.append(Check("resets", "warning", resets, f"{resets:,} totals fell: they were reset, the rate is empty"))
+    if again:
+        told = f"{again:,} values have the time of an earlier value of their series; the last one counts"
+        checks.append(Check("repeated_points", "warning", again, told))
     checks.extend(plateau_checks([one.points for one in series], run))
     frame = pd.DataFrame(summed, index=times)
     first = 1 if len(times) > 1 and all(_is_total(one.name) for one in series) else 0

@@ -12,6 +12,7 @@ from workprof.formats.measured import RejectedLine
 from workprof.formats.telemetry.rates import rated
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, numbers, read_table
+from workprof.store.lines import refuse_unread
 
 PLAIN = "# Elapsed time"
 NAMES = {"cpu": "cpu%", "mem_real": "mem_real_mb", "mem_virtual": "mem_virtual_mb", "nproc": "procs"}
@@ -48,9 +49,10 @@ def read_psrecord(path: Path, origin: str) -> Samples:
 
 
 def _plain(path: Path, origin: str) -> Samples:
-    rows, rejected = [], []
+    rows, rejected, comments = [], [], 0
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
+            comments += line.startswith("#")
             if line.strip() and not line.startswith("#"):
                 row = _row(line.split())
                 if row is None:
@@ -59,6 +61,7 @@ def _plain(path: Path, origin: str) -> Samples:
                     )
                 else:
                     rows.append(row)
+    refuse_unread(path, origin, len(rows) + len(rejected) + comments)
     values = np.array(rows, dtype=np.float64).reshape(-1, 1 + len(PLAIN_NAMES))
     frame = pd.DataFrame(values[:, 1:], columns=list(PLAIN_NAMES))
     return Samples(labelled(frame, values[:, 0], stem_of(origin)), tuple(rejected))

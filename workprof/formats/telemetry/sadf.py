@@ -16,6 +16,7 @@ from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import DECIMAL_COMMA, KEPT_CHARACTERS
 from workprof.formats.telemetry.times import seconds_of
 from workprof.formats.telemetry.wide import read_wide
+from workprof.store.lines import refuse_unread
 
 HEADER = "# hostname;interval;timestamp"
 KEYS = 3
@@ -35,13 +36,21 @@ ON_ONE_LINE = "[...]"
 
 @dataclass
 class Blocks:
-    """What the lines hold so far: cells by (host, time) and counter, lengths of intervals, restarts, refused lines."""
+    """What the lines hold so far: cells by (host, time) and counter, lengths of intervals, restarts, refused lines.
+
+    Attributes:
+        single: lines of single processors and interrupts, by what they are of.
+        comments: lines that `sadc -C` wrote.
+        again: lines that give a counter of a time once more; the last one counts.
+    """
 
     cells: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], float] = field(default_factory=dict)
     restarts: dict[tuple[str, str], None] = field(default_factory=dict)
     rejected: list[RejectedLine] = field(default_factory=list)
     single: Counter[str] = field(default_factory=Counter)
+    comments: int = 0
+    again: int = 0
 
 
 def read_sadf(path: Path, origin: str) -> Samples:
@@ -55,8 +64,12 @@ def read_sadf(path: Path, origin: str) -> Samples:
     if not first.startswith("#"):
         return read_wide(path, {"t": first.split(",")[0].strip()}, origin)
     blocks = Blocks()
+    told = 0
     for number, header, words in _lines(path, origin):
-        _take(blocks, number, header, words, origin)
+        told += 1
+        if words is not header:
+            _take(blocks, number, header, words, origin)
+    refuse_unread(path, origin, told)
     keys = list(blocks.cells)
     at = dict(zip(keys, seconds_of([time for _, time in keys], origin), strict=True))
     stopped = [(host, seconds_of([time], origin)[0]) for host, time in blocks.restarts]
@@ -67,6 +80,7 @@ def read_sadf(path: Path, origin: str) -> Samples:
 
 
 def _lines(path: Path, origin: str) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Yield number, header above and words of every line that is not blank; of a header itself, it is its own."""
     header: list[str] = []
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
@@ -77,7 +91,7 @@ def _lines(path: Path, origin: str) -> Iterator[tuple[int, list[str], list[str]]
                     raise TraceError(
                         f"{origin} was written with -h, all on one line; write it again: sadf -d FILE -- -A"
                     )
-            elif line.strip():
+            if line.strip():
                 yield number, header, words
 
 
@@ -86,6 +100,7 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
         blocks.restarts[words[0], words[2]] = None
         return
     if len(words) > KEYS and words[KEYS].startswith(COMMENT):
+        blocks.comments += 1
         return
     if len(words) != len(header) or len(words) <= KEYS:
         text = ";".join(words)[:KEPT_CHARACTERS]
@@ -101,7 +116,9 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
         blocks.rejected.append(RejectedLine(number, "", ";".join(words)[:KEPT_CHARACTERS], "not numbers"))
         return
     blocks.intervals.setdefault(key, interval)
-    blocks.cells.setdefault(key, {}).update(values)
+    known = blocks.cells.setdefault(key, {})
+    blocks.again += not known.keys().isdisjoint(values)
+    known.update(values)
 
 
 def _finite(text: str) -> float:
@@ -157,6 +174,8 @@ def _checks(blocks: Blocks) -> tuple[Check, ...]:
     restarts, single = len(blocks.restarts), sum(blocks.single.values())
     told = (
         ("restarts", "warning", restarts, "restarts of the machine: each starts another run"),
+        ("comments", "info", blocks.comments, "lines are comments of whoever recorded and are left out"),
+        ("repeated_lines", "warning", blocks.again, "lines give a counter of a time once more; the last one counts"),
         ("single_items", "info", single, "lines of single processors or interrupts are left out; their sum is taken"),
     )
     return tuple(Check(name, level, count, f"{count:,} {what}") for name, level, count, what in told if count)
