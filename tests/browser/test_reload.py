@@ -1,0 +1,30 @@
+"""A real browser loads the page again while a report is being made, and opens a link that cannot be read."""
+
+import re
+
+from tests.browser.test_dashboard import load_sample
+
+
+def test_a_running_report_outlives_a_reload_of_the_browser(server, visitors):
+    visitor = visitors(server).open("/report")
+    load_sample(visitor)
+    visitor.button("Make the report").click()
+    visitor.button("Cancel").wait_for()
+    visitor.page.wait_for_url(re.compile("work_report="))
+    visitor.page.reload()
+    visitor.page.get_by_text("Making the report of").wait_for()
+    stranger = visitors(server).open("/report")
+    assert stranger.page.get_by_text("Making the report of").count() == 0
+    visitor.button("Cancel").click()
+    visitor.page.get_by_text("was cancelled").wait_for(timeout=60_000)
+    visitor.settle()
+
+
+def test_what_a_link_holds_and_cannot_be_read_leaves_the_address(server, visitors):
+    visitor = visitors(server).open("/profiles")
+    load_sample(visitor)
+    visitor.open("/profiles?profiles_seed=1e309&profiles_scaler=standard&profiles_metric=nonsense")
+    visitor.page.get_by_text(re.compile("profiles_seed in the link could not be read")).wait_for()
+    visitor.page.get_by_text(re.compile("profiles_metric in the link could not be read")).wait_for()
+    assert "profiles_scaler=standard" in visitor.page.url
+    assert "1e309" not in visitor.page.url and "nonsense" not in visitor.page.url
