@@ -133,7 +133,8 @@ def task_panel(tasks: Tasks[Any], view: TaskView[Any], words: str) -> None:
     elif view.state == "failed":
         st.error(f"{what} failed: {markdown_text(view.message, LONGEST_MESSAGE)}", icon=":material/error:")
     elif view.state == "cancelled":
-        st.info(f"{what} was cancelled; nothing was kept.", icon=":material/cancel:")
+        lost = markdown_text(view.message.removeprefix("cancelled; "), LONGEST_MESSAGE)
+        st.info(f"{what} was cancelled: {lost}.", icon=":material/cancel:")
 
 
 def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
