@@ -13,6 +13,9 @@ from workprof.units import GIB, MIB, parse_size
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * GIB
 SMALLEST_MEMORY_LIMIT_BYTES = 256 * MIB
+DEFAULT_EXPANSION_LIMIT = 100
+"""Traces shrink 3-30 times; a bomb a thousand times."""
+LONGEST_NUMBER = 9
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
 ANCESTORS = "WORKPROF_FRAME_ANCESTORS"
@@ -33,6 +36,7 @@ class Settings:
         threads: worker threads of DuckDB and of every numeric library.
         dask: address of a Dask scheduler for the sweep, or None.
         readonly: refuse everything that changes the store.
+        expansion_limit: how many times its size a compressed or Parquet file may hold, once that is over 256 MiB.
     """
 
     home: Path
@@ -41,12 +45,15 @@ class Settings:
     threads: int = 2
     dask: str | None = None
     readonly: bool = False
+    expansion_limit: int = DEFAULT_EXPANSION_LIMIT
 
     def __post_init__(self) -> None:
         if self.memory_limit_bytes < SMALLEST_MEMORY_LIMIT_BYTES:
             raise SettingsError(f"WORKPROF_MEMORY_LIMIT is {self.memory_limit_bytes} bytes; give at least 256MiB")
         if self.threads < 1:
             raise SettingsError(f"threads is {self.threads}; give at least 1")
+        if self.expansion_limit < 1:
+            raise SettingsError(f"WORKPROF_EXPANSION_LIMIT is {self.expansion_limit}; give at least 1")
 
     def at(self, home: Path) -> Settings:
         """Return the same settings with another home folder."""
@@ -66,6 +73,9 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         limit = parse_size(env.get("WORKPROF_MEMORY_LIMIT", str(DEFAULT_MEMORY_LIMIT_BYTES)))
     except UnitUnknown as error:
         raise SettingsError(f"WORKPROF_MEMORY_LIMIT: {error}") from error
+    times = env.get("WORKPROF_EXPANSION_LIMIT", "").strip() or str(DEFAULT_EXPANSION_LIMIT)
+    if not (times.isascii() and times.isdigit() and len(times) <= LONGEST_NUMBER):
+        raise SettingsError(f"WORKPROF_EXPANSION_LIMIT is {times[:40]!r}; give a whole number of times, such as 100")
     return Settings(
         home=home,
         data=_data_folder(env, home),
@@ -73,6 +83,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         dask=env.get("WORKPROF_DASK") or None,
         readonly=bool(switch(env, "WORKPROF_READONLY")),
+        expansion_limit=int(times),
     )
 
 

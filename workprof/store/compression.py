@@ -13,11 +13,10 @@ from typing import IO, Any
 import pyarrow as pa
 
 from workprof.errors import TraceError
+from workprof.settings import DEFAULT_EXPANSION_LIMIT
 from workprof.units import MIB, format_bytes
 
 CHUNK_BYTES = MIB
-EXPANSION_LIMIT = 100
-"""Plain bytes per compressed byte. Traces shrink 3-30 times; a bomb a thousand times."""
 EXPANSION_FLOOR_BYTES = 256 * MIB
 """Below this much output the ratio does not matter."""
 
@@ -72,13 +71,22 @@ def plain_stream(path: Path) -> Iterator[Any]:
         ) from error
 
 
-def chunks(path: Path) -> Iterator[bytes]:
+def most_bytes(path: Path, times: int) -> int:
+    """Return how much a file may hold that may expand to so many times its size."""
+    return max(EXPANSION_FLOOR_BYTES, times * path.stat().st_size)
+
+
+def chunks(path: Path, times: int = DEFAULT_EXPANSION_LIMIT) -> Iterator[bytes]:
     """Yield the file's plain bytes in chunks; of a tar archive, those of its first regular file.
+
+    Args:
+        path: of the file.
+        times: its size a compressed file may unpack to.
 
     Raises:
         TraceError: for broken data and for a compression bomb.
     """
-    limit = max(EXPANSION_FLOOR_BYTES, EXPANSION_LIMIT * path.stat().st_size)
+    limit = most_bytes(path, times)
     compressed = bool(compression_of(head_of(path)))
     with plain_stream(path) as stream:
         done = 0
@@ -86,8 +94,8 @@ def chunks(path: Path) -> Iterator[bytes]:
             done += len(chunk)
             if compressed and done > limit:
                 raise TraceError(
-                    f"{path.name} unpacks to more than {format_bytes(limit)} ({EXPANSION_LIMIT} times its size): "
-                    f"taken for a compression bomb; unpack it yourself if you trust it"
+                    f"{path.name} unpacks to more than {format_bytes(limit)} ({times} times its size): taken for "
+                    f"a compression bomb; if you trust it, unpack it yourself or raise WORKPROF_EXPANSION_LIMIT"
                 )
             yield chunk
 

@@ -57,6 +57,7 @@ class Database:
         """
         self.home = Home(settings.home, readonly=settings.readonly)
         self.readonly = settings.readonly
+        self.expansion_limit = settings.expansion_limit
         self._memory_bytes = settings.memory_limit_bytes
         self._write_lock = threading.Lock()
         self.commits = 0

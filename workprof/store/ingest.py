@@ -25,6 +25,7 @@ from workprof.store.content_hash import ContentHash, salt_of
 from workprof.store.disk import room_in
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.named_files import NamedFiles, named_files
+from workprof.store.parquet_bounds import refuse_long_texts, refuse_promises
 from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport, lines_lost
 from workprof.store.running import Span
 from workprof.store.schema import REJECTS, ROWS, STAGE
@@ -94,7 +95,11 @@ def _known(task: Task) -> IngestReport | None:
 
 def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
     """Load; a text that mixes CR LF and LF is spooled anew with LF alone (only DuckDB's reading finds that out)."""
-    options = TextOptions(task.options.encoding, long_lines=task.files.format in MEASUREMENTS)
+    options = TextOptions(
+        task.options.encoding,
+        long_lines=task.files.format in MEASUREMENTS,
+        expansion_limit=task.database.expansion_limit,
+    )
     try:
         return _loaded(task, options)
     except duckdb.InvalidInputException as error:
@@ -154,6 +159,9 @@ def _stage(cursor: duckdb.DuckDBPyConnection, stage: Stage, task: Task, spooled:
         return tables.load(cursor, stage, dict(zip(files.roles, spooled, strict=True)), options, progress)
     if files.format in MEASUREMENTS:
         return measurements.load(cursor, stage, spooled[0], files, options)
+    if spooled[0].parquet:
+        refuse_promises(spooled[0], task.database.expansion_limit)
+        refuse_long_texts(cursor, spooled[0], task.database.expansion_limit, progress)
     return one_file.load(cursor, stage, spooled[0], declared(files.format), options, progress)
 
 

@@ -240,9 +240,11 @@ def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, told: int, opti
     """
     origin, relation = source.spooled.origin, source.relation
     if source.accounts is None:
-        written = source.before.rows + source.before.rejected
-        if relation.text and written != told:
-            raise TraceError(f"{origin}: {written:,} objects were read as {told:,} rows; write it again as CSV")
+        there = source.before.rows + source.before.rejected if relation.text else relation.rows
+        if there != told:
+            raise TraceError(
+                f"{origin}: {there:,} rows stand there and {told:,} were read; write the file again as CSV"
+            )
         return None
     names = [column.name for column in relation.columns]
     found = balance(cursor, source.accounts, source.spooled, names, source.dialect, told)

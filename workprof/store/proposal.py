@@ -16,6 +16,7 @@ from workprof.store.detect import as_utf8
 from workprof.store.disk import room_in
 from workprof.store.json_rows import first_objects, is_json
 from workprof.store.mapping import missing_fields
+from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.relation import guessed_type, parquet_relation
 from workprof.store.reports import IngestOptions, Suggestion
 from workprof.store.running import Span
@@ -30,13 +31,15 @@ def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestio
     """Return columns, types, first values and guesses; reads only the first rows."""
     checked_input(path)
     if head_of(path).startswith(PARQUET_MAGIC):
-        return _of_parquet(Spooled(path, path.name, parquet=True))
+        return _of_parquet(Spooled(path, path.name, parquet=True), database.expansion_limit)
     head = plain_head(path, HEAD_BYTES)
     if head.startswith(PARQUET_MAGIC):
         token = uuid.uuid4().hex
         lost = f"{path.name} was not looked at"
         with database.home.spool_folder(token) as folder, room_in(database.home.folder, lost):
-            return _of_parquet(spool(path, folder / "look", TextOptions(), silent, Span(0, 1, "")))
+            wanted = TextOptions(expansion_limit=database.expansion_limit)
+            unpacked = spool(path, folder / "look", wanted, silent, Span(0, 1, ""))
+            return _of_parquet(unpacked, database.expansion_limit)
     head = as_utf8(head, options.encoding, path.name) if options.encoding else head
     return _of_text(head, path.name, options)
 
@@ -53,7 +56,8 @@ def _of_text(head: bytes, origin: str, options: IngestOptions) -> Suggestion:
     return _proposal(shape.header, values, {}, shape.delimiter, options)
 
 
-def _of_parquet(spooled: Spooled) -> Suggestion:
+def _of_parquet(spooled: Spooled, expansion_limit: int) -> Suggestion:
+    refuse_promises(spooled, expansion_limit)
     relation = parquet_relation(spooled)
     with pq.ParquetFile(spooled.path) as file:
         first = next(

@@ -33,12 +33,14 @@ class Relation:
         columns: in the file's order; `guessed` are those whose type nobody declared.
         sql: `read_csv(...)` or `read_parquet(...)`.
         text: rejects come from the CSV reader (else casts are checked by a query).
+        rows: that the file's footer promises (Parquet), else 0.
     """
 
     columns: tuple[SourceColumn, ...]
     guessed: frozenset[str]
     sql: str
     text: bool
+    rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def parquet_relation(spooled: Spooled) -> Relation:
     Raises:
         TraceError: for a broken file, nested columns, too many columns, or no rows.
     """
-    schema = _schema(spooled)
+    schema, footer = opened(spooled)
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
     if nested:
         raise TraceError(
@@ -127,15 +129,20 @@ def parquet_relation(spooled: Spooled) -> Relation:
     if unique_names(names) != names:
         raise TraceError(f"{spooled.origin}: column names are empty or differ only in case; rename them")
     columns = tuple(SourceColumn(field.name, _duckdb_type(field.type)) for field in schema)
-    return Relation(columns, frozenset(names), f"read_parquet({text(str(spooled.path))})", text=False)
+    return Relation(columns, frozenset(names), f"read_parquet({text(str(spooled.path))})", False, footer.num_rows)
 
 
-def _schema(spooled: Spooled) -> pa.Schema:
+def opened(spooled: Spooled) -> tuple[pa.Schema, pq.FileMetaData]:
+    """Return schema and footer of a Parquet file.
+
+    Raises:
+        TraceError: when it is broken.
+    """
     try:
         with pq.ParquetFile(spooled.path) as file:
             schema = file.schema_arrow
             schema.names  # noqa: B018  a name that is no UTF-8 is found when it is read
-            return schema
+            return schema, file.metadata
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from workprof.errors import TraceError
 from workprof.progress import Progress
+from workprof.settings import DEFAULT_EXPANSION_LIMIT
 from workprof.store.compression import PARQUET_MAGIC, chunks, head_of, is_packed
 from workprof.store.disk import free_bytes
 from workprof.store.json_rows import is_json_array
@@ -68,11 +69,13 @@ class TextOptions:
         even_line_ends: write LF for every CR LF (within quotes too). A text that mixes both near its beginning is
             written so unasked.
         long_lines: a line may be of any length: a document on one line, or a tool's whole output.
+        expansion_limit: how many times its size a compressed file may unpack to.
     """
 
     encoding: str = ""
     even_line_ends: bool = False
     long_lines: bool = False
+    expansion_limit: int = DEFAULT_EXPANSION_LIMIT
 
     @property
     def as_it_is(self) -> bool:
@@ -116,7 +119,7 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
     if not packed and options.as_it_is and not _mixes_line_ends(head_of(path, LOOK_BYTES)):
         _link(path, place, progress, span)
         return Spooled(place, path.name, long_lines=_without_long_lines(place, options))
-    hashed = _Hashed(_told(chunks(path), path, not packed, progress, span))
+    hashed = _Hashed(_told(chunks(path, options.expansion_limit), path, not packed, progress, span))
     _write(_rewritten(hashed, options, path.name), place)
     unpacked = Unpacked(hashed.sha256.digest(), hashed.size_bytes) if packed else None
     if head_of(place, 4) == PARQUET_MAGIC:
