@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pages import _shell, forms
+from pages import _shell
 from pages._frame import reset
 from pages._frame.visit import Visit
 from pages._memory import asking, bins, models, policies, rollup, scenarios, tasks
-from pages._parts import tabs
+from pages._parts import forms, tabs
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
 

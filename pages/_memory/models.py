@@ -9,11 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages import forms
 from pages._frame import header
 from pages._memory import asking, edge_form, keep, model_views, tables
 from pages._memory.asking import Asked
-from pages._parts import earlier_result, figures, long_question
+from pages._parts import earlier_result, figures, forms, long_question
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory import (
     estimated_and_replayed,

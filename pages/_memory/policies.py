@@ -6,12 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages import forms
 from pages._frame import header
 from pages._frame.errors import guard
 from pages._memory import keep, policy_table, why
 from pages._memory.asking import Asked
-from pages._parts import earlier_result, figures, long_question
+from pages._parts import earlier_result, figures, forms, long_question
 from pages._parts.controls import LARGEST_AMOUNT, number
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory import (

@@ -7,10 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages import forms
 from pages._memory import asking, exports, keep, violations
 from pages._memory.asking import Asked
-from pages._parts import figures, tables, terms
+from pages._parts import figures, forms, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
 from workprof.charts.text import markdown_text
