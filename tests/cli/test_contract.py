@@ -148,7 +148,7 @@ def test_home_may_stand_before_or_after_the_command(workprof, run_workprof, samp
         (["ingest", "x.csv", "--map", "nowhere.json"], "--map"),
         (["sample", "small", "--by", "colour", "--rows", "5", "--name", "s"], "colour"),
         (["synth", "pai", "--rows", "-3", "-o", "x.parquet"], "3"),
-        (["synth", "pai", "--rows", "3", "-o", "x.csv"], "FILE.parquet"),
+        (["synth", "pai", "--rows", "3", "-o", "x.csv"], ".parquet"),
         (["synth", "pai", "--rows", "3", "-o", "/nowhere/x.parquet"], "/nowhere"),
         (["synth", "pai-tables", "--jobs", "3", "-o", "Makefile"], "Makefile"),
         (["frobnicate"], "frobnicate"),
