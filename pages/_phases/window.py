@@ -77,9 +77,12 @@ def _own(of: str, typed: str) -> tuple[OwnBoundaries, ...]:
 
 
 def _times(typed: str) -> tuple[float, ...]:
-    at_s = tuple(float(part) for part in typed.replace(";", ",").split(",") if part.strip())
+    try:
+        at_s = tuple(float(part) for part in typed.replace(";", ",").split(",") if part.strip())
+    except ValueError:
+        at_s = (math.nan,)
     if not all(map(math.isfinite, at_s)):
-        raise ValueError(f"{link.quoted(typed)} has a time that is not finite")
+        raise link.Unreadable(f"{link.quoted(typed)} is not times in seconds with commas between them")
     return at_s
 
 

@@ -139,7 +139,7 @@ def test_another_kept_clustering_makes_other_groups(app, part, house):
 def test_a_link_to_a_clustering_that_is_not_kept_says_so(app, part):
     test = app("durations", durations_clustering="hdbscan, power, euclidean, 7 rows, abcdef01")
     assert problems(test) == []
-    assert "which is not kept here" in words(test)
+    assert "`durations_clustering` in the link could not be read" in words(test)
 
 
 def test_before_a_test_there_is_an_estimate_and_nothing_runs(app, part, house):

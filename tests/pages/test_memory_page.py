@@ -176,7 +176,7 @@ def test_the_stride_search_is_flagged_and_can_be_made_as_published(page):
 def test_a_task_of_an_old_link_that_is_not_there_is_told(page):
     test = page("Bins", memory_task="nothing like it")
     assert problems(test) == []
-    assert "which this dataset does not have" in words(test)
+    assert "`memory_task` in the link could not be read" in words(test)
 
 
 def test_kept_models_are_shown_with_estimate_replay_and_failures(page):

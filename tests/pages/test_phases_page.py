@@ -144,9 +144,9 @@ def test_a_dragged_box_becomes_the_window(page):
         ({"phases_from": "20", "phases_to": "10"}, "ends before it begins"),
         ({"phases_from": "0", "phases_to": "3"}, "fewer than two phases"),
         ({"phases_own": "eight"}, "times in seconds with commas"),
-        ({"phases_run": "no such/9"}, "which this dataset does not have"),
+        ({"phases_run": "no such/9"}, "`phases_run` in the link could not be read: “no such/9” is not one of"),
         ({"phases_run": "two steps/4"}, "marked short"),
-        ({"phases_library": "gone 12345678", "phases_tab": "Match"}, "which this home folder does not have"),
+        ({"phases_library": "gone 12345678", "phases_tab": "Match"}, "`phases_library` in the link could not be read"),
     ],
 )
 def test_what_cannot_be_done_is_said(page, query, said):

@@ -115,7 +115,7 @@ def test_a_run_of_a_link_is_shown_with_its_code(app, runs):
 def test_a_link_to_a_run_that_is_not_kept_says_so(app, runs):
     test = app("runs", runs_run="0123456789ab memory.bins")
     assert problems(test) == []
-    assert "which is not kept here" in words(test)
+    assert "`runs_run` in the link could not be read: “0123456789ab memory.bins” is not one of" in words(test)
 
 
 def test_a_clicked_line_is_chosen(app, runs):
