@@ -10,10 +10,12 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages._frame import link
+from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from workprof.charts.help import explained
 from workprof.charts.text import visible
-from workprof.core.fields import Leaf, leaves, put, read
+from workprof.core.fields import Leaf, check_value, leaves, put, read
 from workprof.core.question import Question, form_text, from_form
 from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
@@ -21,6 +23,8 @@ from workprof.store.reports import Dataset
 S = TypeVar("S")
 
 MOST_ON_A_SLIDER = 12
+LEAST = 1e-9
+"""Above a bound that is itself not allowed."""
 NONE = "none"
 """What a list of columns calls none of them."""
 
@@ -82,12 +86,18 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
         return st.toggle(leaf.label, value=bool(usual), **bound)
     if leaf.number:
         return _number(leaf, usual, bound)
-    shown = "" if usual is None else form_text(leaf, usual)
-    text = st.text_input(leaf.label, value=str(shown), **bound) or ""
+
+    def parse(text: str) -> Any:
+        value = read(leaf, text)
+        check_value(leaf, value)
+        return value
+
+    link.check(key, parse)
+    text = st.text_input(leaf.label, value="" if usual is None else str(form_text(leaf, usual)), **bound) or ""
     try:
-        return read(leaf, text)
+        return parse(text)
     except SettingsError as error:
-        st.error(str(error), icon=":material/error:")
+        refused(str(error))
         return usual
 
 
@@ -117,7 +127,7 @@ def _number(leaf: Leaf, usual: Any, bound: dict[str, Any]) -> Any:
         return None if shown is None else int(shown)
     shown = st.number_input(
         leaf.label,
-        min_value=None if low is None else low * factor,
+        min_value=None if low is None else low * factor + (LEAST if about.above is not None and usual else 0),
         max_value=None if about.most is None else about.most * factor,
         value=None if usual is None else float(f"{usual * factor:.12g}"),
         format="%g",
@@ -144,10 +154,11 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
                 continue
             try:
                 value = read(leaf, st.query_params[name])
+                check_value(leaf, value)
             except SettingsError as error:
-                st.warning(f"`{name}` in the link could not be read: {error}; the default is used.")
-            else:
-                st.query_params[key] = form_text(leaf, value)
+                link.drop(name, str(error))
+                continue
+            st.query_params[key] = form_text(leaf, value)
             del st.query_params[name]
             changed = True
     context = get_script_run_ctx()

@@ -262,7 +262,7 @@ def test_a_match_takes_the_labels_given_by_hand(home):
         (("memory", "why", "tasks", "--task", "nope"), "no task 'nope'"),
         (("memory", "why", "tasks", "--task", HEAVY, "--input", "nope"), "no column nope"),
         (("memory", "curve", "tasks", "--task", HEAVY, "--weight", "none"), "weight is 'none'"),
-        (("memory", "curve", "tasks", "--task", HEAVY, "--step", "wide"), "size 'wide'"),
+        (("memory", "curve", "tasks", "--task", HEAVY, "--step", "wide"), "--step is 'wide'"),
         (("memory", "violations", "tasks", "--most", "0"), "most is 0"),
         (("phases", "show", "counters", "--run", "nope"), "there is no run 'nope'"),
         (("phases", "show", "counters", "--from", "9", "--to", "3"), "the window is 9 to 3 s"),

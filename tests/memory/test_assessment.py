@@ -9,6 +9,7 @@ from scipy import stats
 
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
+from workprof.core.stats import holm
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.assessment import (
     AssessmentSettings,
@@ -26,7 +27,6 @@ from workprof.memory.facts import (
     box_of,
     explained_by_groups,
     fact_points_of,
-    holm,
     known_when,
     spearman,
 )

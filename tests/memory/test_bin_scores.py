@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workprof.core.stats import wilson
 from workprof.errors import NotEnoughData
 from workprof.memory.bin_models import (
     bin_scores,
@@ -13,7 +14,6 @@ from workprof.memory.bin_models import (
     u_rate_of,
     u_score_of,
 )
-from workprof.memory.intervals import wilson
 from workprof.memory.published_memory import TABLES_6_TO_11
 
 N_TEST = 440

@@ -134,7 +134,7 @@ def settings(cls: type[Record]) -> type[Record]:
     def check(self: Any) -> None:
         for leaf in leaves(type(self)):
             if "." not in leaf.path:
-                _check(leaf, getattr(self, leaf.path))
+                check_value(leaf, getattr(self, leaf.path))
         if own is not None:
             own(self)
 
@@ -170,8 +170,12 @@ def _leaves(cls: Any, within: str) -> Iterator[Leaf]:
         yield Leaf(within + one.name, kind, optional, default, about)
 
 
-def _check(leaf: Leaf, given: Any) -> None:
-    """Refuse a value of another kind, out of bounds, or that is no choice."""
+def check_value(leaf: Leaf, given: Any) -> None:
+    """Refuse a value that a setting cannot have.
+
+    Raises:
+        SettingsError: for another kind of value, one out of bounds, or one that is no choice.
+    """
     about = leaf.about
     if given is None and leaf.optional:
         return

@@ -147,17 +147,3 @@ def median_interval(sample: WeightedSample, confidence: float = 0.95) -> tuple[f
     levels = np.clip(np.array([0.5 - reach, 0.5, 0.5 + reach]), 0.0, 1.0)
     low, middle, high = weighted_quantiles(sample, levels)
     return float(low), float(middle), float(high)
-
-
-def holm(probabilities: list[float]) -> list[float]:
-    """Return the probabilities adjusted so that the chance of any false alarm is kept.
-
-    Source:
-        Holm 1979; nothing differs.
-    """
-    adjusted, worst = [1.0] * len(probabilities), 0.0
-    order = sorted(range(len(probabilities)), key=lambda at: probabilities[at])
-    for turn, at in enumerate(order):
-        worst = max(worst, min(1.0, (len(order) - turn) * probabilities[at]))
-        adjusted[at] = worst
-    return adjusted

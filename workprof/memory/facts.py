@@ -14,6 +14,7 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
 from workprof.core.fields import Setting, settings
+from workprof.core.stats import holm
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.memory.usage import USAGE_COLUMNS, Runs, Target, Task, runs_of
 from workprof.progress import Progress, silent
@@ -94,20 +95,6 @@ def explained_by_groups(codes: Floats, used: Floats) -> RankTest | None:
     explained = min(1.0, max(0.0, (h - k + 1) / (n - k)))
     nothing = float("nan")
     return RankTest(n, nothing, nothing, nothing, math.sqrt(explained), float(chdtrc(k - 1, max(h, 0.0))))
-
-
-def holm(probabilities: list[float]) -> list[float]:
-    """Return the probabilities adjusted so that the chance of any false finding is kept.
-
-    Source:
-        Holm 1979; nothing differs.
-    """
-    given = np.asarray(probabilities, dtype=np.float64)
-    order = np.argsort(given, kind="stable")
-    steps = np.minimum(1.0, given[order] * np.arange(len(given), 0, -1))
-    adjusted = np.empty(len(given))
-    adjusted[order] = np.maximum.accumulate(steps)
-    return [float(p) for p in adjusted]
 
 
 def _ranks(values: Floats) -> Floats:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 from workprof.core.fields import Setting, settings
+from workprof.core.stats import Interval
 from workprof.errors import SettingsError
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import MOST_BINS
-from workprof.memory.intervals import Interval
 from workprof.memory.models import ModelResult, PredictorResult, train_predictors
 from workprof.progress import Progress, silent
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.arrays import Floats, Ints
+from workprof.core.stats import Interval
 from workprof.memory.bin_models import (
     CORRECTED,
     NONE,
@@ -33,7 +34,6 @@ from workprof.memory.bin_models import (
 )
 from workprof.memory.bin_search import PINNED, BinSettings
 from workprof.memory.facts import AFTER
-from workprof.memory.intervals import Interval
 from workprof.memory.model_data import InputFact, PredictorData, folds_by_bin, predictor_data, run_hours
 from workprof.memory.retry import Demand, Outcome, RetrySettings, try_sizes
 from workprof.memory.usage import ALL_RUNS

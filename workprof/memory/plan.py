@@ -13,8 +13,8 @@ import numpy as np
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_if_present
 from workprof.core.fields import Setting, settings
+from workprof.core.stats import wilson
 from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
-from workprof.memory.intervals import wilson
 from workprof.memory.usage import Runs, Target, runs_of
 from workprof.progress import Progress, silent
 from workprof.units import MIB, PERCENT_FACTORS

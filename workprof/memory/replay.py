@@ -13,8 +13,8 @@ import numpy as np
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
 from workprof.core.fields import Setting, settings
+from workprof.core.stats import Interval, saving_interval, too_few, wilson
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.memory.intervals import Interval, saving_interval, too_few, wilson
 from workprof.memory.policies import (
     CAUTIOUS,
     DEFAULT,

@@ -12,8 +12,8 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
 from workprof.core.fields import Setting, settings
+from workprof.core.stats import Interval, too_few, wilson
 from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.memory.intervals import Interval, too_few, wilson
 from workprof.memory.plan import GIVEN, KEPT, PlannedTask, PlanSettings, plan_of
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
 from workprof.memory.replay import submit_order

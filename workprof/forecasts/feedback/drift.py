@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.arrays import Floats, Ints
+from workprof.core.stats import holm
 from workprof.forecasts.estimates import Estimates
 from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.model import SCORED_ROWS, FeedbackModel, acquires_of, scale_of
@@ -18,7 +19,6 @@ from workprof.forecasts.weighted_samples import (
     WeightedSample,
     decay_weights,
     effective_size,
-    holm,
     ks_distance,
     ks_probability,
     median_interval,
