@@ -79,13 +79,13 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
     about, key, usual = leaf.about, leaf.key(page), None if leaf.default is MISSING else leaf.default
     meanings = about.choices if isinstance(about.choices, Mapping) else {}
     meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
-    bound: dict[str, Any] = {"key": key, "bind": "query-params", "help": explained(leaf.label, meaning) or None}
+    words = explained(leaf.label, meaning) or None
     if about.choices or about.columns:
-        return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), bound)
+        return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), key, words)
     if leaf.kind is bool:
-        return st.toggle(leaf.label, value=bool(usual), **bound)
+        return st.toggle(leaf.label, value=bool(usual), key=key, bind="query-params", help=words)
     if leaf.number:
-        return _number(leaf, usual, bound)
+        return _number(leaf, usual, key, words)
 
     def parse(text: str) -> Any:
         value = read(leaf, text)
@@ -93,37 +93,73 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
         return value
 
     link.check(key, parse)
-    text = st.text_input(leaf.label, value="" if usual is None else str(form_text(leaf, usual)), **bound) or ""
+    text = (
+        st.text_input(
+            leaf.label,
+            value="" if usual is None else str(form_text(leaf, usual)),
+            key=key,
+            bind="query-params",
+            help=words,
+        )
+        or ""
+    )
     try:
-        return parse(text)
+        return usual if about.some and not text.strip() else parse(text)
     except SettingsError as error:
         refused(str(error))
         return usual
 
 
-def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], bound: Any) -> Any:
+def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: str | None) -> Any:
     if leaf.many:
         default = [one for one in (usual or ()) if one in options]
         chosen = tuple(
-            st.multiselect(leaf.label, options, default=default, format_func=visible, placeholder="none", **bound)
+            st.multiselect(
+                leaf.label,
+                options,
+                default=default,
+                format_func=visible,
+                placeholder="none",
+                key=key,
+                bind="query-params",
+                help=words,
+            )
         )
         return chosen if chosen or not leaf.about.some else usual
     empty: Any = next((word for word, meaning in leaf.about.named.items() if meaning == usual), usual or NONE)
     listed: list[str] = [empty, *(name for name in options if name != empty)] if leaf.about.columns else list(options)
     one = st.selectbox(
-        leaf.label, listed, index=listed.index(empty) if empty in listed else 0, format_func=visible, **bound
+        leaf.label,
+        listed,
+        index=listed.index(empty) if empty in listed else 0,
+        format_func=visible,
+        key=key,
+        bind="query-params",
+        help=words,
     )
     return usual if one == empty else one
 
 
-def _number(leaf: Leaf, usual: Any, bound: dict[str, Any]) -> Any:
+def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
     about, (_, factor) = leaf.about, leaf.form_unit
     low = about.least if about.least is not None else about.above
     if leaf.kind is int:
         least, most = 0 if low is None else math.ceil(low), None if about.most is None else math.floor(about.most)
         if most is not None and most - least <= MOST_ON_A_SLIDER:
-            return int(st.slider(leaf.label, least, most, usual if usual is not None else least, **bound))
-        shown = st.number_input(leaf.label, min_value=least, max_value=most, value=usual, step=1, **bound)
+            return int(
+                st.slider(
+                    leaf.label,
+                    least,
+                    most,
+                    usual if usual is not None else least,
+                    key=key,
+                    bind="query-params",
+                    help=words,
+                )
+            )
+        shown = st.number_input(
+            leaf.label, min_value=least, max_value=most, value=usual, step=1, key=key, bind="query-params", help=words
+        )
         return None if shown is None else int(shown)
     shown = st.number_input(
         leaf.label,
@@ -131,7 +167,9 @@ def _number(leaf: Leaf, usual: Any, bound: dict[str, Any]) -> Any:
         max_value=None if about.most is None else about.most * factor,
         value=None if usual is None else float(f"{usual * factor:.12g}"),
         format="%g",
-        **bound,
+        key=key,
+        bind="query-params",
+        help=words,
     )
     if shown is None or (leaf.optional and about.above == shown):
         return None

@@ -43,7 +43,8 @@ def any_value(draw, leaf):
         if kind is float:
             value = draw.choice([draw.uniform(low, high), float(f"{draw.uniform(low, high):.3g}"), float(high)])
             return value if about.above is None or value > about.above else float(high)
-        return draw.choice(WORDS)
+        words = [word for word in WORDS if len(word) <= (about.most or 99) and (word or not about.some)]
+        return draw.choice(words)
 
     if leaf.many:
         items = [

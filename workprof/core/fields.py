@@ -32,7 +32,8 @@ class Setting:
     Attributes:
         help: a sentence for the option, the form and the glossary.
         unit: 'share' (0-1), 'bytes', 's', or a plain word for people; '' = a number or text without one.
-        least, most: bounds, both allowed; `above`: a lower bound that is itself not allowed.
+        least, most: bounds, both allowed; of a text `most` characters.
+        above: a lower bound that is itself not allowed.
         choices: values that are allowed, with their meaning where that needs saying.
         columns: the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are.
         named: words that stand for whole values ('all', 'coupled').
@@ -41,7 +42,7 @@ class Setting:
         key: of the control and its parameter in the address; '' = page and field's name.
         label: in forms and tables; '' = from the field's name.
         form_unit: unit of memory in forms where it is not GB.
-        some: a tuple may not be empty.
+        some: a tuple or a text may not be empty.
     """
 
     help: str
@@ -186,6 +187,8 @@ def check_value(leaf: Leaf, given: Any) -> None:
     for value in given if leaf.many else given.values() if isinstance(given, dict) else (given,):
         if about.choices and value not in about.choices:
             raise SettingsError(f"{leaf.path} is {_short(value)}; choose from {', '.join(map(str, about.choices))}")
+        if isinstance(value, str) and about.most is not None and len(value) > about.most:
+            raise SettingsError(f"{leaf.path} is {_short(value)}; give a text of at most {about.most:g} characters")
         if isinstance(value, (int, float)) and not _within(value, about):
             raise SettingsError(f"{leaf.path} is {_short(value)}; give {_kind_words(leaf)}")
 

@@ -13,7 +13,7 @@ import numpy as np
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_if_present
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.memory.plan import KEEP, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
 from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
 from workprof.memory.usage import Request, Runs, requesting, runs_of, with_flat_request
@@ -44,11 +44,7 @@ class Price:
             label="Price per GB·h (assumed)",
         ),
     ] = ASSUMED_PRICE
-    currency: Annotated[str, Setting("Of the price, shown as it is.", key="memory_currency")] = "USD"
-
-    def __post_init__(self) -> None:
-        if not self.currency.strip() or len(self.currency) > 8:
-            raise SettingsError(f"currency is {self.currency!r}; give a short name such as USD")
+    currency: Annotated[str, Setting("Of the price, shown as it is.", most=8, some=True, key="memory_currency")] = "USD"
 
 
 @dataclass(frozen=True)
