@@ -1,6 +1,6 @@
 """Ingest of the raw PAI tables, written to disk, against a plain pandas merge of the same CSV files in memory.
 
-Both sides do the corrected join of polarisprofiler.md 1b. Each runs in a child process of its own, in turns; time is
+Both sides do the corrected join. Each runs in a child process of its own, in turns; time is
 the better of the turns of each side, memory the larger peak.
 """
 

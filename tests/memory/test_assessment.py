@@ -77,7 +77,7 @@ def fact(found, column, task):
     ],
 )
 def test_the_utilisation_of_the_published_traces(workflow, share, by_time, requested_gb_h, used_gb_h):
-    """memory.md 1.1 (it rounds the 13.85 % of rnaseq up)."""
+    """Counted by hand (the count rounds the 13.85 % of rnaseq up)."""
     found = assessment_of({"jobs": trace(workflow)}, AssessmentSettings())
     assert found.memory.utilisation * 100 == pytest.approx(share, abs=0.05)
     assert found.memory.utilisation_by_time * 100 == pytest.approx(by_time, abs=0.05)

@@ -17,7 +17,7 @@ from workprof.memory.bin_models import (
 from workprof.memory.published_memory import TABLES_6_TO_11
 
 N_TEST = 440
-"""The only size of the test set that fits every published pair of accuracy and u-score (memory.md 4.6)."""
+"""The only size of the test set that fits every published pair of accuracy and u-score."""
 
 
 @pytest.mark.parametrize("row", TABLES_6_TO_11, ids=lambda row: f"task {row.task}, {row.k} bins")
@@ -60,7 +60,7 @@ def test_identity_and_counts(data):
 
 @pytest.mark.parametrize(("events", "low", "high"), [(0, 0.0, 0.87), (1, 0.04, 1.28), (5, 0.5, 2.6), (9, 1.1, 3.8)])
 def test_wilson_of_the_published_under_estimates(events, low, high):
-    """memory.md 4.6, 'uncertainty'."""
+    """The uncertainty of the published scores."""
     interval = wilson(events, N_TEST)
     assert 100 * interval.low == pytest.approx(low, abs=0.051)
     assert 100 * interval.high == pytest.approx(high, abs=0.051)

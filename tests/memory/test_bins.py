@@ -124,7 +124,7 @@ def test_stride_search_equals_trying_every_combination():
     [(2, [10, 64], 134, 73.8), (3, [3, 10, 64], 99, 80.7), (4, [3, 10, 30, 64], 65, 87.3)],
 )
 def test_the_worked_example(k, edges, cost, saved):
-    """memory.md 4.2: the top above every use is an edge of its own and forbids none on the largest use."""
+    """the top above every use is an edge of its own and forbids none on the largest use."""
     jobs = table([1, 1, 2, 2, 3, 9, 10, 30])
     found = bins_of({"jobs": jobs}, BinSettings(k=k, weight="count", top="pinned", headroom=0.0))
     assert np.array(found.edges_bytes) / GB == pytest.approx(edges)
@@ -146,7 +146,7 @@ PUBLISHED = [
 @needs_shared_data
 @pytest.mark.parametrize(("workflow", "last_part", "k", "stride", "pinned", "free"), PUBLISHED)
 def test_the_measured_table(workflow, last_part, k, stride, pinned, free):
-    """memory.md 4.2: improvement in per cent by count (by time), peak_rss."""
+    """improvement in per cent by count (by time), peak_rss."""
     jobs = trace(workflow)
     task = task_called(jobs, last_part)
     for search, top, expected in (("stride", "pinned", stride), ("exact", "pinned", pinned), ("exact", "free", free)):

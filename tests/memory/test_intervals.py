@@ -9,7 +9,7 @@ from workprof.errors import SettingsError
 
 @pytest.mark.parametrize(("events", "low", "high"), [(0, 0.0, 0.87), (1, 0.04, 1.28), (5, 0.5, 2.6), (9, 1.1, 3.8)])
 def test_wilson_of_440(events, low, high):
-    """memory.md 4.6, in per cent."""
+    """In per cent."""
     found = wilson(events, 440)
     assert (100 * found.low, 100 * found.high) == pytest.approx((low, high), abs=0.06)
 

@@ -1,4 +1,4 @@
-"""The bin predictor on the published traces: the figures of memory.md 4.5, which come from other libraries' models."""
+"""The bin predictor on the published traces: figures which come from other libraries' models."""
 
 import numpy as np
 import pytest

@@ -33,7 +33,8 @@ def replayed(name, policies, seeds=(1996,), prices=()):
     ],
 )
 def test_published_harness(name, tasks, online, published):
-    """Seed 1996, memory.md 2.4: p95 and Tovar as shipped, Witt-LR with errors of its own per task ('isolated')."""
+    """Seed 1996, the published harness: p95 and Tovar as shipped, Witt-LR with errors of its own per task
+    ('isolated')."""
     found = replayed(name, tuple(published))
     assert (found.n_tasks, found.n_test) == (tasks, online)
     for policy, (wasted, failures) in published.items():
@@ -47,7 +48,7 @@ def test_published_harness(name, tasks, online, published):
     ("name", "wasted", "failures"), [("iwd", 0.39, 2), ("eager", 248, 4), ("methylseq", 824, 1), ("rnaseq", 35.6, 3)]
 )
 def test_published_bound_of_three_bins(name, wasted, failures):
-    """Seed 1996, memory.md 2.6: the true use chooses the bin, the top is the largest use seen + 5 %."""
+    """Seed 1996: the true use chooses the bin, the top is the largest use seen + 5 %."""
     found = replayed(name, ("oracle_bins_free",)).policies["oracle_bins_free"]
     assert found.wasted_gb_h == pytest.approx(wasted, rel=0.006)
     assert found.failures == failures
@@ -62,7 +63,7 @@ def test_bars_of_ours(name, bar):
     assert found.policies["workprof"].failures < found.policies["local_min_waste"].failures
 
 
-FIVE_SEEDS = {  # memory.md 2.6, means of waste and failures
+FIVE_SEEDS = {  # means of waste and failures
     "preset": ((15.42, 0), (2404, 0), (24077, 0), (1243, 0)),
     "krr": ((2.46, 1), (1048, 2), (2744, 2), (138.5, 0)),
     "vpa": ((2.13, 3), (751, 36), (2543, 4), (119.0, 2)),

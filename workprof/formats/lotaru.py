@@ -1,6 +1,7 @@
 """Execution reports of Lotaru and files of machine scores: CSV in, checked frames with units in the names out.
 
-Source: perona.md 5.2. `Realtime` is in milliseconds, `TaskInputSizeUncompressed` in bytes, `%cpu` 100 = one core.
+Source: the execution reports of Lotaru (Bader et al. 2022). `Realtime` is in milliseconds,
+`TaskInputSizeUncompressed` in bytes, `%cpu` 100 = one core.
 A report lies at FOLDER/<machine>/results_<workflow>/execution_report_<machine>.csv; any depth below <machine> will do.
 """
 

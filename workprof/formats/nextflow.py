@@ -1,6 +1,7 @@
 """Nextflow traces: a header row, comma or tab, '-' = no value; three column sets are known, others are read alike.
 
-Source: memory.md 1.1. Plain numbers are bytes and milliseconds; raw traces write '1.5 GB', '3m 4s' and '99.8%'.
+Source: Nextflow's documentation of trace files. Plain numbers are bytes and milliseconds; raw traces write '1.5 GB',
+'3m 4s' and '99.8%'.
 `realtime` is the execution; `duration` includes the queue. rchar is known only after the run, so it is no input size.
 """
 

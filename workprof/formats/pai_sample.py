@@ -1,6 +1,7 @@
 """The joined sample of the PAI trace: the 33 columns of PolarisProfiler's authors, one row per instance.
 
-Source: polarisprofiler.md 1 and 1a. Time stamps are seconds with a constant offset, 0 = not known; CPU and GPU are in
+Source: the sample of PolarisProfiler (TOIT). Time stamps are seconds with a constant offset, 0 = not known; CPU and
+GPU are in
 percent of one core or GPU; memory "GB" is GiB; plan_* are per instance; read and write are bytes.
 """
 

@@ -1,4 +1,4 @@
-"""The raw tables of the PAI trace (GPU v2020): CSV without header, joined as polarisprofiler.md 1a and 1b say."""
+"""The raw tables of the PAI trace (GPU v2020): CSV without header, joined as published or worker by worker."""
 
 from __future__ import annotations
 
@@ -113,4 +113,4 @@ FAITHFUL = replace(
     aliases=(),
     capacities=(),
 )
-"""As published: no filter of zero time stamps, the task's duration on every row (polarisprofiler.md 1a)."""
+"""As published: no filter of zero time stamps, the task's duration on every row."""

@@ -277,7 +277,7 @@ def wasted_gb_h(runs: Runs) -> float:
 
 
 FEWEST_RUNS = 34
-"""Below this a task has too few runs for advice (the published harness leaves such tasks out, memory.md 1.1)."""
+"""Below this a task has too few runs for advice (the published harness leaves such tasks out)."""
 
 
 @settings

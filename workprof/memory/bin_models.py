@@ -61,7 +61,7 @@ def bin_scores(true: Ints, predicted: Ints, n_bins: int, penalty: float = PENALT
         NotEnoughData: without a run.
 
     Source:
-        memory.md 4.4, after the thesis' section 5; ours differs in nothing.
+        The load-aware provisioning thesis, section 5; ours differs in nothing.
     """
     n = len(true)
     if not n:
@@ -450,7 +450,8 @@ def tuned_parameters(
         tell: told the share of the trials that is done.
 
     Source:
-        memory.md 4.3: Bayesian search on the u-score, by a tree-structured Parzen estimator (Optuna); the thesis used
+        After the thesis: Bayesian search on the u-score, by a tree-structured Parzen estimator (Optuna); the thesis
+        used
         scikit-optimize.
     """
     default = default_parameters(recipe.model)
@@ -569,6 +570,6 @@ def chain_costs(ladder: Ladder, hours: Floats, failure_price_gb_h: float) -> Flo
 def cheapest_bins(probabilities: Floats, costs: Floats) -> Ints:
     """Return (n_rows,) the bin b with the least sum over c of P(c) x cost(chain from b to c).
 
-    Source: memory.md 4.4, the better decision rule.
+    Source: ours; expected cost in place of the likeliest bin.
     """
     return np.asarray((probabilities @ costs.T).argmin(axis=1), dtype=np.int64)

@@ -119,7 +119,7 @@ def train_tables(
 
     Source:
         The load-aware provisioning thesis, Tables 7 (task 1) and 8 (task 2), 9 (SVM), 10 (XGBoost) and 11. Its choice
-        of models is not always that of the lowest u-score, which it calls the primary measure (memory.md 4.6); ours is.
+        of models is not always that of the lowest u-score, which it calls the primary measure; ours is.
     """
     started = time.perf_counter()
     results = []

@@ -475,7 +475,7 @@ MIXINGS = 5
 """Times that an input's values are mixed up to see how much it matters."""
 
 FEW_RUNS = 34
-"""Below it a task has too few runs to be sized on (memory.md 1.1, the published harness' own limit)."""
+"""Below it a task has too few runs to be sized on (the published harness' own limit)."""
 
 
 def train_predictors(
@@ -494,7 +494,7 @@ def train_predictors(
         NotEnoughData: with fewer than 10 usable runs.
 
     Source:
-        memory.md 4.3-4.5, after the load-aware provisioning thesis. In corrected mode ours differs in that the edges
+        After the load-aware provisioning thesis. In corrected mode ours differs in that the edges
         do not see the test runs, a model that is no better than chance gives way to a constant, and the replay ranks.
     """
     started = time.perf_counter()

@@ -175,7 +175,8 @@ def held_until_next(values: Floats, points: Ints, runs: Sequence) -> Floats:
 class Preset:
     """The requested size of each run; doubled after a failure. Runs without a request take the task's most common one.
 
-    Source: memory.md 2.2. The table holds finished attempts only, so a preset never fails in it: killed attempts are
+    Source: the harness of Sizey. The table holds finished attempts only, so a preset never fails in it: killed
+    attempts are
     absent, and a retried run stands there with its raised request.
     """
 
@@ -203,7 +204,7 @@ PERCENTILE_HEADROOM = 1.15
 class Percentile95:
     """The 95th percentile of the known uses, linear between order statistics; doubled after a failure.
 
-    Source: Witt et al., as in the published harness (memory.md 2.2); seed 1996 gives its figures exactly.
+    Source: Witt et al., as in the published harness of Sizey; seed 1996 gives its figures exactly.
     """
 
     name = "p95"
@@ -216,7 +217,8 @@ class Percentile95:
 class Vpa:
     """1.15 x the 90th percentile of the known uses, without decay; the greater of +20 % and +100 MiB after a failure.
 
-    Source: memory.md 2.2 and 5; the recommender's half-life of 24 h is left out, since the histories have no clock.
+    Source: VPA's recommender as in the harness of Sizey; the recommender's half-life of 24 h is left out, since the
+    histories have no clock.
     """
 
     name = "vpa"
@@ -229,7 +231,7 @@ class Vpa:
 class Krr:
     """1.15 x the largest known use; doubled after a failure.
 
-    Source: memory.md 2.2 and 5.
+    Source: KRR's strategy as in the harness of Sizey.
     """
 
     name = "krr"
@@ -256,7 +258,7 @@ def rolling_quantile(runs: Sequence, share: float) -> Floats:
 class LinearOffset:
     """The least-squares line of use on input + the offset of least replayed charge among the line's own errors.
 
-    After a failure the largest use seen, then doubled. Source: memory.md 2.2 (ours).
+    After a failure the largest use seen, then doubled. Source: ours.
     """
 
     name = "linear_offset"
@@ -289,7 +291,7 @@ MARGIN, LIFT = 1.02, 1.05
 class MinWaste:
     """Of the known uses x 1.02, the one of least c x sum of hours + 1.05 x largest use x hours of the runs above c.
 
-    After a failure 1.05 x the largest use, then doubled. Source: memory.md 2.2 (no input).
+    After a failure 1.05 x the largest use, then doubled. Source: ours, without an input.
     """
 
     name = "min_waste"
@@ -307,7 +309,7 @@ class LocalMinWaste:
     The width reaches the k-th nearest run, k = min(n, max(8, 0.15 n)); beyond three widths runs are left out; the
     largest use is that of the whole history. Of more than 400 known runs the latest 400 are looked at.
 
-    Source: memory.md 2.2.
+    Source: ours.
     """
 
     name = "local_min_waste"
@@ -334,7 +336,7 @@ class Tovar:
 
     After a failure the largest use, then a whole node.
 
-    Source: Tovar et al., equation 1 (waste mode), as in memory.md 2.2. Of equal costs the largest size is taken.
+    Source: Tovar et al., equation 1 (waste mode), as in the harness of Sizey. Of equal costs the largest size is taken.
     """
 
     name = "tovar"
@@ -360,9 +362,9 @@ def least_waste(runs: Sequence, n: int) -> float:
 class WittLr:
     """The least-squares line of use on input x (1 + s); s = spread of the line's past relative errors, 0 at first.
 
-    Source: memory.md 2.2 (STD: the population standard deviation of (used - predicted) / used). Isolated: the errors
-    belong to one task, which the published harness shares between tasks and variants by mistake (2.3). A line below
-    zero is floored by the simulator, and such a run is lifted to the largest use seen; others are doubled.
+    Source: Witt et al., as in the harness of Sizey (STD: the population standard deviation of (used - predicted) /
+    used). Isolated: the errors belong to one task, which the harness shares between tasks and variants by mistake. A
+    line below zero is floored by the simulator, and such a run is lifted to the largest use seen; others are doubled.
     """
 
     name = "witt_lr"
@@ -418,7 +420,7 @@ class ThesisBins:
     Inner edges are raised by 5 % (below the top); the class comes from log(1 + input) alone; a failed run goes to the
     next edge, beyond the top it is doubled. Nothing is learnt after the initial history.
 
-    Source: the thesis' section 5 as in memory.md 2.2: boosted trees (40, depth 2) or a balanced SVM (C = 10).
+    Source: the thesis' section 5: boosted trees (40, depth 2) or a balanced SVM (C = 10).
 
     Args:
         model: 'trees' or 'svm'.
@@ -476,7 +478,7 @@ class OracleBins:
     Args:
         free_top: the top edge is the largest use seen + 5 % instead of the largest request.
 
-    Source: memory.md 2.6.
+    Source: ours; the true use, so a bound and no policy.
     """
 
     def __init__(self, *, free_top: bool = False) -> None:
@@ -528,7 +530,7 @@ class Workprof:
     looks at no input holds between them until a run fails. Where all inputs are alike, the ways differ in their
     margins alone.
 
-    Source: ours; minimum expected waste with neighbours is memory.md 2.2, the tail is Hill's estimator.
+    Source: ours; minimum expected waste with neighbours is `MinWaste`, the tail is Hill's estimator.
 
     Args:
         settings: price and beliefs.

@@ -73,7 +73,8 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
 
     Tasks with fewer than 34 runs, then tasks with a run time of 0, are left out.
 
-    Source: memory.md 1.1 and 2.1; `train_test_split(test_size=0.7, random_state=seed)` of scikit-learn per task.
+    Source: the harness of Sizey (Bader et al. 2024); `train_test_split(test_size=0.7, random_state=seed)` of
+    scikit-learn per task.
 
     Raises:
         NotEnoughData: when no task is left.

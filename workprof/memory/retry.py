@@ -19,10 +19,10 @@ BEYOND = ("double", "more", "node", "request_x_attempt")
 """What comes after the last step that a policy names."""
 
 MORE_FACTOR, MORE_BYTES = 1.2, 100.0 * MIB
-"""VPA's bump after an out-of-memory kill: the greater of the two (memory.md 5)."""
+"""VPA's bump after an out-of-memory kill: the greater of the two."""
 
 NODE_BYTES = 128.0 * GB
-"""Size of a node in the published harness (memory.md 2.2, Tovar)."""
+"""Size of a node in the published harness."""
 
 
 @settings
@@ -171,7 +171,7 @@ def try_sizes(demand: Demand, sizes: Sizes, settings: RetrySettings) -> Outcome:
     A failed attempt is charged its size x hours x time to failure, the last one its size x hours. All sums are float64:
     bytes x milliseconds do not fit 64-bit integers.
 
-    Source: memory.md 2.1 (the published harness: time to failure 1) and 4.5. Ours adds the cap, the last retry and the
+    Source: the harness of Sizey (time to failure 1). Ours adds the cap, the last retry and the
     floor.
     """
     cap = np.inf if settings.cap_bytes is None else settings.cap_bytes

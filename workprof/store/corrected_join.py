@@ -1,4 +1,4 @@
-"""The corrected join of the raw PAI tables (polarisprofiler.md 1b): every row is one worker with its own usage.
+"""The corrected join of the raw PAI tables: every row is one worker with its own usage.
 
 Instances are streamed twice from their file and never staged: once for the workers that occur more than once, once
 through the joins into the final table.

@@ -1,4 +1,4 @@
-"""The published join of the raw PAI tables (polarisprofiler.md 1a), kept as published and labelled so.
+"""The published join of the raw PAI tables, kept as published and labelled so.
 
 inst_id names a job, so joining instances and sensors on it alone makes every job yield tasks x instances x sensor
 rows: a row's task, its instance and its usage come from different tasks.

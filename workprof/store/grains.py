@@ -1,4 +1,4 @@
-"""The corrected join at the grain of tasks or jobs (polarisprofiler.md 1b, step 3): for planning.
+"""The corrected join at the grain of tasks or jobs: for planning.
 
 Usage and requests are summed over the workers, `duration_s` is the mean run time of a task's instances and the whole
 span of a job, `wait_s` is the first instance's start after the submission.

@@ -1,4 +1,4 @@
-"""Workers that the instance table names more than once, and the last instance of each (polarisprofiler.md 1b).
+"""Workers that the instance table names more than once, and the last instance of each.
 
 The file is read once, for a short record of every instance: a 128-bit key in place of the 60 characters of its worker's
 name (two of 20 million names share one with a chance below 1e-23), and what orders the instances of one worker.

@@ -1,6 +1,6 @@
 """A stratified sample of a dataset, kept as a dataset of its own.
 
-Source: polarisprofiler.md 1a (the paper's Table I): n_k = round(N_k / N * rows) per value of the column.
+Source: PolarisProfiler, Table I: n_k = round(N_k / N * rows) per value of the column.
 Ours differs: the sizes are those of the largest remainder, so that they add up to `rows` (rounding each by itself gave
 the paper 100,001). The draw inside a stratum is by a seeded hash of the row, and only finished rows are drawn from.
 """
