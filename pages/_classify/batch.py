@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -12,7 +11,7 @@ from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from workprof.background import TaskView
-from workprof.charts.classify import answers_table
+from workprof.charts.classify import Batch, answers_table
 from workprof.charts.text import counted, markdown_text
 from workprof.formats.new_jobs import read_new_jobs
 from workprof.inputs import Spooled, discard, spool_upload
@@ -23,16 +22,6 @@ WORK = "work_batch"
 LARGEST_MB = 200
 PART_ROWS = 2_000
 MOST_NAMED = 12
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Answers for a file: of which forecaster and upload, the table, the columns that were not used."""
-
-    of: tuple[str, str]
-    name: str
-    table: pd.DataFrame
-    unknown: tuple[str, ...]
 
 
 def batch(view: View) -> None:

@@ -9,7 +9,7 @@ from workprof.charts.classify.naming import PUBLISHED, Naming
 from workprof.charts.classify.split_words import SPLIT_NAMES
 from workprof.charts.classify.splits import split_bars
 from workprof.charts.classify.table_five import class_table, table_five
-from workprof.charts.classify.tables import answers_table, forecaster_card, past_jobs_table
+from workprof.charts.classify.tables import Batch, answers_table, forecaster_card, past_jobs_table
 from workprof.charts.classify.top_three import answer_sentence, top_three
 from workprof.charts.classify.waterfall import additivity, waterfall
 
@@ -17,6 +17,7 @@ __all__ = [
     "PUBLISHED",
     "SHOWN_AS",
     "SPLIT_NAMES",
+    "Batch",
     "Naming",
     "additivity",
     "answer_sentence",

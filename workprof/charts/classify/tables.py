@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,16 @@ from workprof.records import to_json
 from workprof.store.reports import Dataset
 
 PERCENT = 100
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Answers for a file: of which forecaster and upload, the table, the columns that were not used."""
+
+    of: tuple[str, str]
+    name: str
+    table: pd.DataFrame
+    unknown: tuple[str, ...]
 
 
 def answers_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
