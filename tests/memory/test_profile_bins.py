@@ -115,7 +115,7 @@ def test_without_a_use_of_memory_the_column_is_named():
 
 
 def test_outliers_and_tasks_are_no_profile():
-    with pytest.raises(SettingsError, match="outliers are no profile"):
+    with pytest.raises(SettingsError, match="profile is -1"):
         ProfileBinSettings(-1)
     with pytest.raises(SettingsError, match="leave the task 'sort' out"):
         ProfileBinSettings(0, BinSettings(task="sort"))

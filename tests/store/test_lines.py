@@ -10,7 +10,7 @@ import pytest
 from workprof.errors import TraceError, WorkprofError
 from workprof.settings import Settings
 from workprof.store.accounts import BLANK, DOUBTFUL_BREAKS, LOST, PLAIN_QUOTES, QUOTED_BREAKS
-from workprof.store.lines import CHUNK_BYTES, MOST_CELL_LINES, count_lines, lines_of_plain_quotes
+from workprof.store.lines import CHUNK_BYTES, MOST_CELL_LINES, count_lines, filled_lines, lines_of_plain_quotes
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.units import GIB, MIB
@@ -237,3 +237,12 @@ def test_every_line_is_accounted_for_in_200_files(one_store, tmp_path):
 @pytest.mark.soak
 def test_every_line_is_accounted_for_in_5000_files(one_store, tmp_path):
     every_line_is_accounted_for(one_store, tmp_path, 5000)
+
+
+@pytest.mark.parametrize("any_end", [False, True])
+def test_a_line_that_is_longer_than_a_piece_counts_once(tmp_path, any_end):
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"a\n" + b"x" * 3_000_000 + b"\n  \n" + b"b")
+    assert filled_lines(path, any_end=any_end) == 3
+    path.write_bytes(b"\r".join([b"y" * 700_000] * 4))
+    assert filled_lines(path, any_end=True) == 4

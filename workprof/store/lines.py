@@ -178,9 +178,12 @@ def filled_lines(path: Path, *, any_end: bool = False) -> int:
         path: a plain text.
         any_end: a carriage return alone ends a line too.
     """
-    found = 0
+    found, open_is_filled = 0, False
     for text in _pieces(path, b"\n"):
-        found += sum(map(bool, map(bytes.strip, ANY_LINE_END.split(text) if any_end else text.split(b"\n"))))
+        first, *others = ANY_LINE_END.split(text) if any_end else text.split(b"\n")
+        begun = bool(first.strip()) and not open_is_filled  # a line that is longer than a piece counts once
+        found += begun + sum(map(bool, map(bytes.strip, others)))
+        open_is_filled = bool(others[-1].strip()) if others else open_is_filled or begun
     return found
 
 
