@@ -130,6 +130,7 @@ def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitor
     second.page.goto(link)
     second.settle()
     numbers = "[data-testid=stMetricValue]"
+    second.page.locator(numbers).last.wait_for()
     assert second.page.locator(numbers).all_inner_texts() == first.page.locator(numbers).all_inner_texts()
     assert second.page.get_by_role("tab", name="Sizes").get_attribute("aria-selected") == "true"
 
