@@ -1,6 +1,7 @@
 """Classify: page, library, command, CSV files and report say the same of jobs, old and new, and of the classifier."""
 
 import math
+import time
 
 import pandas as pd
 import pytest
@@ -98,6 +99,9 @@ def test_many_new_jobs(jobs, file):
     def act(test):
         test.file_uploader(key="classify_upload").upload("new.csv", file.read_bytes(), "text/csv").run()
         test.button(key="classify_start").click().run()
+        while any("1 job running" in item.value for item in test.markdown):  # it goes on beside the page
+            time.sleep(0.5)
+            test.run()
 
     page = jobs.page("classify", "jobs", classify_tab="Batch", act=act)
     table = page.csv("classified-jobs.csv")
