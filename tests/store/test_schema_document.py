@@ -40,7 +40,7 @@ def test_every_column_in_order_with_unit_source_and_description(trace):
     assert by_name["workload"]["source"] is None  # made of the file's name
     assert by_name["mood ü"]["unit"] is None
     assert "Planted truth" in by_name["truth_profile"]["description"]
-    assert "mood ü" in trace.schema_document("t")
+    assert trace.schema_document("t").isascii()  # so that no hidden character stands in it
 
 
 def test_it_is_exported_under_its_suffix(trace, tmp_path):
