@@ -61,7 +61,7 @@ def test_a_cancelled_ingest_leaves_the_old_datasets(tmp_path):
     assert reopened(settings, wanted) == {"kept"}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGTERM])
 def test_ctrl_c_ends_an_ingest_from_a_shell(forks, tmp_path, how):
     home, log = tmp_path / "home", tmp_path / "io" / "log"
     trace = write_trace(tmp_path / "large.csv", 400_000)
@@ -72,7 +72,7 @@ def test_ctrl_c_ends_an_ingest_from_a_shell(forks, tmp_path, how):
     status = forks.reap(pid)
     assert "Traceback" not in pipes[1].told()
     assert lines_of(log) == []
-    assert status == (130 if how == signal.SIGINT else -signal.SIGTERM)
+    assert status == (130 if how == signal.SIGINT else -signal.SIGTERM), pipes[1].told()
     assert reopened(settings_of(home), {}) == set()
     assert not [thread for thread in threading.enumerate() if thread.name == "workprof-query"]
 
