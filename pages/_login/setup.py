@@ -61,7 +61,7 @@ def login_setup() -> LoginSetup | None:
 
 def _providers(auth: Mapping[str, object]) -> tuple[str, ...]:
     if not (importlib.util.find_spec("authlib") and importlib.util.find_spec("httpx")):
-        raise SettingsError(f"a login is asked for, and its packages are missing: pip install authlib httpx. {HOW}")
+        raise SettingsError(f"WORKPROF_LOGIN needs packages that are missing: pip install authlib httpx. {HOW}")
     if len(str(auth.get("cookie_secret", ""))) < SHORTEST_SECRET:
         raise SettingsError(f"cookie_secret of [auth] has fewer than {SHORTEST_SECRET} characters. {HOW}")
     named = {

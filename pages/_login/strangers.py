@@ -47,8 +47,8 @@ class Strangers:
             await send(message)
 
         if scope["type"] == "websocket" and not from_own_page(headers := Headers(scope=scope)):
-            told = "a page of %.200r asked for a session of %.200r: refused (a proxy must pass the Host header on)"
-            _LOG.warning(told, headers.get("origin"), headers.get("host"))
+            refusal = "a page of %.200r requested a session of %.200r: refused (a proxy must pass the Host header on)"
+            _LOG.warning(refusal, headers.get("origin"), headers.get("host"))
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})  # answered with status 403
             return
         await self._app(scope, receive, answer)
