@@ -14,6 +14,7 @@ from workprof.core.question import Question
 from workprof.errors import WrongKind
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
+from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
 from workprof.steps import Request, Step, perform
@@ -176,20 +177,34 @@ class Asking:
 class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BINS)`
     """A question of the workbench: `bench.bins(dataset, settings)`, `bench.bins.cached(...)`, `bench.bins.start(...)`.
 
+    What a question needs of the workbench, each a function that takes (bench, dataset, settings, ...):
+
     Args:
         question: its declaration.
+        resolve: (bench, dataset, settings, **more) -> the settings with nothing left open: equal ones share a key.
+            `more` are the call's further keyword arguments, such as the name of a second dataset.
+        fit: (bench, dataset, settings, fit) -> the clustering whose labels are part of the result, None = of none;
+            without it, `question.rests_on_fit` tells: the one given, else the default one.
         frames: (bench, dataset, settings, fit, progress) -> a function that reads what the computation needs; without
-            it, the columns that every question of the kind reads and those that this one names.
-        resolve: (bench, dataset, settings) -> the settings with nothing left open: equal ones share a key.
+            it, the columns that every question of the kind reads and those that this one names. `progress` is None
+            where the computation is started in a child process: what it rests on is not computed first then, and
+            what lacks it refuses here (NotEnoughData).
+        by_products: (bench, dataset, settings) -> (step, settings) of each further record that it keeps.
+        shortcut: (bench, dataset, settings, progress) -> the result where it takes no computation to speak of, or None.
     """
 
     def __init__(
         self,
         question: Question[S, R],
+        *,
+        resolve: Callable[..., S] | None = None,
+        fit: Callable[..., Any] | None = None,
         frames: Callable[..., Frames] | None = None,
-        resolve: Callable[[Any, Dataset, S], S] | None = None,
+        by_products: Callable[..., Extras] | None = None,
+        shortcut: Callable[..., R | None] | None = None,
     ) -> None:
-        self.question, self.frames, self.resolve = question, frames, resolve
+        self.question, self.resolve, self.fit, self.frames = question, resolve, fit, frames
+        self.by_products, self.shortcut = by_products, shortcut
 
     def __get__(self, bench: Any, _: object = None) -> Bound[S, R]:
         return Bound(bench, self)
@@ -203,7 +218,13 @@ class Bound(Generic[S, R]):
     declared: ask[S, R]
 
     def __call__(
-        self, dataset: str, settings: S | None = None, progress: Progress = silent, *, fit: object | None = None
+        self,
+        dataset: str,
+        settings: S | None = None,
+        progress: Progress = silent,
+        *,
+        fit: object | None = None,
+        **more: Any,
     ) -> R:
         """Return the result: cached, or computed here and now.
 
@@ -212,36 +233,66 @@ class Bound(Generic[S, R]):
             settings: None = the defaults.
             progress: told what is done.
             fit: settings of the clustering that the question rests on, where it does; None = the default one.
+            more: what settles settings that are left open, where the question takes such.
 
         Raises:
             WrongKind: when the dataset holds something else than the question is about.
         """
-        request, frames = self._request(dataset, settings, fit, progress)
-        result: R = self.bench._blocking(request, self.declared.question.result, frames, progress)
+        asked = self._resolved(dataset, settings, fit, more)
+        if self.declared.shortcut is not None:
+            quick = self.declared.shortcut(self.bench, *asked[:2], progress)
+            if quick is not None:
+                return quick
+        result: R = self.bench._blocking(
+            self._request(*asked), self.declared.question.result, self._frames(*asked, progress), progress
+        )
         return result
 
-    def cached(self, dataset: str, settings: S | None = None, *, fit: object | None = None) -> Answer[R]:
+    def cached(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> Answer[R]:
         """Return the cached result if there is one, and the job that makes it, without computing anything."""
-        key = self._request(dataset, settings, fit, silent)[0].key
+        key = self._request(*self._resolved(dataset, settings, fit, more)).key
         return Answer(key, self.bench._cache.get(key, self.declared.question.result), self.bench._jobs.view(key))
 
-    def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None) -> JobView:
-        """Start the computation in a child process, or join the one that runs."""
-        view: JobView = self.bench._jobs.start(*self._request(dataset, settings, fit, silent))
+    def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> JobView:
+        """Start the computation in a child process, or join the one that runs.
+
+        Raises:
+            NotEnoughData: when what it rests on is not there yet.
+        """
+        asked = self._resolved(dataset, settings, fit, more)
+        view: JobView = self.bench._jobs.start(self._request(*asked), self._frames(*asked, None))
         return view
 
-    def _request(
-        self, dataset: str, settings: S | None, fit: object | None, progress: Progress
-    ) -> tuple[Request, Frames]:
-        question, bench = self.declared.question, self.bench
+    def key(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> str:
+        """Return the key of the result in the cache."""
+        return self._request(*self._resolved(dataset, settings, fit, more)).key
+
+    def _resolved(
+        self, dataset: str, settings: S | None, fit: object | None, more: Mapping[str, Any]
+    ) -> tuple[Dataset, S, Any]:
+        """Return the dataset, the settings and the clustering with nothing left open."""
+        declared, bench = self.declared, self.bench
         entry = bench.dataset(dataset)
-        chosen = question.default() if settings is None else question.without_ignored(settings)
-        if self.declared.resolve is not None:
-            chosen = self.declared.resolve(bench, entry, chosen)
-        step = question.step
-        if question.rests_on_fit:
-            step = replace(step, name=f"{step.name}[{bench.fit_key(entry, fit)}]")
-        request = bench._request(step, entry, chosen)
+        refuse_other_kind(entry, KINDS.get(declared.question.name.partition(".")[0], JOBS))
+        chosen = declared.question.default() if settings is None else declared.question.without_ignored(settings)
+        if declared.resolve is not None:
+            chosen = declared.resolve(bench, entry, chosen, **more)
+        elif more:
+            raise TypeError(f"{declared.question.call}() takes no {', '.join(more)}")
+        if declared.fit is not None:
+            return entry, chosen, declared.fit(bench, entry, chosen, fit)
+        return entry, chosen, (fit or ProfileSettings()) if declared.question.rests_on_fit else None
+
+    def _request(self, entry: Dataset, settings: S, fit: Any) -> Request:
+        step, by_products = self.declared.question.step, self.declared.by_products
+        if fit is not None:  # the labels are part of the result, so their key is part of this one's
+            step = replace(step, name=f"{step.name}[{self.bench.fit_key(entry, fit)}]")
+        extras = by_products(self.bench, entry, settings) if by_products is not None else ()
+        request: Request = self.bench._request(step, entry, settings, extras)
+        return request
+
+    def _frames(self, entry: Dataset, settings: S, fit: Any, progress: Progress | None) -> Frames:
         if self.declared.frames is not None:
-            return request, self.declared.frames(bench, entry, chosen, fit, progress)
-        return request, bench.frames_of(entry, question.reads(chosen))
+            return self.declared.frames(self.bench, entry, settings, fit, progress)
+        frames: Frames = self.bench.frames_of(entry, self.declared.question.reads(settings))
+        return frames

@@ -14,19 +14,19 @@ from workprof.memory import questions
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.profiles.settings import ProfileSettings
-from workprof.progress import Progress
+from workprof.progress import Progress, silent
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames, ask
 from workprof.workbench.profiles import ProfileQuestions
 
 
 def _with_profiles(
-    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress
+    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings, progress: Progress | None
 ) -> Frames:
     """Return a function that finds the profiles where they are not cached, and reads what sizing needs with them."""
 
     def read() -> Mapping[str, pd.DataFrame]:
-        found = bench.profiles(entry.hash, fit, progress)
+        found = bench.profiles(entry.hash, fit, progress or silent)
         labels = pd.Series(found.labels, index=found.row_ids)
         jobs = bench.frames_of(entry, questions.BINS.reads(settings.bins))()["jobs"]
         return {"jobs": jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})}
