@@ -32,7 +32,7 @@ KEYS = {"t": ("job_name", "task_name"), "g": ("inst_id",), "m": ("machine",), "x
 NAMES = {"t": "pai_task_table", "g": "pai_group_tag_table", "m": "pai_machine_spec", "x": "pai_machine_metric"}
 
 
-def join(cursor: duckdb.DuckDBPyConnection, stage: Stage, tables: Mapping[str, RawTable], progress: Progress) -> Joined:
+def join_workers(cursor: duckdb.DuckDBPyConnection, stage: Stage, tables: Mapping[str, RawTable], progress: Progress) -> Joined:
     """Stage the joined rows and return what every step did to them."""
     workers = repeated_workers.find(cursor, tables["pai_instance_table"], progress)
     sides = [letter for letter in KEYS if NAMES[letter] in tables]

@@ -27,7 +27,7 @@ CROSS = Span(0.40, 0.85, "joining instances and sensors on inst_id")
 SOURCES = ("pai_job_table", "pai_task_table", "pai_group_tag_table", "pai_instance_table", "pai_sensor_table")
 
 
-def join(cursor: duckdb.DuckDBPyConnection, stage: Stage, tables: Mapping[str, RawTable], progress: Progress) -> Joined:
+def join_as_published(cursor: duckdb.DuckDBPyConnection, stage: Stage, tables: Mapping[str, RawTable], progress: Progress) -> Joined:
     """Stage the cross-joined rows and return what steps A to E did."""
     for name in SOURCES[:3]:
         cursor.execute(f"CREATE TEMP TABLE raw_{name} AS SELECT * FROM {tables[name].sql}")

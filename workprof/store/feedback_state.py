@@ -21,7 +21,7 @@ from workprof.store.stored_documents import Unreadable, stored
 
 Record = TypeVar("Record")
 
-STATEMENTS = (
+FEEDBACK_TABLES = (
     """
     CREATE TABLE IF NOT EXISTS feedback_state (
         dataset VARCHAR NOT NULL,   -- hash
@@ -140,10 +140,10 @@ class FeedbackTables:
     def forget_feedback(self, dataset: str, settings: str = "") -> None:
         """Forget one loop of a dataset, or all of them."""
         with self._database.writing(), self._database.transaction() as cursor:
-            forget(cursor, dataset, settings)
+            forget_feedback(cursor, dataset, settings)
 
 
-def forget(cursor: duckdb.DuckDBPyConnection, dataset: str, settings: str = "") -> None:
+def forget_feedback(cursor: duckdb.DuckDBPyConnection, dataset: str, settings: str = "") -> None:
     """Forget one loop of a dataset, or all of them, inside a transaction of the caller."""
     for table in ("feedback_state", "feedback_jobs"):
         cursor.execute(
@@ -187,7 +187,7 @@ def _read(row: tuple[Any, ...], cls: type[Record]) -> Record:
 def _has_tables(cursor: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether the tables are there: a read-only home of an earlier version has none."""
     query = "SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('feedback_state', 'feedback_jobs')"
-    return bool(_one(cursor, query)[0] == len(STATEMENTS))
+    return bool(_one(cursor, query)[0] == len(FEEDBACK_TABLES))
 
 
 def _one(cursor: duckdb.DuckDBPyConnection, query: str, *parameters: object) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from workprof.store.reports import Column
 from workprof.store.running import Span, run_watched
 
 GROUP = Span(0.80, 0.85, "summing up")
-KEYS = {"task": ("job_name", "task_name"), "job": ("job_name",)}
+GRAIN_KEYS = {"task": ("job_name", "task_name"), "job": ("job_name",)}
 REQUESTED = ("requested_cpu_percent", "requested_gpu_percent", "requested_memory_bytes")
 SHARED = ("user", "group", "workload", "gpu_type")
 
@@ -38,7 +38,7 @@ def aggregate(
     instances = f"{stage.rows}_instances"
     cursor.execute(f"ALTER TABLE {quoted(stage.rows)} RENAME TO {quoted(instances)}")
     outputs = _outputs(plan, grain)
-    keys = ", ".join(KEYS[grain])
+    keys = ", ".join(GRAIN_KEYS[grain])
     items = ", ".join(f"{output.sql} AS {quoted(output.column.name)}" for output in outputs)
     source = quoted(instances) if grain == "task" else _with_job_starts(instances, tables)
     run_watched(
@@ -65,7 +65,7 @@ def _with_job_starts(instances: str, tables: Mapping[str, RawTable]) -> str:
 def _outputs(plan: Plan, grain: str) -> tuple[Output, ...]:
     sources = {column.name: column.source for column in plan.columns}
     sums = (*REQUESTED, *USAGE_FIELDS)
-    texts = {name: f"any_value({name})" for name in KEYS[grain]}
+    texts = {name: f"any_value({name})" for name in GRAIN_KEYS[grain]}
     texts |= {name: f"min({quoted(name)})" for name in SHARED}
     texts["status"] = f"coalesce(min(status) FILTER (WHERE NOT {FINISHED}), min(status))"
     numbers = {

@@ -13,7 +13,7 @@ from workprof.store.stored_documents import Unreadable, stored
 
 Record = TypeVar("Record")
 
-STATEMENTS = (
+SCENARIO_TABLES = (
     """
     CREATE TABLE IF NOT EXISTS scenarios (
         dataset VARCHAR NOT NULL,   -- hash
@@ -60,7 +60,7 @@ class ScenarioTables:
             cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
 
 
-def forget(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
+def forget_scenarios(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
     """Forget the scenarios of a dataset, inside a transaction of the caller."""
     cursor.execute("DELETE FROM scenarios WHERE dataset = ?", [dataset])
 

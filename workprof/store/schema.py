@@ -32,8 +32,8 @@ STATEMENTS = (
         note VARCHAR NOT NULL
     )
     """,
-    *feedback_state.STATEMENTS,
-    *scenarios.STATEMENTS,
+    *feedback_state.FEEDBACK_TABLES,
+    *scenarios.SCENARIO_TABLES,
 )
 
 STAGE = "stage_"

@@ -34,7 +34,7 @@ def load(
     tables = opened(files, options.accept_loss, progress)
     faithful = options.join == "faithful"
     declared = FAITHFUL if faithful else CORRECTED
-    join = faithful_join.join if faithful else corrected_join.join
+    join = faithful_join.join_as_published if faithful else corrected_join.join_workers
     joined = join(cursor, stage, tables, progress)
     plan = joined.plan
     lost, of_lines = _balanced(cursor, tables, options)

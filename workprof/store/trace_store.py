@@ -132,8 +132,8 @@ class TraceStore(FeedbackTables, ScenarioTables):
             with self._database.transaction() as cursor:
                 entry = catalogue.entry(cursor, dataset)
                 cursor.execute("DELETE FROM catalogue WHERE hash = ?", [entry.dataset.hash])
-                feedback_state.forget(cursor, entry.dataset.hash)
-                scenarios.forget(cursor, entry.dataset.hash)
+                feedback_state.forget_feedback(cursor, entry.dataset.hash)
+                scenarios.forget_scenarios(cursor, entry.dataset.hash)
                 for table in (entry.table, entry.rejects):
                     cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
             self._sweep_rejects()
