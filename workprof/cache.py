@@ -22,22 +22,28 @@ from typing import TypeVar, cast
 
 from workprof.errors import SettingsError
 from workprof.records import Packed, digest, pack, unpack
-from workprof.store.disk import free_bytes, is_full, no_room, room_in
-from workprof.store.entry_files import (
+from workprof.store.entries import (
     ABOUT,
     ARRAYS,
     DOCUMENT,
+    EVERY,
+    PINNED,
     UNREADABLE,
     About,
+    InMemory,
+    ResultsInMemory,
     bytes_in_memory,
+    entries_of,
+    folder_bytes,
+    is_pinned,
     read_about,
     read_entry,
     read_packed,
+    remove_damaged,
+    trim,
     write_entry,
 )
-from workprof.store.entry_folders import EVERY, PINNED, entries_of, folder_bytes, is_pinned, remove_damaged, trim
-from workprof.store.private import FILE, make_folder
-from workprof.store.results_in_memory import InMemory, ResultsInMemory
+from workprof.store.home import FILE, free_bytes, is_full, make_folder, no_room, room_in
 
 __all__ = ["ABOUT", "ARRAYS", "DOCUMENT", "About", "KeptEntry", "ResultCache", "read_entry", "write_entry"]
 

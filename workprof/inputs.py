@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from workprof.errors import SettingsError, WorkprofError
-from workprof.store.disk import room_in
-from workprof.store.private import make_folder, open_private_bytes
+from workprof.store.home import make_folder, open_private_bytes, room_in
 from workprof.units import DAY_S, MIB
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zst")

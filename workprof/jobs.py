@@ -30,10 +30,8 @@ from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.errors import Cancelled, StepFailed, WorkprofError
 from workprof.records import digest
 from workprof.steps import ENTRIES, PASSED, REFUSED, Request, Step, main, write_request
-from workprof.store.disk import is_full, no_room
-from workprof.store.entry_files import UNREADABLE
-from workprof.store.passed_entries import Passed, from_line
-from workprof.store.private import make_folder, open_private_bytes
+from workprof.store.entries import UNREADABLE, Passed, from_line
+from workprof.store.home import is_full, make_folder, no_room, open_private_bytes
 
 LOG = logging.getLogger(__name__)
 SLOTS = 2

@@ -28,9 +28,8 @@ from workprof.parallel import loops_on
 from workprof.progress import Progress
 from workprof.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.settings import from_environment
-from workprof.store.disk import is_full, no_room
-from workprof.store.passed_entries import as_line
-from workprof.store.private import FILE, make_folder, write_private
+from workprof.store.entries import as_line
+from workprof.store.home import FILE, is_full, make_folder, no_room, write_private
 
 Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
 REQUEST = "request.json"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from workprof.charts.text import counted, markdown_text
-from workprof.store.feedback_state import FORGET_DAMAGED
+from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
 
 MOST_TOLD = 5

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.errors import NotEnoughData
-from workprof.store.entry_files import About
-from workprof.store.passed_entries import as_line
+from workprof.store.entries import About, as_line
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from workprof.errors import WorkprofError
 from workprof.formats import NAMES
 from workprof.records import Packed, unpack
 from workprof.settings import Settings
-from workprof.store.entry_files import CHECKED, _digest
+from workprof.store.entries import CHECKED, _digest
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.units import GIB

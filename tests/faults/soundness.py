@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 
 from workprof.cache import About, read_entry
+from workprof.store.catalogue import STATEMENTS
 from workprof.store.connection import quoted
-from workprof.store.schema import STATEMENTS
 from workprof.store.trace_store import TraceStore
 
 PATIENCE_S = 120

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from tests.faults.soundness import until
 from workprof.cache import About, ResultCache
 from workprof.records import digest
-from workprof.store.entry_files import ABOUT, ARRAYS, CHECK, CHECKED, DOCUMENT, UNREADABLE, _digest
-from workprof.store.passed_entries import as_line, from_line
+from workprof.store.entries import ABOUT, ARRAYS, CHECK, CHECKED, DOCUMENT, UNREADABLE, _digest, as_line, from_line
 
 KEY = "aaaa:settings:test.result:1"
 FLIPS = 150

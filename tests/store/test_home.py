@@ -14,8 +14,8 @@ import pytest
 
 from workprof.errors import HomeBusy, SettingsError
 from workprof.settings import Settings
+from workprof.store.catalogue import STATEMENTS
 from workprof.store.reports import IngestOptions
-from workprof.store.schema import STATEMENTS
 from workprof.store.trace_store import TraceStore
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from workprof.store.long_lines import MAX_LINE_BYTES, WINDOW, set_aside_long_lines
 from workprof.store.reports import FieldSource, IngestOptions
+from workprof.store.text_shape import MAX_LINE_BYTES, WINDOW, set_aside_long_lines
 from workprof.units import MIB
 
 MAPPING = {"job_name": FieldSource("job_name"), "duration_s": FieldSource("duration_s", "s")}

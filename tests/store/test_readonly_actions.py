@@ -23,7 +23,7 @@ from workprof.nodes.ranking import NodeScenario
 from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import Settings
-from workprof.store.feedback_state import FinishedTable
+from workprof.store.documents import FinishedTable
 from workprof.store.home import DATABASE
 from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.store.trace_store import TraceStore

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from workprof.cache import About
 from workprof.records import unpack
-from workprof.store.passed_entries import as_line, from_line
-from workprof.store.results_in_memory import InMemory, ResultsInMemory
+from workprof.store.entries import InMemory, ResultsInMemory, as_line, from_line
 
 
 @dataclass(frozen=True)

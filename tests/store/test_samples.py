@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workprof.errors import ColumnMissing, SettingsError
+from workprof.store.frames import shares
 from workprof.store.reports import IngestOptions
-from workprof.store.sample import shares
 
 PUBLISHED = {  # workload: (rows after the cross join, rows in the paper's sample)
     "bert": (10_940_142, 29_818),

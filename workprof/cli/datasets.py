@@ -12,9 +12,8 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, tell_open_home, warn
 from workprof.errors import SettingsError
-from workprof.store.outputs import checked_output
+from workprof.store.outputs import SUFFIX, checked_output
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport, lines_lost
-from workprof.store.schema_document import SUFFIX
 
 SUFFIXES = (".parquet", ".csv", SUFFIX)
 EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns)."

@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         _leave(DONE)
     except OSError as error:
-        from workprof.store.disk import is_full  # noqa: PLC0415  light until needed
+        from workprof.store.home import is_full  # noqa: PLC0415  light until needed
 
         if is_full(error):
             warn("workprof: no room for what was to be written; free some space, or write to another place")

@@ -1,4 +1,4 @@
-"""The catalogue: which datasets there are, what they are called and what their columns mean."""
+"""The catalogue: which datasets there are, what they are called and what their columns mean; its tables."""
 
 from __future__ import annotations
 
@@ -12,9 +12,57 @@ import duckdb
 
 from workprof.errors import DatasetUnknown, EntryDamaged, SettingsError
 from workprof.records import pack
+from workprof.store import documents
+from workprof.store.connection import Database
+from workprof.store.documents import Unreadable, stored
 from workprof.store.reports import Column, Dataset, IngestReport
-from workprof.store.schema import REJECTS, ROWS
-from workprof.store.stored_documents import Unreadable, stored
+
+STATEMENTS = (
+    """
+    CREATE TABLE IF NOT EXISTS catalogue (
+        hash VARCHAR NOT NULL,      -- 32 hexadecimal digits of content and options
+        name VARCHAR NOT NULL,
+        kind VARCHAR NOT NULL,
+        format VARCHAR NOT NULL,
+        rows BIGINT NOT NULL,
+        finished_rows BIGINT NOT NULL,
+        created VARCHAR NOT NULL,   -- ISO 8601, UTC
+        mode VARCHAR NOT NULL,
+        origin VARCHAR NOT NULL,
+        input_bytes BIGINT NOT NULL,
+        columns VARCHAR NOT NULL,   -- JSON: stored columns
+        aliases VARCHAR NOT NULL,   -- JSON: further name -> column
+        report VARCHAR NOT NULL     -- JSON: IngestReport
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS notes (
+        clustering VARCHAR NOT NULL,
+        profile BIGINT NOT NULL,
+        name VARCHAR NOT NULL,
+        note VARCHAR NOT NULL
+    )
+    """,
+    *documents.FEEDBACK_TABLES,
+    *documents.SCENARIO_TABLES,
+)
+
+STAGE = "stage_"
+ROWS = "rows_"
+REJECTS = "rejects_"
+
+
+def create(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Create what is missing and drop what a killed ingest may have left."""
+    for statement in STATEMENTS:
+        cursor.execute(statement)
+    tables = {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    known = {hashed for (hashed,) in cursor.execute("SELECT hash FROM catalogue").fetchall()}
+    kept = {prefix + hashed for hashed in known for prefix in (ROWS, REJECTS)}
+    for name in tables:
+        if name.startswith((STAGE, ROWS, REJECTS)) and name not in kept:
+            cursor.execute(f'DROP TABLE "{name}"')
+
 
 HASH_DIGITS = 32
 SHORTEST_HASH = 8
@@ -265,3 +313,37 @@ def _unknown(asked: str, known: Sequence[Dataset], found: Sequence[Dataset]) -> 
             )
     there = ", ".join(dataset.name for dataset in known) or "none yet: `workprof ingest FILE` loads one"
     return DatasetUnknown(f"no dataset {asked!r}; there are: {there}")
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What the catalogue held, and how many commits there had been before it was read."""
+
+    commits: int
+    entries: tuple[Entry, ...]
+
+
+class Known:
+    """The entries of an open home's catalogue; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._last: _Reading | None = None
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return every entry, newest first."""
+        last, commits = self._last, self._database.commits
+        if last is None or last.commits != commits:
+            with self._database.cursor() as cursor:
+                last = self._last = _Reading(commits, whole_entries(cursor))
+        return last.entries
+
+    def entry(self, name_or_hash: str) -> Entry:
+        """Return the entry of that name, that hash or at least eight first characters of it; it may be damaged.
+
+        Raises:
+            DatasetUnknown: names what there is.
+        """
+        entries = self.entries()
+        found = chosen(tuple(entry.dataset for entry in entries), name_or_hash)
+        return next(entry for entry in entries if entry.dataset is found)

@@ -18,9 +18,7 @@ import duckdb
 from workprof.errors import SettingsError, WorkprofError
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
-from workprof.store.disk import free_bytes, is_full, no_room, room_in
-from workprof.store.home import Home, busy
-from workprof.store.private import narrow
+from workprof.store.home import Home, busy, free_bytes, is_full, narrow, no_room, room_in
 from workprof.units import GIB
 
 WAIT_FOR_WRITER_S = 0.2

@@ -16,10 +16,9 @@ from pathlib import Path
 from workprof.errors import TraceError
 from workprof.progress import Progress
 from workprof.records import canonical_json
-from workprof.store.compression import head_of, is_packed
 from workprof.store.reports import IngestOptions
 from workprof.store.running import POLL_S, Span
-from workprof.store.spool import Spooled
+from workprof.store.spool import Spooled, head_of, is_packed
 from workprof.units import MIB, format_bytes
 
 HASH_DIGITS = 32

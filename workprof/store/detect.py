@@ -1,22 +1,23 @@
-"""Which format files have: by their names for the raw PAI tables, by their columns for the others."""
+"""Which format files have, by name or by columns, and the role of each file that one ingest names."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workprof.errors import TraceError
-from workprof.formats import FORMATS, NAMES, TABLES, generic
-from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS
+from workprof.errors import SettingsError, TraceError
+from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic
+from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, WIDE
 from workprof.formats.telemetry import sniffed
-from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
 from workprof.store.json_rows import first_objects, is_json
-from workprof.store.spool import checked_input
-from workprof.store.table_files import looks_like_tables
+from workprof.store.raw_tables import looks_like_tables, required_tables
+from workprof.store.reports import GRAINS, JOINS, IngestOptions
+from workprof.store.spool import PARQUET_MAGIC, checked_input, head_of, plain_head
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
 
@@ -39,8 +40,8 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     if measured:
         return measured
     found = set(column_names(checked_input(paths[0]), delimiter, encoding))
-    for name, declared in FORMATS.items():
-        if declared.signature and set(declared.signature) <= found:
+    for name, known in FORMATS.items():
+        if known.signature and set(known.signature) <= found:
             return name
     if found:
         return generic.FORMAT.name
@@ -94,3 +95,70 @@ def as_utf8(head: bytes, encoding: str, name: str) -> bytes:
         return head.decode(encoding, errors="ignore").removeprefix("\ufeff").encode(errors="replace")
     except (LookupError, ValueError) as error:
         raise TraceError(f"{name}: encoding {encoding!r} is not known; use utf-8, utf-16 or latin-1") from error
+
+
+@dataclass(frozen=True)
+class NamedFiles:
+    """The files of one ingest, the role of each, and the format they are read as.
+
+    Attributes:
+        stem: from which the dataset's name is made.
+        origin: the names as given, for people.
+    """
+
+    format: str
+    paths: tuple[Path, ...]
+    roles: tuple[str, ...]
+    stem: str
+    origin: str
+
+
+def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
+    """Return the files of an ingest, checked.
+
+    Raises:
+        TraceError: when a file is not there or cannot be read, or there are several that do not belong together.
+        SettingsError: for an unknown format, and for an option of another format.
+    """
+    if not paths:
+        raise TraceError("no file is named; give the path of a trace")
+    if options.format not in (AUTO, *NAMES):
+        raise SettingsError(f"format {options.format!r} is not known; use {AUTO} or one of {', '.join(NAMES)}")
+    for path in paths:
+        if not path.is_dir():
+            checked_input(path)
+    chosen = options.format if options.format != AUTO else detect(paths, options.delimiter, options.encoding)
+    if chosen == TABLES:
+        return _tables(paths)
+    if len(paths) > 1:
+        raise several_files(paths)
+    _refuse_options_of_others(chosen, options)
+    first = paths[0].resolve() if paths[0].is_dir() else paths[0]
+    stem = first.name.split(".")[0]
+    named_after = chosen not in MEASUREMENTS and declared(chosen).from_stem
+    return NamedFiles(chosen, (checked_input(paths[0]),), (stem if named_after else "",), stem, first.name)
+
+
+def _tables(paths: Sequence[Path]) -> NamedFiles:
+    found = dict(sorted(required_tables(paths).items()))  # however they are packed or listed, one order for the hash
+    for path in found.values():
+        checked_input(path)
+    stem = paths[0].resolve().name if paths[0].is_dir() else TABLES
+    return NamedFiles(
+        TABLES, tuple(found.values()), tuple(found), stem, ", ".join(path.name for path in found.values())
+    )
+
+
+def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:
+    """Refuse what a format cannot do, rather than load it under a name that promises it ('faithful')."""
+    if options.mapping and chosen not in (generic.FORMAT.name, WIDE):
+        raise SettingsError(
+            f"a mapping belongs to formats generic (jobs) and {WIDE} (counters by the second), not {chosen}; add "
+            f"--format {generic.FORMAT.name}, or leave the mapping out"
+        )
+    for option, value, default in (("join", options.join, JOINS[0]), ("grain", options.grain, GRAINS[0])):
+        if value != default:
+            raise SettingsError(
+                f"{option} {value!r} belongs to format {TABLES}, which joins tables; a file of format {chosen} is "
+                f"one table: leave {option} at {default!r}"
+            )

@@ -1,17 +1,128 @@
-"""The home folder: what lies where, who holds it, and what a killed process left there."""
+"""The home folder: what lies where, who holds it, who may read it, and what is said when its disk is full."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shlex
 import shutil
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from workprof.errors import HomeBusy, SettingsError, WorkprofError
-from workprof.store.disk import is_full, no_room
-from workprof.store.private import advice, make_folder, open_private
+from workprof.errors import DiskFull, HomeBusy, SettingsError, WorkprofError
+from workprof.units import format_bytes
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""No space, no quota, and a file longer than this process may write."""
+
+WORDS = tuple(os.strerror(number) for number in FULL)
+"""How DuckDB tells the same: it passes on what the operating system says."""
+
+
+def is_full(error: BaseException) -> bool:
+    """Tell whether an error of Python's or DuckDB's says that there was no room to write."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno in FULL
+    return any(words in str(error) for words in WORDS)
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the free bytes of the disk that a folder is (or would be) on."""
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    return shutil.disk_usage(place).free
+
+
+def no_room(folder: Path, what: str, instead: str = "give another home with --home or WORKPROF_HOME") -> DiskFull:
+    """Return the refusal of something that found no room: what, how much is free, what to do."""
+    free = format_bytes(free_bytes(folder))
+    return DiskFull(f"{what}: no room on the disk of {folder} ({free} free); free some space, or {instead}")
+
+
+@contextlib.contextmanager
+def room_in(folder: Path, what: str) -> Iterator[None]:
+    """Turn the error of a full disk into a refusal; every other error passes.
+
+    Args:
+        folder: that the body writes into.
+        what: became of the work, such as 'x.csv was not loaded'.
+
+    Raises:
+        DiskFull: says what, how much is free and what to do.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, DiskFull) or not is_full(error):
+            raise
+        raise no_room(folder, what) from error
+
+
+FOLDER, FILE = 0o700, 0o600
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_folder(path: Path, *, fresh: bool = False) -> None:
+    """Make a folder that its owner alone can enter; the ones above it are made as usual, one that is there is kept.
+
+    Raises:
+        FileExistsError: when something is there already and must not be (`fresh`), or is no folder.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(FOLDER)
+    except FileExistsError:
+        if fresh or not path.is_dir():
+            raise
+    else:
+        path.chmod(FOLDER)
+
+
+def open_private(path: Path, mode: str, *, newline: str | None = None, errors: str | None = None) -> IO[str]:
+    """Open a text file (UTF-8) to write; a new one is its owner's alone."""
+    return open(path, mode, encoding="utf-8", newline=newline, errors=errors, opener=_opener)
+
+
+def open_private_bytes(path: Path) -> IO[bytes]:
+    """Open a file of bytes to write; a new one is its owner's alone."""
+    return open(path, "wb", opener=_opener)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a text file that is its owner's alone."""
+    with open_private(path, "w") as stream:
+        stream.write(text)
+
+
+def narrow(path: Path) -> None:
+    """Take a file that another library wrote from everybody but its owner; nothing where there is none."""
+    with contextlib.suppress(OSError):  # not there, or not ours: then it is told (see `advice`)
+        path.chmod(FILE)
+
+
+def advice(folder: Path, more: Iterable[Path]) -> str:
+    """Return how to close a folder that others can look into, or whose parts they could; '' where nobody can."""
+    found = []
+    for path in (folder, *more):
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if mode & OTHERS:
+                found.append(f"{path.name if path != folder else 'its folder'} {mode:04o}")
+    if os.name != "posix" or not found:
+        return ""
+    return (
+        f"home {folder} is open to other users of this machine ({', '.join(found)}); to close it: "
+        f"chmod -R go-rwx {shlex.quote(str(folder))}"
+    )
+
+
+def _opener(name: str, flags: int) -> int:
+    return os.open(name, flags, FILE)
+
 
 try:
     import fcntl

@@ -20,15 +20,15 @@ from workprof.errors import Cancelled, TraceError
 from workprof.formats import MEASUREMENTS, TABLES, declared
 from workprof.progress import Progress
 from workprof.store import catalogue, measurements, one_file, rejects, tables
+from workprof.store.catalogue import REJECTS, ROWS, STAGE
 from workprof.store.connection import Database, quoted
 from workprof.store.content_hash import ContentHash, salt_of
-from workprof.store.disk import room_in
+from workprof.store.detect import NamedFiles, named_files
+from workprof.store.home import room_in
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.named_files import NamedFiles, named_files
 from workprof.store.parquet_bounds import refuse_long_texts, refuse_promises
 from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport, lines_lost
 from workprof.store.running import Span
-from workprof.store.schema import REJECTS, ROWS, STAGE
 from workprof.store.spool import Spooled, TextOptions, spool
 
 LAYOUT_VERSION = 1

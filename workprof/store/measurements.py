@@ -13,8 +13,8 @@ from workprof.formats.measured import BENCHMARKS, Check, Measured, RejectedLine
 from workprof.store import rejects
 from workprof.store.compile import FINISHED, FLAGS, RESERVED
 from workprof.store.connection import quoted
+from workprof.store.detect import NamedFiles
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.named_files import NamedFiles
 from workprof.store.reports import Column, IngestOptions
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import unique_names

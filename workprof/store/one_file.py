@@ -17,11 +17,10 @@ from workprof.store import checks, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan
-from workprof.store.compression import plain_head
 from workprof.store.connection import quoted, text
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.mapping import rules_for
+from workprof.store.mapping import guessed_mapping, rules_for
 from workprof.store.relation import (
     TIMESTAMP,
     CsvDialect,
@@ -35,8 +34,7 @@ from workprof.store.relation import (
 from workprof.store.reports import Check, IngestOptions
 from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_units
 from workprof.store.running import Span, run_watched
-from workprof.store.spool import Spooled
-from workprof.store.suggest import guessed_mapping
+from workprof.store.spool import Spooled, plain_head
 from workprof.store.text_shape import HEAD_BYTES, TextShape, decoded_head, text_shape
 
 LINES = Span(0.3, 0.33, "counting lines")

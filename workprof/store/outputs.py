@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import shutil
 import tempfile
@@ -12,7 +13,50 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from workprof.errors import SettingsError, WorkprofError
-from workprof.store.disk import is_full, no_room
+from workprof.formats.fields import DESCRIPTIONS, FIELDS
+from workprof.spreadsheets import spreadsheet_text
+from workprof.store.catalogue import Entry
+from workprof.store.connection import Database, quoted, text
+from workprof.store.home import is_full, no_room, room_in
+from workprof.store.rejects import safe_cell
+from workprof.store.reports import Column, Dataset
+
+SUFFIX = ".schema.json"
+KEPT = "Kept from the trace as it is; the trace's own documentation says what it means."
+PLANTED = "Planted truth of a synthetic trace: for scoring, no method sees it."
+
+
+def schema_document(dataset: Dataset, columns: Sequence[Column]) -> str:
+    """Return JSON: the dataset, then name, type, unit, source column and description of every column, in order.
+
+    `type` is DuckDB's; `unit` is null where there is none, `source` null where the column was made while loading (from
+    the file's name, or from other columns).
+    """
+    document = {
+        "dataset": dataset.name,
+        "hash": dataset.hash,
+        "kind": dataset.kind,
+        "format": dataset.format,
+        "join": dataset.mode,
+        "rows": dataset.rows,
+        "origin": dataset.origin,
+        "columns": [_described(column) for column in columns],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _described(column: Column) -> dict[str, str | None]:
+    description = PLANTED if column.truth else KEPT
+    if column.name in FIELDS and not column.truth:
+        description = DESCRIPTIONS[column.name]
+    return {
+        "name": column.name,
+        "type": column.type,
+        "unit": column.unit or None,
+        "source": column.source or None,
+        "description": description,
+    }
+
 
 try:
     import fcntl
@@ -135,3 +179,42 @@ def _refusal(path: Path, folder: Path, named: str, error: OSError, kept: str = "
     if is_full(error):
         return no_room(folder, f"{path} was not written;{more}".removesuffix(";"), ANOTHER)
     return SettingsError(f"{named} ({error.strerror or error});{more} {ANOTHER}")
+
+
+WRITERS = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER"}
+
+
+def export(database: Database, entry: Entry, path: Path) -> int:
+    """Write every row, or what the columns mean (FILE.schema.json), and return the dataset's rows.
+
+    DuckDB writes inside the home (it may nowhere else); the file is then moved beside its place and renamed into it.
+
+    Raises:
+        SettingsError: for another suffix, or a place where no file can be written.
+        DiskFull: when there is no room, in the home or at the place.
+    """
+    checked_output(path, (*WRITERS, SUFFIX), option="the file")
+    suffix, schema = path.suffix.lower(), path.name.lower().endswith(SUFFIX)
+    token = uuid.uuid4().hex
+    with database.home.spool_folder(f"export-{token}") as folder, database.cursor() as cursor:
+        inside = folder / f"dataset{suffix}"
+        with room_in(database.home.folder, f"{path} was not written"):
+            if schema:
+                inside.write_text(schema_document(entry.dataset, entry.columns), encoding="utf-8")
+            else:
+                select = _select(entry, suffix == ".csv")
+                cursor.execute(f"COPY ({select}) TO {text(str(inside))} ({WRITERS[suffix]})").fetchall()
+        with whole(path.parent, path) as aside:
+            shutil.move(inside, aside / path.name)
+    return entry.dataset.rows
+
+
+def _select(entry: Entry, csv: bool) -> str:
+    items = [_csv_item(column) if csv else quoted(column.name) for column in entry.columns]
+    return f"SELECT {', '.join(items)} FROM {quoted(entry.table)}"
+
+
+def _csv_item(column: Column) -> str:
+    """Return the SQL of a column whose header and texts no spreadsheet takes for formulas."""
+    cell = quoted(column.name) if column.numeric else safe_cell(column.name)
+    return f"{cell} AS {quoted(spreadsheet_text(column.name))}"

@@ -11,11 +11,10 @@ import pyarrow.parquet as pq
 
 from workprof.errors import TraceError
 from workprof.progress import Progress
-from workprof.store.compression import most_bytes
 from workprof.store.connection import quoted
 from workprof.store.relation import opened, parquet_relation
 from workprof.store.running import Span, run_watched
-from workprof.store.spool import Spooled
+from workprof.store.spool import Spooled, most_bytes
 from workprof.units import format_bytes
 
 BYTES_OF_A_VALUE = 8

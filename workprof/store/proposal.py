@@ -10,18 +10,16 @@ import pyarrow.parquet as pq
 
 from workprof.formats import generic
 from workprof.progress import silent
-from workprof.store.compression import PARQUET_MAGIC, head_of, plain_head
 from workprof.store.connection import Database
 from workprof.store.detect import as_utf8
-from workprof.store.disk import room_in
+from workprof.store.home import room_in
 from workprof.store.json_rows import first_objects, is_json
-from workprof.store.mapping import missing_fields
+from workprof.store.mapping import guessed_mapping, missing_fields
 from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.relation import guessed_type, parquet_relation
 from workprof.store.reports import IngestOptions, Suggestion
 from workprof.store.running import Span
-from workprof.store.spool import Spooled, TextOptions, checked_input, spool
-from workprof.store.suggest import guessed_mapping
+from workprof.store.spool import PARQUET_MAGIC, Spooled, TextOptions, checked_input, head_of, plain_head, spool
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
 SHOWN_VALUES = 5

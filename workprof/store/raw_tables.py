@@ -1,8 +1,8 @@
-"""The raw PAI tables as DuckDB reads them, with the quirks of files that came out of a tar archive."""
+"""The raw PAI tables: their files, and how DuckDB reads them with the quirks of files out of a tar archive."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,17 +11,54 @@ import duckdb
 from workprof.errors import TraceError
 from workprof.formats.declare import TEXT, SourceColumn
 from workprof.formats.pai_sample import PAI_NULLS
-from workprof.formats.pai_tables import TABLES
+from workprof.formats.pai_tables import OPTIONAL, TABLES
 from workprof.progress import Progress
 from workprof.store import rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
-from workprof.store.compression import plain_head
 from workprof.store.connection import quoted
 from workprof.store.relation import CsvDialect, csv_relation
 from workprof.store.running import Span
-from workprof.store.spool import Spooled
+from workprof.store.spool import Spooled, plain_head
 from workprof.store.text_shape import text_shape
+
+SUFFIXES = (".csv", ".csv.gz", ".csv.zst", ".tar.gz", ".tar")
+
+
+def looks_like_tables(paths: Sequence[Path]) -> bool:
+    """Tell whether there is at least one raw table among the files or in the folder."""
+    return bool(found_tables(paths))
+
+
+def found_tables(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return table name -> file; of several forms of one table the plain one is taken."""
+    candidates: list[Path] = []
+    for path in paths:
+        candidates += sorted(path.iterdir()) if path.is_dir() else [path]
+    found: dict[str, Path] = {}
+    for suffix in SUFFIXES:
+        for path in candidates:
+            name = path.name.removesuffix(suffix)
+            if path.name.endswith(suffix) and name in TABLES and name not in found:
+                found[name] = path
+    return found
+
+
+def required_tables(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return table name -> file.
+
+    Raises:
+        TraceError: names the tables that are not there.
+    """
+    found = found_tables(paths)
+    lacking = [name for name in TABLES if name not in found and name not in OPTIONAL]
+    if lacking:
+        where = ", ".join(str(path) for path in paths)
+        raise TraceError(
+            f"{where}: no {', '.join(f'{name}.csv' for name in lacking)} (plain, .gz, .zst or .tar.gz) there; add it"
+        )
+    return found
+
 
 LINES = Span(0.08, 0.1, "counting lines")
 HEAD_BYTES = 1 << 16

@@ -10,7 +10,7 @@ from workprof.errors import TraceError
 from workprof.spreadsheets import FORMULA_STARTS
 from workprof.store.catalogue import one
 from workprof.store.connection import quoted, text
-from workprof.store.private import narrow
+from workprof.store.home import narrow
 from workprof.store.spool import Spooled
 from workprof.visible import TURNING, visible
 

@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 from workprof.errors import TraceError
 from workprof.formats.declare import NUMBER, TEXT, SourceColumn
 from workprof.store.connection import text
-from workprof.store.long_lines import MAX_LINE_BYTES
 from workprof.store.spool import Spooled
-from workprof.store.text_shape import MAX_COLUMNS, TextShape, unique_names
+from workprof.store.text_shape import MAX_COLUMNS, MAX_LINE_BYTES, TextShape, unique_names
 from workprof.units import MIB
 
 BUFFER_BYTES = 16 * MIB

@@ -15,9 +15,9 @@ from typing import IO
 from workprof.errors import TraceError
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.progress import Progress
+from workprof.store.home import open_private
 from workprof.store.json_rows import CHUNK_BYTES, JsonRow, is_json_array, json_rows
 from workprof.store.lines import refuse_unread
-from workprof.store.private import open_private
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.reports import Check
 from workprof.store.running import Span

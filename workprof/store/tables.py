@@ -10,7 +10,7 @@ import duckdb
 from workprof.errors import NoRows
 from workprof.formats.pai_tables import CORRECTED, FAITHFUL
 from workprof.progress import Progress
-from workprof.store import corrected_join, faithful_join, grains, rejects
+from workprof.store import pai_joins, rejects
 from workprof.store.loaded import Joined, Loaded, Stage
 from workprof.store.one_file import counted
 from workprof.store.raw_tables import RawTable, opened
@@ -34,12 +34,12 @@ def load(
     tables = opened(files, options.accept_loss, progress)
     faithful = options.join == "faithful"
     declared = FAITHFUL if faithful else CORRECTED
-    join = faithful_join.join_as_published if faithful else corrected_join.join_workers
+    join = pai_joins.join_as_published if faithful else pai_joins.join_workers
     joined = join(cursor, stage, tables, progress)
     plan = joined.plan
     lost, of_lines = _balanced(cursor, tables, options)
     if not faithful and options.grain != "instance":
-        plan = grains.aggregate(cursor, stage, plan, options.grain, tables, progress)
+        plan = pai_joins.aggregate(cursor, stage, plan, options.grain, tables, progress)
         declared = replace(declared, summed=True)
     rows, finished, found = counted(cursor, stage, declared, plan, False, progress)
     if not rows:

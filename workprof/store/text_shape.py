@@ -1,15 +1,17 @@
-"""The first lines of a text file, read by ourselves within bounds: delimiter, header, a few rows.
-
-DuckDB's own sniffing is not used: on a ragged file it drops the header and rows without a word.
-"""
+"""The first lines of a text file, read within bounds, and lines that are too long for any field, set aside."""
 
 from __future__ import annotations
 
 import csv
 import io
+import mmap
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from workprof.errors import TraceError
+from workprof.store.home import open_private_bytes
+from workprof.units import MIB
 
 HEAD_BYTES = 1 << 20
 SAMPLE_ROWS = 200
@@ -139,3 +141,50 @@ def _every_other_byte_is_zero(body: bytes) -> bool:
 def _control_share(body: bytes) -> float:
     probe = body[:4096]
     return sum(byte < 32 and byte not in b"\t\n\r" for byte in probe) / max(len(probe), 1)
+
+
+MAX_LINE_BYTES = MIB // 2
+"""A longer line is a reject: no field of a job table is that long."""
+
+WINDOW = MAX_LINE_BYTES // 2
+EXCERPT_BYTES = 500
+
+
+@dataclass(frozen=True)
+class LongLine:
+    """A line that was set aside: its number (first line = 1) and how it begins."""
+
+    line: int
+    text: str
+
+
+def set_aside_long_lines(path: Path) -> tuple[LongLine, ...]:
+    """Rewrite a text without its over-long lines, where it has any, and return them."""
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        text.madvise(mmap.MADV_RANDOM)  # else the pages around every look count as this process's memory
+        if _every_window_has_a_break(text):
+            return ()
+        kept = path.with_suffix(".short")
+        found = []
+        with open_private_bytes(kept) as target:
+            for number, (start, end) in enumerate(_lines(text), start=1):
+                if end - start > MAX_LINE_BYTES:
+                    found.append(LongLine(number, text[start : start + EXCERPT_BYTES].decode(errors="replace")))
+                else:
+                    target.write(text[start:end])
+    path.unlink()  # the original may be a hard link: it is left alone, only our name for it goes
+    kept.rename(path)
+    return tuple(found)
+
+
+def _every_window_has_a_break(text: mmap.mmap) -> bool:
+    size = len(text)
+    return all(text.find(b"\n", at, min(at + WINDOW, size)) >= 0 for at in range(0, max(size - WINDOW, 0), WINDOW))
+
+
+def _lines(text: mmap.mmap) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start) + 1 or len(text)
+        yield start, end
+        start = end

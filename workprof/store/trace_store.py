@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
-from workprof.store import (
-    catalogue,
-    column_profiles,
-    detect,
-    export,
-    feedback_state,
-    frames,
-    ingest,
-    job_search,
-    notes,
-    proposal,
-    sample,
-    scenarios,
-    schema,
-    schema_document,
-)
+from workprof.store import catalogue, checks, detect, documents, frames, ingest, outputs, proposal
+from workprof.store.catalogue import Known
 from workprof.store.connection import Database, quoted
-from workprof.store.feedback_state import FeedbackTables
-from workprof.store.known import Known
+from workprof.store.documents import FeedbackTables, ScenarioTables
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -39,7 +27,6 @@ from workprof.store.reports import (
     Suggestion,
     TimeCoverage,
 )
-from workprof.store.scenarios import ScenarioTables
 
 
 class TraceStore(FeedbackTables, ScenarioTables):
@@ -62,7 +49,7 @@ class TraceStore(FeedbackTables, ScenarioTables):
             return
         try:
             with self._database.writing(), self._database.transaction() as cursor:
-                schema.create(cursor)
+                catalogue.create(cursor)
             self._sweep_rejects()
         except BaseException:
             self._database.close()
@@ -132,8 +119,8 @@ class TraceStore(FeedbackTables, ScenarioTables):
             with self._database.transaction() as cursor:
                 entry = catalogue.entry(cursor, dataset)
                 cursor.execute("DELETE FROM catalogue WHERE hash = ?", [entry.dataset.hash])
-                feedback_state.forget_feedback(cursor, entry.dataset.hash)
-                scenarios.forget_scenarios(cursor, entry.dataset.hash)
+                documents.forget_feedback(cursor, entry.dataset.hash)
+                documents.forget_scenarios(cursor, entry.dataset.hash)
                 for table in (entry.table, entry.rejects):
                     cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
             self._sweep_rejects()
@@ -141,16 +128,16 @@ class TraceStore(FeedbackTables, ScenarioTables):
 
     def export(self, dataset: str, path: Path) -> int:
         """Write a dataset as Parquet or CSV, or its columns as FILE.schema.json, and return its rows."""
-        return export.export(self._database, self._entry(dataset), Path(path))
+        return outputs.export(self._database, self._entry(dataset), Path(path))
 
     def schema_document(self, dataset: str) -> str:
         """Return JSON: name, type, unit, source column and description of every column."""
         entry = self._entry(dataset)
-        return schema_document.schema_document(entry.dataset, entry.columns)
+        return outputs.schema_document(entry.dataset, entry.columns)
 
     def sample(self, dataset: str, by: str, rows: int, name: str, seed: int = 0) -> SampleReport:
         """Draw a stratified sample of the finished rows and keep it as a dataset."""
-        return sample.sample(self._database, self._entry(dataset), by, rows, name, seed)
+        return frames.sample(self._database, self._entry(dataset), by, rows, name, seed)
 
     def report(self, dataset: str) -> IngestReport:
         """Return what the ingest of a dataset told."""
@@ -177,12 +164,12 @@ class TraceStore(FeedbackTables, ScenarioTables):
     def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
         """Return the distribution of every column."""
         with self._database.cursor() as cursor:
-            return column_profiles.column_profiles(cursor, self._entry(dataset))
+            return checks.column_profiles(cursor, self._entry(dataset))
 
     def time_coverage(self, dataset: str, bins: int = 96) -> TimeCoverage:
         """Return rows started per time bin."""
         with self._database.cursor() as cursor:
-            return column_profiles.time_coverage(cursor, self._entry(dataset), bins)
+            return checks.time_coverage(cursor, self._entry(dataset), bins)
 
     def resolve(self, dataset: str, names: Sequence[str]) -> tuple[str, ...]:
         """Return the stored names of columns given by field or by the trace's own name, each once.
@@ -208,24 +195,24 @@ class TraceStore(FeedbackTables, ScenarioTables):
     def search_jobs(self, dataset: str, columns: Sequence[str], words: str, limit: int) -> pd.DataFrame:
         """Return finished rows in which every word stands in one of the columns: `row_id` and these columns."""
         with self._database.cursor() as cursor:
-            return job_search.search(cursor, self._entry(dataset), columns, words, limit)
+            return frames.search(cursor, self._entry(dataset), columns, words, limit)
 
     def nth_finished(self, dataset: str, position: int) -> int:
         """Return the row id of the finished row at a position."""
         with self._database.cursor() as cursor:
-            return job_search.nth_finished(cursor, self._entry(dataset), position)
+            return frames.nth_finished(cursor, self._entry(dataset), position)
 
     # Notes
 
     def set_note(self, clustering: str, note: ProfileNote) -> None:
         """Keep a name and a note for one profile of a clustering; empty ones are forgotten."""
         with self._database.writing(), self._database.transaction() as cursor:
-            notes.set_note(cursor, clustering, note)
+            documents.set_note(cursor, clustering, note)
 
     def notes(self, clustering: str) -> tuple[ProfileNote, ...]:
         """Return the notes of a clustering by profile."""
         with self._database.cursor() as cursor:
-            return notes.notes(cursor, clustering)
+            return documents.notes(cursor, clustering)
 
     def _entry(self, dataset: str) -> catalogue.Entry:
         return self._known.entry(dataset).readable()
@@ -236,3 +223,49 @@ class TraceStore(FeedbackTables, ScenarioTables):
         for left in self._database.home.rejects.iterdir():
             if left.stem not in known or left.suffix != ".csv":
                 left.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class PassingTrace:
+    """The finished rows of a trace that was read once.
+
+    Attributes:
+        jobs: every column under its stored name, planted truth left out; texts as categories.
+        report: of the reading.
+        unfinished: rows that were left out because their job has not finished well.
+    """
+
+    jobs: pd.DataFrame
+    report: IngestReport
+    unfinished: int
+
+
+def passing_trace(
+    settings: Settings, paths: Sequence[Path], options: IngestOptions | None = None, progress: Progress = silent
+) -> PassingTrace:
+    """Return the finished rows of a trace.
+
+    Args:
+        settings: of the open home; the trace passes through its spool.
+        paths: as for an ingest.
+        options: how to read them.
+        progress: told each step; may cancel.
+
+    Raises:
+        As `TraceStore.ingest`.
+    """
+    folder = settings.home / "spool" / f"passing-{uuid.uuid4().hex}"
+    try:
+        with TraceStore(replace(settings.at(folder), readonly=False)) as store:
+            report = store.ingest(paths, options or IngestOptions(), progress)
+            jobs = finished_rows(store, report.hash)
+            unfinished = report.rows - len(jobs)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return PassingTrace(jobs, report, unfinished)
+
+
+def finished_rows(store: TraceStore, dataset: str) -> pd.DataFrame:
+    """Return the finished rows of a dataset: every column but planted truth."""
+    names = [column.name for column in store.columns(dataset) if not column.truth]
+    return store.frame(dataset, names)

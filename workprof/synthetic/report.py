@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workprof.errors import SettingsError
-from workprof.store.disk import free_bytes, no_room
+from workprof.store.home import free_bytes, no_room
 from workprof.units import format_bytes
 
 

@@ -18,9 +18,9 @@ from workprof.forecasts.feedback.windows import FeedbackState, start_again
 from workprof.forecasts.forecaster import LoadedForecaster
 from workprof.jobs import JobView
 from workprof.progress import Progress, silent
-from workprof.store.feedback_state import FinishedTable
-from workprof.store.passing import finished_rows, passing_trace
+from workprof.store.documents import FinishedTable
 from workprof.store.reports import IngestOptions
+from workprof.store.trace_store import finished_rows, passing_trace
 from workprof.workbench.asking import Answer
 from workprof.workbench.feedback_loops import MODEL, FeedbackLoops, Loop, now
 

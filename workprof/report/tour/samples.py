@@ -8,8 +8,8 @@ from pathlib import Path
 
 from workprof.progress import silent
 from workprof.store.content_hash import ContentHash, salt_of
+from workprof.store.detect import named_files
 from workprof.store.ingest import HASH, LAYOUT_VERSION
-from workprof.store.named_files import named_files
 from workprof.store.reports import Dataset, IngestOptions
 from workprof.workbench import Workbench
 

@@ -1,13 +1,10 @@
-"""The feedback loop's memory in the database: its state, and the finished jobs kept for the next refit.
-
-Records are kept as JSON and NumPy arrays (no pickles), in one row per loop; finished jobs in one row per observed
-table, so that adding some never rewrites those before.
-"""
+"""JSON documents that the database keeps: scenarios, the names of profiles, the memory of the feedback loop."""
 
 from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -15,11 +12,149 @@ import duckdb
 import numpy as np
 
 from workprof.errors import EntryDamaged, WorkprofError
-from workprof.records import pack
+from workprof.records import Arrays, Packed, pack, unpack
 from workprof.store.connection import Database
-from workprof.store.stored_documents import Unreadable, stored
+from workprof.store.entries import UNREADABLE, misfit
+from workprof.store.reports import ProfileNote
 
 Record = TypeVar("Record")
+
+LONGEST_REASON = 200
+OTHER_SHAPE = "it holds something else"
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why something that is kept about a dataset cannot be read, for people."""
+
+    reason: str
+
+
+def stored(kind: type[Record], document: object, arrays: object = None) -> Record | Unreadable:
+    """Return the record that a text of JSON holds (and a blob of arrays, where there is one), or why it is none.
+
+    Args:
+        kind: the record's class, or the annotation of a field.
+        document: as the database returns it; anything may stand there.
+        arrays: npz, where the record has arrays.
+    """
+    try:
+        record = unpack(kind, Packed(_tree(document), _arrays(arrays)))
+        wrong = misfit(kind, record)
+    except MemoryError:  # that says nothing about the document
+        raise
+    except UNREADABLE as error:
+        wrong = _in_words(error)
+    return Unreadable(wrong) if wrong else record
+
+
+def _in_words(error: BaseException) -> str:
+    """Return what a reader said, where it is meant for people."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is no JSON: {error}"[:LONGEST_REASON]
+    told = isinstance(error, (_Odd, WorkprofError))
+    return ascii(str(error))[1:-1][:LONGEST_REASON] if told else OTHER_SHAPE
+
+
+class _Odd(ValueError):
+    """A reason for people."""
+
+
+def _tree(document: object) -> Any:
+    if not isinstance(document, str):
+        raise _Odd(f"there is {'nothing' if document is None else type(document).__name__} where JSON belongs")
+    return json.loads(document, parse_float=_finite, parse_constant=_finite)
+
+
+def _finite(number: str) -> float:
+    """Return a number; ours are never written as NaN or Infinity, nor beyond what a float holds."""
+    value = float(number)
+    if not math.isfinite(value):
+        raise _Odd(f"{number[:20]} is no number that is ever kept")
+    return value
+
+
+def _arrays(blob: object) -> Arrays:
+    if blob is None:
+        return {}
+    if not isinstance(blob, bytes):
+        raise _Odd(f"there is {type(blob).__name__} where arrays belong")
+    with np.load(io.BytesIO(blob), allow_pickle=False) as kept:
+        return {name: kept[name] for name in kept.files}
+
+
+SCENARIO_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS scenarios (
+        dataset VARCHAR NOT NULL,   -- hash
+        name VARCHAR NOT NULL,
+        created VARCHAR NOT NULL,   -- ISO 8601, UTC
+        document VARCHAR NOT NULL   -- JSON
+    )
+    """,
+)
+
+
+class ScenarioTables:
+    """Methods of the store for scenarios."""
+
+    _database: Database
+
+    def save_scenario(self, dataset: str, name: str, created: str, scenario: object) -> None:
+        """Keep a scenario in place of one of the same name."""
+        row = [dataset, name, created, json.dumps(pack(scenario).document)]
+        with self._database.writing(), self._database.transaction() as cursor:
+            cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
+            cursor.execute("INSERT INTO scenarios VALUES (?, ?, ?, ?)", row)
+
+    def scenarios(self, dataset: str, cls: type[Record]) -> tuple[Record, ...]:
+        """Return the scenarios of a dataset that can be read, the newest first; see `unreadable_scenarios`."""
+        found = [stored(cls, document) for _, document in self._kept_scenarios(dataset)]
+        return tuple(one for one in found if not isinstance(one, Unreadable))
+
+    def unreadable_scenarios(self, dataset: str, cls: type[Record]) -> dict[str, Unreadable]:
+        """Return the other ones by name, each with the reason."""
+        found = {name: stored(cls, document) for name, document in self._kept_scenarios(dataset)}
+        return {name: one for name, one in found.items() if isinstance(one, Unreadable)}
+
+    def _kept_scenarios(self, dataset: str) -> list[tuple[str, object]]:
+        with self._database.cursor() as cursor:
+            if not _has_table(cursor):
+                return []
+            query = "SELECT name, document FROM scenarios WHERE dataset = ? ORDER BY created DESC, name"
+            return [(str(name), document) for name, document in cursor.execute(query, [dataset]).fetchall()]
+
+    def remove_scenario(self, dataset: str, name: str) -> None:
+        """Forget a scenario."""
+        with self._database.writing(), self._database.transaction() as cursor:
+            cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
+
+
+def forget_scenarios(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
+    """Forget the scenarios of a dataset, inside a transaction of the caller."""
+    cursor.execute("DELETE FROM scenarios WHERE dataset = ?", [dataset])
+
+
+def _has_table(cursor: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether the table is there: a read-only home of an earlier version has none."""
+    found = cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'scenarios'").fetchone()
+    return found is not None
+
+
+def set_note(cursor: duckdb.DuckDBPyConnection, clustering: str, note: ProfileNote) -> None:
+    """Keep a note in place of an earlier one; one without name and text is forgotten."""
+    cursor.execute("DELETE FROM notes WHERE clustering = ? AND profile = ?", [clustering, note.profile])
+    if note.name or note.note:
+        cursor.execute("INSERT INTO notes VALUES (?, ?, ?, ?)", [clustering, note.profile, note.name, note.note])
+
+
+def notes(cursor: duckdb.DuckDBPyConnection, clustering: str) -> tuple[ProfileNote, ...]:
+    """Return the notes of one clustering by profile."""
+    found = cursor.execute(
+        "SELECT profile, name, note FROM notes WHERE clustering = ? ORDER BY profile", [clustering]
+    ).fetchall()
+    return tuple(ProfileNote(*row) for row in found)
+
 
 FEEDBACK_TABLES = (
     """
