@@ -65,8 +65,8 @@ def write_pai_tables(folder: Path, jobs: int, seed: int = 0, progress: Progress 
 
 def _write_tables(folder: Path, jobs: int, seed: int, progress: Progress) -> dict[str, int]:
     """Write every file and return the rows by file name."""
-    for name, columns in TABLE_COLUMNS.items():
-        (folder / f"{name}.header").write_text(",".join(columns) + "\n", encoding="ascii")
+    for name, headings in TABLE_COLUMNS.items():
+        (folder / f"{name}.header").write_text(",".join(headings) + "\n", encoding="ascii")
     population = draw_population((kind_shares() * min(jobs, BLOCK_JOBS)).tolist(), seed)
     with TableFiles(folder) as files:
         files.write("pai_machine_spec", machine_table(population))

@@ -19,7 +19,7 @@ _GPU_BUNDLES: tuple[Bundle, ...] = (
 )  # fmt: skip
 _CPU_BUNDLES: tuple[Bundle, ...] = ((600, 29.296875, None), (400, 9.765625, None), (800, 19.53125, None))
 
-_SIZES = (
+_UNTAGGED_SIZES = (
     (1, 0.59), (2, 0.07), (5, 0.09), (10, 0.11), (20, 0.09), (50, 0.03),
     (100, 0.0125), (200, 0.005), (400, 0.0017), (800, 0.0008),
 )  # fmt: skip
@@ -28,7 +28,7 @@ _USERS = ((UNTAGGED_USERS, 1.0),)
 
 def _single(task_name: str, bundles: tuple[Bundle, ...]) -> JobKind:
     """Return the kind of untagged jobs of one task."""
-    return JobKind(f"untagged {task_name}", "", (Role(task_name, 1, OUTLIER, bundles),), _USERS, _SIZES)
+    return JobKind(f"untagged {task_name}", "", (Role(task_name, 1, OUTLIER, bundles),), _USERS, _UNTAGGED_SIZES)
 
 
 UNTAGGED_KINDS = (
@@ -43,7 +43,7 @@ UNTAGGED_KINDS = (
             "",
             (Role("worker", 3, OUTLIER, _GPU_BUNDLES), Role("ps", 1, OUTLIER, _CPU_BUNDLES * 7)),
             _USERS,
-            _SIZES,
+            _UNTAGGED_SIZES,
         ),
     ),
     (
@@ -57,7 +57,7 @@ UNTAGGED_KINDS = (
                 Role("evaluator", 1, OUTLIER, _GPU_BUNDLES),
             ),
             _USERS,
-            _SIZES,
+            _UNTAGGED_SIZES,
         ),
     ),
 )
