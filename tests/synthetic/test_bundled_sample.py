@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from workprof.synthetic import SAMPLE_COLUMNS, write_pai_sample
-from workprof.synthetic.pai_published import MEMORY_STEP
+from workprof.synthetic.pai_behaviours import MEMORY_STEP
 
 BUNDLED = Path(__file__).parents[2] / "data" / "sample" / "pai_sample.parquet"
 ROWS, SEED = 15_000, 0

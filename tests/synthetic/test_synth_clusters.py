@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import PowerTransformer
 
 from workprof.synthetic import write_pai_sample
-from workprof.synthetic.pai_published import SENSOR_COLUMNS
+from workprof.synthetic.pai_behaviours import SENSOR_COLUMNS
 
 
 def published_clusters(rows: pd.DataFrame, size: int) -> np.ndarray:

@@ -14,8 +14,8 @@ from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.errors import SettingsError
 from workprof.synthetic import SAMPLE_COLUMNS, TRUTH_COLUMNS, pai_sample_tables, write_pai_sample
 from workprof.synthetic.pai import BLOCK_ROWS, block_sizes
-from workprof.synthetic.pai_published import MEMORY_STEP, WORKLOAD_ROWS
-from workprof.synthetic.pai_sample_jobs import largest_remainder
+from workprof.synthetic.pai_behaviours import MEMORY_STEP, WORKLOAD_ROWS
+from workprof.synthetic.pai_jobs import largest_remainder
 
 METADATA = ["user", "group", "workload", "task_name", "plan_cpu", "plan_mem", "plan_gpu", "inst_num"]
 

@@ -12,12 +12,12 @@ from workprof.formats.telemetry import read, sniffed
 from workprof.phases.runs import SYSTEM72
 from workprof.synthetic.telemetry import (
     COUNTERS,
+    CPU,
     TelemetrySettings,
     synthetic_telemetry,
     truth_of,
     write_synthetic_telemetry,
 )
-from workprof.synthetic.telemetry_counters import CPU
 
 
 @pytest.fixture(scope="module")

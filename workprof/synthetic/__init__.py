@@ -1,9 +1,8 @@
 """Seeded generators that return the data and the truth, for the demo, tests and benchmarks."""
 
 from workprof.synthetic.pai import pai_sample_tables, write_pai_sample
-from workprof.synthetic.pai_published import SAMPLE_COLUMNS, TRUTH_COLUMNS
-from workprof.synthetic.pai_table_rows import TABLE_COLUMNS
-from workprof.synthetic.pai_tables import write_pai_tables
+from workprof.synthetic.pai_behaviours import SAMPLE_COLUMNS, TRUTH_COLUMNS
+from workprof.synthetic.pai_tables import TABLE_COLUMNS, write_pai_tables
 from workprof.synthetic.report import SynthReport
 
 __all__ = [

@@ -1,48 +1,148 @@
-"""A synthetic PAI sample with the truth: one Parquet file, one row per instance.
-
-Two published files describe the trace, and they are different populations: the 100,001-row sample ("sample", big
-jobs) and the 999-row test file ("tail", small jobs). Here metadata, sizes and mix follow the sample, levels and spread
-of usage and duration the tail. Measured on 100,001 rows of seed 0, with the published figure in brackets:
-
-    exact by construction   rows per workload and profile; 24.6 % outliers
-    sample   task shares within 0.1 % of all rows; top five users 26.7 22.9 17.8 10.1 5.6 % [27.5 22.9 17.3 10.5 5.5],
-             ten users 92.9 % [93.6]; two groups 14.6 and 8.3 % [14.9, 7.9]; largest job 1,075 rows [1,075];
-             11,676 distinct metadata values [21,547: its jobs are smaller, since the published join multiplied rows]
-    tail     median and log-sd: duration 963 s, 1.86 [417, 2.10]; CPU 89, .85 [114, .99]; GPU 6.0, 1.49 [9.0, 1.47];
-             peak memory 3.6, .97 [3.2, .66: inception is 29 % of the sample and 10 % of the tail]; peak GPU memory
-             1.0, 1.26 [.75, .97]; read 2.6e7, 1.95 [3.6e7, 2.33]; write 3.1e6, 1.52 [2.4e6, 1.29]
-    tail     GPU use zero 3.8 % [3.9], GPU memory 1.0 % [1.1]; mean over peak memory .27/.73/.89 [.30/.76/.93]
-    tail     ctr servers: 53 % end at 13 s [59 %]; quantiles .1/.5/.9: 13/13/838 s [13/13/919]
-    tail     one row per job: in a repeated group 44 % [40], in a repeated (group, task) 31 % [32], coefficient of
-             variation there .11, p90 1.07 [.07, .63]; R2 of log duration by user .19 [.07], user, workload and task
-             .54 [.58], user, task, plan .82 [.80], group and task .96 [.97]
-    tail     Spearman: read and read_count .87 [.90], read_count and write_count .89 [.96], memories .94 [.86], CPU and
-             read .68 [.74], plan_mem and plan_gpu .68 [.72], plan_mem and read -.35 [-.77]
-    trace    plan above usage (join by worker): CPU 87 % of tasks [84.5], GPU 97.6 % [98.0], memory 95.8 % [95.9]
-
-Where the figures conflict: inst_num (median 20, p95 250) lies between the tail (10, 25) and the trace, where 43 % of
-the instances are in tasks of at least 50. Servers are as many as workers, as in the sample, whose join made them so,
-and not one per job as in the tail; that takes most of the rank correlation of duration with inst_num (.02 [.47]),
-write (-.10 [-.42]) and plan_gpu (-.06 [-.37]). Plans above usage follow the join by worker, not the 54 % of the tail.
-Servers carry a little GPU use, as in the sample, although they request none.
-"""
+"""A synthetic PAI sample with the truth: one Parquet file, one row per instance."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from workprof.progress import Progress, silent
 from workprof.store.outputs import whole
-from workprof.synthetic.pai_population import draw_population, sample_jobs
-from workprof.synthetic.pai_published import SENSOR_COLUMNS
-from workprof.synthetic.pai_rows import SAMPLE_SCHEMA, sample_table
-from workprof.synthetic.pai_sample_jobs import sample_batch
+from workprof.synthetic.pai_behaviours import SAMPLE_COLUMNS, SENSOR_COLUMNS, draw_sensors
+from workprof.synthetic.pai_jobs import (
+    OUTLIER_NAMES,
+    TASK_NAMES,
+    WORKLOADS,
+    Batch,
+    identifiable,
+    kind_labels,
+    sample_batch,
+    task_plans,
+)
+from workprof.synthetic.pai_population import (
+    ALL_KINDS,
+    GROUP_DIGITS,
+    INSTANCE_DIGITS,
+    JOB_DIGITS,
+    TYPE_NAMES,
+    Population,
+    draw_gpu_names,
+    draw_host_types,
+    draw_hosts,
+    draw_population,
+    draw_requested_types,
+    hex_names,
+    sample_jobs,
+    take_names,
+)
 from workprof.synthetic.report import SynthReport, check_room, check_size
+
+_NUMBERS = (
+    "inst_num", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu",
+    "cap_cpu_machine_spec", "cap_mem_machine_spec", "cap_gpu_machine_spec", *SENSOR_COLUMNS,
+)  # fmt: skip
+_TYPES = {"index": pa.int64()} | dict.fromkeys(_NUMBERS, pa.float64())
+
+SAMPLE_SCHEMA = pa.schema(
+    [
+        *((name, _TYPES.get(name, pa.string())) for name in SAMPLE_COLUMNS),
+        ("truth_profile", pa.int16()),
+        ("truth_identifiable", pa.bool_()),
+        ("truth_template", pa.int64()),
+        ("truth_spike", pa.bool_()),
+        ("truth_outlier", pa.string()),
+    ]
+)
+"""Columns and types of the sample file."""
+
+
+def sample_table(batch: Batch, population: Population, first: int, seed: Sequence[int]) -> Any:
+    """Return the rows of a batch; `index` counts from `first`, `seed` draws names, machines and sensors."""
+    rng = np.random.default_rng(list(seed))
+    job = batch.task_job[batch.row_task]
+    columns = _names(batch, population, job, rng) | _numbers(batch, job) | _hosts(batch, population, rng)
+    columns |= vars(draw_sensors(batch.row_profile, batch.task_offset[batch.row_task], rng)) | _truth(batch, job)
+    columns["index"] = np.arange(first, first + job.size)
+    columns["status"] = take_names(pa.array(["Terminated"]), np.zeros(job.size, np.int64))
+    arrays = [_column(columns[field.name], field) for field in SAMPLE_SCHEMA]
+    return pa.Table.from_arrays(arrays, schema=SAMPLE_SCHEMA)
+
+
+def _names(batch: Batch, population: Population, job: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Any]:
+    """Return every column of names but those of machines."""
+    jobs, rows = batch.job_user.size, job.size
+    one_off = max(0, int(batch.job_group.max()) + 1 - len(population.groups))
+    groups = pa.concat_arrays([population.groups, hex_names(rng, one_off, GROUP_DIGITS)])
+    task_name, workload = kind_labels(batch)
+    return {
+        "job_name": take_names(hex_names(rng, jobs, JOB_DIGITS), job),
+        "inst_id": take_names(hex_names(rng, jobs, INSTANCE_DIGITS), job),
+        "user": take_names(population.users, batch.job_user[job]),
+        "group": take_names(groups, batch.job_group[job]),
+        "workload": take_names(pa.array(WORKLOADS), workload[job]),
+        "task_name": take_names(pa.array(TASK_NAMES), task_name[batch.row_task]),
+        "inst_name": hex_names(rng, rows, INSTANCE_DIGITS),
+        "worker_name": hex_names(rng, rows, INSTANCE_DIGITS),
+    }
+
+
+def _numbers(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
+    """Return times, plans and instance counts per row."""
+    cpu, memory, gpu = task_plans(batch)[batch.row_task].T
+    start = batch.job_start_s[job]
+    return {
+        "inst_num": batch.task_instances[batch.row_task],
+        "start_time": start,
+        "end_time": start + batch.task_duration_s[batch.row_task],
+        "plan_cpu": cpu,
+        "plan_mem": memory,
+        "plan_gpu": gpu,
+    }
+
+
+def _hosts(batch: Batch, population: Population, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the machine of every row, its size, the device, and the type that the task asked for."""
+    machines = population.machines
+    workloads = [ALL_KINDS[kind].workload for kind in batch.job_kind[batch.task_job]]
+    host_type = draw_host_types(workloads, rng)
+    requested = draw_requested_types(host_type, rng)
+    no_gpu = np.isnan(task_plans(batch)[:, 2])
+    host = draw_hosts(machines, host_type[batch.row_task], rng)
+    types = pa.array(TYPE_NAMES)
+    return {
+        "machine": take_names(machines.names, host),
+        "gpu_type": types.take(pa.array(requested[batch.row_task], mask=no_gpu[batch.row_task])),
+        "gpu_type_machine_spec": take_names(types, machines.type_index[host]),
+        "cap_cpu_machine_spec": machines.cores[host],
+        "cap_mem_machine_spec": machines.memory_gb[host],
+        "cap_gpu_machine_spec": machines.gpus[host],
+        "gpu_name": draw_gpu_names(machines.gpus[host], rng),
+    }
+
+
+def _truth(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the planted truth per row."""
+    return {
+        "truth_profile": batch.row_profile,
+        "truth_identifiable": identifiable(batch.row_profile),
+        "truth_template": batch.job_template[job],
+        "truth_spike": batch.task_spike[batch.row_task],
+        "truth_outlier": take_names(pa.array(OUTLIER_NAMES), batch.row_outlier),
+    }
+
+
+def _column(values: Any, field: Any) -> Any:
+    """Return an Arrow array of the field's type; NaN becomes NULL."""
+    if isinstance(values, np.ndarray):
+        return pa.array(values.astype(field.type.to_pandas_dtype(), copy=False), from_pandas=True)
+    return values
+
 
 BLOCK_ROWS = 100_000
 """Rows that are drawn together; each block holds the whole mix, so memory does not grow with the file."""

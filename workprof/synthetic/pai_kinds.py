@@ -1,18 +1,10 @@
-"""Kinds of jobs: which roles a job has, what each role asks for, which behaviour it shows, who submits it.
-
-A kind joins the published profiles that belong to one sort of job: bert workers (8) with their servers (9), ctr
-workers (16), servers (3) and evaluators (13), and so on. `rows` are the published profile sizes of the
-100,001-row sample; the rows of outlier kinds make up the published outliers per workload and task. Kinds of one
-workload ask for different bundles, so that what is known at submission tells them apart; a few recurring groups borrow
-the bundles of a larger kind, so that one must know the group. The inception kinds "steady" and "bursty" share every
-bundle, user and group (profiles 22/23 and 24/25), and profiles 5 and 6 are one job.
-"""
+"""Kinds of jobs: which roles a job has, what each asks for, which behaviour it shows, who submits it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workprof.synthetic.pai_published import OUTLIER
+from workprof.synthetic.pai_behaviours import OUTLIER
 
 Bundle = tuple[float, float, float | None]
 """plan_cpu (percent of a core), plan_mem (GiB), plan_gpu (percent of a GPU, None = not requested)."""
@@ -238,3 +230,96 @@ REGULAR_KINDS = (
     ),
 )
 """Kinds whose roles show a behaviour each."""
+
+
+_GPU: tuple[Bundle, ...] = (
+    (100, 8.0, 50), (300, 12.0, 100), (500, 16.0, 25), (600, 32.0, 100), (700, 24.0, 50),
+    (900, 32.0, 100), (1200, 64.0, 200), (1600, 128.0, 400),
+)  # fmt: skip
+_NO_GPU: tuple[Bundle, ...] = (
+    (100, 8.0, None), (300, 12.0, None), (500, 16.0, None), (700, 32.0, None), (800, 24.0, None),
+    (900, 32.0, None), (1200, 64.0, None), (1500, 128.0, None),
+)  # fmt: skip
+"""Round requests in whole GiB, which no regular kind makes."""
+
+_SIZES = ((1, 0.3), (2, 0.25), (4, 0.2), (10, 0.15), (20, 0.08), (50, 0.02))
+
+
+def _scattered(workload: str, users: tuple[tuple[int, float], ...], **rows: int) -> JobKind:
+    """Return the outlier kind of a workload; `rows` are rows by task name, the largest first."""
+    roles = tuple(
+        Role(task, count, OUTLIER, _NO_GPU if task in {"ps", "OpenmpiTracker", "OssToVolumeWorker"} else _GPU)
+        for task, count in rows.items()
+    )
+    return JobKind(f"{workload} scattered", workload, roles, users, _SIZES)
+
+
+OUTLIER_KINDS = (
+    _scattered(
+        "bert",
+        ((0, 0.47), (8, 0.28), (TAIL_USERS, 0.25)),
+        worker=1_391, ps=1_529, evaluator=10, PyTorchWorker=160, tensorflow=66, OssToVolumeWorker=4, OpenmpiTracker=1,
+    ),
+    _scattered("ctr", ((2, 0.12), (5, 0.30), (7, 0.42), (TAIL_USERS, 0.16)), worker=1_350, ps=1_795, evaluator=1_098),
+    _scattered("graphlearn", ((3, 0.56), (TAIL_USERS, 0.44)), worker=2_870, ps=2_870),
+    _scattered("inception", ((4, 0.83), (9, 0.11), (TAIL_USERS, 0.06)), worker=2_888, ps=2_887),
+    _scattered("rl", ((6, 1.0),), worker=514, PyTorchWorker=10),
+    _scattered("resnet", ((TAIL_USERS, 1.0),), worker=84, ps=82),
+    _scattered("nmt", ((TAIL_USERS, 1.0),), PyTorchWorker=33, worker=4),
+    _scattered("vgg", ((TAIL_USERS, 1.0),), worker=16, ps=16),
+    _scattered("xlnet", ((TAIL_USERS, 1.0),), worker=22, ps=21),
+)  # fmt: skip
+"""Kinds whose rows form no profile."""
+
+
+_GPU_BUNDLES: tuple[Bundle, ...] = (
+    (200, 8.0, 10), (400, 9.765625, 10), (600, 9.765625, 20), (600, 29.296875, 25), (400, 16.0, 25),
+    (600, 14.6484375, 25), (300, 7.8125, 30), (800, 29.296875, 40), (600, 29.296875, 50), (400, 19.53125, 50),
+    (800, 32.0, 75), (600, 29.296875, 100), (600, 29.296875, 100), (800, 48.828125, 100), (1200, 58.59375, 100),
+    (1000, 29.296875, 100), (400, 15.625, 100), (1600, 64.0, 100), (900, 39.0625, 100), (2400, 117.1875, 200),
+)  # fmt: skip
+_CPU_BUNDLES: tuple[Bundle, ...] = ((600, 29.296875, None), (400, 9.765625, None), (800, 19.53125, None))
+
+_UNTAGGED_SIZES = (
+    (1, 0.59), (2, 0.07), (5, 0.09), (10, 0.11), (20, 0.09), (50, 0.03),
+    (100, 0.0125), (200, 0.005), (400, 0.0017), (800, 0.0008),
+)  # fmt: skip
+_USERS = ((UNTAGGED_USERS, 1.0),)
+
+
+def _single(task_name: str, bundles: tuple[Bundle, ...]) -> JobKind:
+    """Return the kind of untagged jobs of one task."""
+    return JobKind(f"untagged {task_name}", "", (Role(task_name, 1, OUTLIER, bundles),), _USERS, _UNTAGGED_SIZES)
+
+
+UNTAGGED_KINDS = (
+    (0.50, _single("tensorflow", _GPU_BUNDLES)),
+    (0.22, _single("PyTorchWorker", _GPU_BUNDLES)),
+    (0.09, _single("worker", _GPU_BUNDLES)),
+    (0.06, _single("xComputeWorker", _CPU_BUNDLES)),
+    (
+        0.05,
+        JobKind(
+            "untagged with servers",
+            "",
+            (Role("worker", 3, OUTLIER, _GPU_BUNDLES), Role("ps", 1, OUTLIER, _CPU_BUNDLES * 7)),
+            _USERS,
+            _UNTAGGED_SIZES,
+        ),
+    ),
+    (
+        0.008,
+        JobKind(
+            "untagged evaluated",
+            "",
+            (
+                Role("worker", 3, OUTLIER, _GPU_BUNDLES),
+                Role("ps", 1, OUTLIER, _CPU_BUNDLES * 7),
+                Role("evaluator", 1, OUTLIER, _GPU_BUNDLES),
+            ),
+            _USERS,
+            _UNTAGGED_SIZES,
+        ),
+    ),
+)
+"""(share of untagged jobs, kind)."""

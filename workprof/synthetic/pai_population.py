@@ -1,4 +1,4 @@
-"""The population behind a synthetic PAI file: users, machines, and the pools of recurring templates."""
+"""The population behind a synthetic PAI file: users, machines, and the templates that recur."""
 
 from __future__ import annotations
 
@@ -7,22 +7,311 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from workprof.synthetic.names import GROUP_DIGITS, USER_DIGITS, hex_names
-from workprof.synthetic.pai_kinds import REGULAR_KINDS, JobKind
-from workprof.synthetic.pai_machines import Machines, draw_machines
-from workprof.synthetic.pai_outlier_kinds import OUTLIER_KINDS
-from workprof.synthetic.pai_published import SAMPLE_ROWS, TOP_USER_ROWS
-from workprof.synthetic.pai_templates import (
-    TAIL_USER_COUNT,
-    UNTAGGED_USER_COUNT,
-    Templates,
-    cell_effects,
-    draw_templates,
-    pool_size,
+from workprof.synthetic.pai_behaviours import (
+    BEHAVIOURS,
+    HEAVY_SHARE,
+    HOST_SHARES,
+    MACHINE_TYPES,
+    OTHER_HOSTS,
+    OUTLIER,
+    SAMPLE_ROWS,
+    SPREAD,
+    TOP_USER_ROWS,
+    TYPE_MATCHES_HOST,
+    levels_from_plans,
 )
-from workprof.synthetic.pai_untagged_kinds import UNTAGGED_KINDS
+from workprof.synthetic.pai_kinds import (
+    OUTLIER_KINDS,
+    REGULAR_KINDS,
+    TAIL_USERS,
+    UNTAGGED_KINDS,
+    UNTAGGED_USERS,
+    JobKind,
+    Role,
+)
+
+JOB_DIGITS, INSTANCE_DIGITS, USER_DIGITS, GROUP_DIGITS, MACHINE_DIGITS = 24, 60, 12, 32, 24
+"""Digits of job_name; of inst_id, inst_name and worker_name; of user; of group; of machine (trace)."""
+
+
+def hex_names(rng: np.random.Generator, count: int, digits: int) -> Any:
+    """Return a string array of `count` random hexadecimal names of `digits` digits (an even number).
+
+    Names are built in one buffer, since a Python loop over 10 million of them would take minutes.
+    """
+    text = rng.bytes(count * digits // 2).hex().encode("ascii")
+    offsets = np.arange(count + 1, dtype=np.int32) * np.int32(digits)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(text))
+
+
+def take_names(names: Any, indices: NDArray[Any]) -> Any:
+    """Return the string array of `names` at `indices`, one per row."""
+    return names.take(pa.array(indices))
+
+
+TYPE_NAMES = tuple(MACHINE_TYPES)
+"""Machine types; a type is kept as its position here."""
+
+SMALL_V100_SHARE = 0.5
+"""Share of V100 machines with 384 instead of 512 GB (trace: both exist)."""
+
+LONE_GPU_NAME = "/dev/nvidia0"
+"""GPU name of an instance on a machine without or with one GPU."""
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The machines of the cluster, sorted by type; arrays of 1,897.
+
+    Attributes:
+        names: machine names.
+        type_index: position in `TYPE_NAMES`.
+        cores: CPU cores.
+        memory_gb: main memory as the trace counts it.
+        gpus: GPUs.
+        first: where each type begins, with the total at the end.
+    """
+
+    names: Any
+    type_index: NDArray[np.int64]
+    cores: NDArray[np.float64]
+    memory_gb: NDArray[np.float64]
+    gpus: NDArray[np.float64]
+    first: NDArray[np.int64]
+
+
+def draw_machines(rng: np.random.Generator) -> Machines:
+    """Return the machines of the public trace with random names."""
+    counts, cores, memory, gpus = (np.array(column) for column in zip(*MACHINE_TYPES.values(), strict=True))
+    type_index = np.repeat(np.arange(len(TYPE_NAMES)), counts)
+    memory_gb = memory[type_index].astype(np.float64)
+    small = (type_index == TYPE_NAMES.index("V100")) & (rng.random(type_index.size) < SMALL_V100_SHARE)
+    return Machines(
+        names=hex_names(rng, type_index.size, MACHINE_DIGITS),
+        type_index=type_index,
+        cores=cores[type_index].astype(np.float64),
+        memory_gb=np.where(small, 384.0, memory_gb),
+        gpus=gpus[type_index].astype(np.float64),
+        first=np.concatenate([[0], np.cumsum(counts)]),
+    )
+
+
+def draw_hosts(machines: Machines, host_type: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return a machine index per row; low indices of a type are busier than high ones."""
+    width = np.diff(machines.first)[host_type]
+    place = (rng.random(host_type.size) ** 1.6 * width).astype(np.int64)
+    return machines.first[host_type] + place
+
+
+def draw_host_types(workloads: list[str], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the machine type of every task, from the host shares of its workload."""
+    names = np.array(workloads)
+    types = np.zeros(names.size, dtype=np.int64)
+    for workload in sorted(set(workloads)):
+        chosen = np.flatnonzero(names == workload)
+        shares = HOST_SHARES.get(workload, OTHER_HOSTS)
+        weights = np.array(list(shares.values()))
+        positions = np.array([TYPE_NAMES.index(name) for name in shares])
+        types[chosen] = positions[rng.choice(positions.size, chosen.size, p=weights / weights.sum())]
+    return types
+
+
+def draw_requested_types(host_type: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the requested type per task: the host's own, but for a few; a CPU machine was never requested."""
+    elsewhere = rng.random(host_type.size) > TYPE_MATCHES_HOST
+    misc = TYPE_NAMES.index("MISC")
+    return np.where(elsewhere | (host_type == TYPE_NAMES.index("CPU")), misc, host_type).astype(np.int64)
+
+
+def draw_gpu_names(gpus: NDArray[np.float64], rng: np.random.Generator) -> Any:
+    """Return the GPU device name per row."""
+    slot = (rng.random(gpus.size) * np.maximum(gpus, 1)).astype(np.int64)
+    devices = pa.array([LONE_GPU_NAME[:-1] + str(number) for number in range(8)])
+    return devices.take(pa.array(slot))
+
+
+TAIL_USER_COUNT = 150
+TAIL_ZIPF = 0.8
+"""Small users, with Zipf weights; they submit the 6.4 % of rows that the ten largest leave (count is our choice)."""
+
+UNTAGGED_USER_COUNT, UNTAGGED_ZIPF = 1_300, 1.28
+"""Users of untagged jobs: about 75 tasks at the median, 1e3 at the 90th percentile, 3e5 at most (trace)."""
+
+CELL_SD, GROUP_SD, SIZE_SLOPE = 0.45, 0.45, 0.45
+"""Spread of log duration between bundles, between groups of one bundle, and its slope over log instances."""
+
+ONE_OFF_OFFSET, POOL_OFFSET = 0.6, 0.35
+"""Template offsets as shares of `SPREAD`: large templates stay close to their behaviour, lest they be clusters."""
+
+SPIKE_IF_SPIKY, SPIKE_IF_NOT = 0.93, 0.03
+"""Share of spike runs in templates that mostly end at 13 s, and in the others of such a behaviour."""
+
+POOL_JOBS_PER_GROUP = 2.8
+"""Jobs per repeated group (tail: 395 of 942 jobs in 160 repeated groups, rounded up for ones cut by sampling)."""
+
+BORROWING_SHARE = 0.2
+"""Recurring templates that borrow the bundle of a larger kind, where their kind may (our choice)."""
+
+LARGEST_POOLED = 50
+"""Larger jobs do not recur in pools, so that no group but the fixed ones passes 2 % of the rows (sample)."""
+
+ZIPF = 0.5
+"""Exponent of the weights of pool templates."""
+
+LADDER = np.array([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 19, 20, 25, 28, 30, 40, 50, 59, 75, 100, 125, 150, 200, 250, 300,
+                   400, 500, 600, 800, 1000, 1200, 1500, 2000])  # fmt: skip
+"""Instance counts that people ask for."""
+
+
+@dataclass(frozen=True)
+class Templates:
+    """Templates of one kind, one entry each (n); per role (n, n_roles).
+
+    Attributes:
+        number: identity, unique in a file.
+        user, group: indices into the names.
+        bundle: index into every role's bundles.
+        instances: inst_num per role.
+        offset: (n, n_roles, 10) departure from the behaviour's coordinates.
+        log_factor: departure from the typical log duration.
+        heavy: whether runs differ strongly.
+        spike_chance: chance of a 13-second run per role.
+    """
+
+    number: NDArray[np.int64]
+    user: NDArray[np.int64]
+    group: NDArray[np.int64]
+    bundle: NDArray[np.int64]
+    instances: NDArray[np.int64]
+    offset: NDArray[np.float64]
+    log_factor: NDArray[np.float64]
+    heavy: NDArray[np.bool_]
+    spike_chance: NDArray[np.float64]
+
+    def take(self, rows: NDArray[Any]) -> Templates:
+        """Return the templates at `rows`."""
+        return Templates(**{name: values[rows] for name, values in vars(self).items()})
+
+    def __add__(self, other: Templates) -> Templates:
+        """Return both sets, ours first."""
+        mine, theirs = vars(self), vars(other)
+        return Templates(**{name: np.concatenate([mine[name], theirs[name]]) for name in mine})
+
+
+def zipf_weights(count: int, exponent: float) -> NDArray[np.float64]:
+    """Return `count` falling weights that add up to 1."""
+    weights: NDArray[np.float64] = np.arange(1, count + 1, dtype=np.float64) ** -exponent
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
+
+
+def cell_effects(kind: JobKind, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return the effect of bundle and instance count on log duration, (n_bundles, n_sizes)."""
+    shape = (len(kind.roles[0].bundles + kind.roles[0].borrowed), len(kind.inst_nums))
+    return rng.normal(0.0, CELL_SD, shape)
+
+
+def draw_templates(
+    kind: JobKind, count: int, cells: NDArray[np.float64], rng: np.random.Generator, *, pooled: bool
+) -> Templates:
+    """Return `count` new templates of a kind; `number` and `group` count from 0."""
+    sizes = np.array([size for size, _ in kind.inst_nums])
+    if pooled and kind.groups:
+        size, bundle, group = _fixed_design(kind, count)
+    else:
+        size = rng.choice(len(sizes), count, p=_shares(kind.inst_nums))
+        size = np.where(pooled & (sizes[size] > LARGEST_POOLED), 0, size)
+        bundle = _bundles(kind.roles[0], count, rng, pooled=pooled)
+        group = np.arange(count)
+    typical = np.average(np.log(sizes), weights=_shares(kind.inst_nums))
+    log_factor = cells[bundle, size] + SIZE_SLOPE * (np.log(sizes[size]) - typical) + rng.normal(0, GROUP_SD, count)
+    share, shape = POOL_OFFSET if pooled else ONE_OFF_OFFSET, (count, len(kind.roles), SPREAD.size)
+    return Templates(
+        number=np.arange(count),
+        user=_users(kind, count, rng),
+        group=group,
+        bundle=bundle,
+        instances=_instances(kind, sizes[size]),
+        offset=_loose_levels(kind, bundle, rng) if kind.scattered else rng.normal(0, share, shape) * SPREAD,
+        log_factor=log_factor,
+        heavy=rng.random(count) < HEAVY_SHARE,
+        spike_chance=_spike_chances(kind, count, rng),
+    )
+
+
+def pool_size(kind: JobKind, block_jobs: float) -> int:
+    """Return how many templates a pool has when a block of rows holds `block_jobs` jobs of the kind."""
+    if kind.groups:
+        return 12 * kind.groups if kind.groups > 1 else len(kind.inst_nums) * len(kind.roles[0].bundles)
+    return max(1, round(block_jobs * (1 - kind.one_off_share) / POOL_JOBS_PER_GROUP))
+
+
+def _bundles(role: Role, count: int, rng: np.random.Generator, *, pooled: bool) -> NDArray[np.int64]:
+    """Return a bundle number per template; only recurring templates borrow, so that their group can be known."""
+    own = rng.integers(0, len(role.bundles), count)
+    if not (pooled and role.borrowed):
+        return own
+    borrowed = len(role.bundles) + rng.integers(0, len(role.borrowed), count)
+    return np.where(rng.random(count) < BORROWING_SHARE, borrowed, own)
+
+
+def _fixed_design(kind: JobKind, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return size, bundle and group of a pool with few groups, balanced so that two groups split 2 : 1 (sample)."""
+    groups = kind.groups or 1
+    cumulative = np.cumsum(_shares(kind.inst_nums))
+    third = max(1, count // 3) if groups > 1 else count
+    place = np.arange(count) % third
+    size = np.searchsorted(cumulative, (place + 0.5) / third)
+    group = (np.arange(count) >= 2 * third).astype(np.int64) if groups > 1 else np.zeros(count, np.int64)
+    return size.astype(np.int64), (np.arange(count) % len(kind.roles[0].bundles)).astype(np.int64), group
+
+
+def _loose_levels(kind: JobKind, bundle: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return levels of templates without a behaviour, (n, n_roles, 10): each its own, in proportion to its plan."""
+    plans = [np.array(role.bundles, dtype=np.float64)[bundle] for role in kind.roles]
+    return np.stack([levels_from_plans(plan, rng) for plan in plans], axis=1)
+
+
+def _shares(pairs: tuple[tuple[int, float], ...]) -> NDArray[np.float64]:
+    """Return the weights of (value, weight) pairs, adding up to 1."""
+    weights = np.array([weight for _, weight in pairs])
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
+
+
+def _users(kind: JobKind, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return a user index per template: top users first, then the tail."""
+    ranks = np.array([rank for rank, _ in kind.users])
+    user = ranks[rng.choice(ranks.size, count, p=_shares(kind.users))]
+    tail = len(TOP_USER_ROWS) + rng.choice(TAIL_USER_COUNT, count, p=zipf_weights(TAIL_USER_COUNT, TAIL_ZIPF))
+    other = rng.choice(UNTAGGED_USER_COUNT, count, p=zipf_weights(UNTAGGED_USER_COUNT, UNTAGGED_ZIPF))
+    user = np.where(user == UNTAGGED_USERS, len(TOP_USER_ROWS) + TAIL_USER_COUNT + other, user)
+    return np.where(user == TAIL_USERS, tail, user).astype(np.int64)
+
+
+def _instances(kind: JobKind, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return instances per role: the first role's, the others' in the proportion of their rows, up the ladder."""
+    columns = [first]
+    for role in kind.roles[1:]:
+        needed = np.ceil(first * (1.1 * role.rows / kind.roles[0].rows)).astype(np.int64)
+        columns.append(LADDER[np.minimum(np.searchsorted(LADDER, needed), LADDER.size - 1)])
+    return np.stack(columns, axis=1)
+
+
+def _spike_chances(kind: JobKind, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return the chance of a 13-second run per template and role."""
+    share = np.array([_spike_share(role) for role in kind.roles])
+    spiky = rng.random((count, 1)) < share
+    return np.where(spiky, SPIKE_IF_SPIKY, np.where(share > 0, SPIKE_IF_NOT, 0.0))
+
+
+def _spike_share(role: Role) -> float:
+    """Return the share of spiky templates of a role."""
+    return 0.05 if role.profile == OUTLIER else BEHAVIOURS[role.profile].spike_share
+
 
 KINDS = REGULAR_KINDS + OUTLIER_KINDS
 """Kinds of tagged jobs: those of the sample."""

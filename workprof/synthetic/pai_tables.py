@@ -1,11 +1,4 @@
-"""The six raw tables of a synthetic PAI trace, with the quirks of the public one.
-
-The tables come from the same population of users, kinds, templates and behaviours as the sample, and nine tenths of
-the jobs carry no workload tag. As in the public trace: four statuses; 0 for lost and waiting start times and no end
-before the end; plan_gpu NULL for servers; plans per instance; inst_id names the *job*; workers without a sensor row;
-a second, failed row under the worker_name of a retried instance; waiting instances without a worker.
-`truth.parquet` beside them tells what was planted per task; no reader of the tables looks at it.
-"""
+"""The six raw tables of a synthetic PAI trace, with the quirks of the public one."""
 
 from __future__ import annotations
 
@@ -15,16 +8,264 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from workprof.progress import Progress, silent
 from workprof.store.outputs import whole
-from workprof.synthetic.pai_population import draw_population
-from workprof.synthetic.pai_states import draw_states
-from workprof.synthetic.pai_table_rows import TABLE_COLUMNS, BlockTables, machine_table
-from workprof.synthetic.pai_trace_jobs import kind_shares, trace_batch
+from workprof.synthetic.pai_behaviours import COORDINATES, OUTLIER, columns, scatter, spread
+from workprof.synthetic.pai_jobs import (
+    FAILED,
+    REGULAR,
+    STATUSES,
+    TASK_NAMES,
+    TERMINATED,
+    WAITING,
+    WORKLOADS,
+    Batch,
+    States,
+    draw_states,
+    identifiable,
+    kind_labels,
+    kind_shares,
+    task_plans,
+    trace_batch,
+)
+from workprof.synthetic.pai_population import (
+    ALL_KINDS,
+    GROUP_DIGITS,
+    INSTANCE_DIGITS,
+    JOB_DIGITS,
+    TYPE_NAMES,
+    Population,
+    draw_gpu_names,
+    draw_host_types,
+    draw_hosts,
+    draw_population,
+    draw_requested_types,
+    hex_names,
+    take_names,
+)
 from workprof.synthetic.report import SynthReport, check_room, check_size
+
+TABLE_COLUMNS = {
+    "pai_job_table": ("job_name", "inst_id", "user", "status", "start_time", "end_time"),
+    "pai_task_table": (
+        "job_name", "task_name", "inst_num", "status", "start_time", "end_time",
+        "plan_cpu", "plan_mem", "plan_gpu", "gpu_type",
+    ),
+    "pai_instance_table": (
+        "job_name", "task_name", "inst_name", "worker_name", "inst_id", "status", "start_time", "end_time", "machine",
+    ),
+    "pai_sensor_table": (
+        "job_name", "task_name", "worker_name", "inst_id", "machine", "gpu_name", "cpu_usage", "gpu_wrk_util",
+        "avg_mem", "max_mem", "avg_gpu_wrk_mem", "max_gpu_wrk_mem", "read", "write", "read_count", "write_count",
+    ),
+    "pai_group_tag_table": ("inst_id", "user", "gpu_type_spec", "group", "workload"),
+    "pai_machine_spec": ("machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"),
+}  # fmt: skip
+"""Columns of the public tables, in their order (trace)."""
+
+TAG_ROW_SHARE = 1_055_032 / 1_055_501
+"""Jobs that have a row in the group-tag table (trace)."""
+
+TYPE_SPEC_SHARE = 0.05
+"""Jobs that insist on a GPU type (our choice)."""
+
+RETRY_SHARE = 0.005
+"""Instances with an earlier failed attempt under the same worker_name (our choice; the trace has such rows)."""
+
+SENSOR_SHARES = (0.97, 0.80, 0.60, 0.0)
+"""Workers with a sensor row by status Terminated, Failed, Running, Waiting (our choice; the trace has gaps)."""
+
+
+class BlockTables:
+    """Turns one batch of whole jobs into rows of the five tables that grow with the jobs."""
+
+    def __init__(self, batch: Batch, states: States, population: Population, rng: np.random.Generator) -> None:
+        self._batch, self._states, self._population, self._rng = batch, states, population, rng
+        jobs, rows = batch.job_user.size, batch.row_task.size
+        self._row_job = batch.task_job[batch.row_task]
+        self._job_name = hex_names(rng, jobs, JOB_DIGITS)
+        self._inst_id = hex_names(rng, jobs, INSTANCE_DIGITS)
+        self._worker = hex_names(rng, rows, INSTANCE_DIGITS)
+        self._plans = task_plans(batch)
+        self._task_code, self._workload_code = kind_labels(batch)
+        self._host_type = draw_host_types([ALL_KINDS[kind].workload for kind in batch.job_kind[batch.task_job]], rng)
+        self._host = draw_hosts(population.machines, self._host_type[batch.row_task], rng)
+
+    def tables(self) -> dict[str, Any]:
+        """Return the tables by name, each with the columns of `TABLE_COLUMNS`, and "truth"."""
+        return {
+            "pai_job_table": self._shuffled(self._jobs()),
+            "pai_task_table": self._shuffled(self._tasks()),
+            "pai_instance_table": self._instances(),
+            "pai_sensor_table": self._sensors(),
+            "pai_group_tag_table": self._shuffled(self._tags()),
+            "truth": self._truth(),
+        }
+
+    def _shuffled(self, table: Any) -> Any:
+        """Return the rows in random order."""
+        return table.take(pa.array(self._rng.permutation(table.num_rows)))
+
+    def _jobs(self) -> Any:
+        states, users = self._states, take_names(self._population.users, self._batch.job_user)
+        return _table(
+            "pai_job_table",
+            [self._job_name, self._inst_id, users, *_state(states.job_status, states.job_start, states.job_end)],
+        )
+
+    def _tasks(self) -> Any:
+        states, batch = self._states, self._batch
+        cpu, memory, gpu = self._plans.T
+        requested = draw_requested_types(self._host_type, self._rng)
+        gpu_type = pa.array(TYPE_NAMES).take(pa.array(requested, mask=np.isnan(gpu)))
+        return _table(
+            "pai_task_table",
+            [
+                take_names(self._job_name, batch.task_job),
+                take_names(pa.array(TASK_NAMES), self._task_code),
+                batch.task_instances,
+                *_state(states.task_status, states.task_start, states.task_end),
+                cpu,
+                memory,
+                gpu,
+                gpu_type,
+            ],
+        )
+
+    def _instances(self) -> Any:
+        """Return instance rows in random order, earlier attempts included; a waiting one has no worker yet."""
+        states, rng = self._states, self._rng
+        rows = self._row_job.size
+        ended = np.flatnonzero((states.row_status == TERMINATED) & (states.row_start > 0))
+        retried = ended[rng.random(ended.size) < RETRY_SHARE]
+        order = rng.permutation(rows + retried.size)
+        row = np.concatenate([np.arange(rows), retried])[order]
+        earlier = order >= rows
+        status = np.where(earlier, FAILED, states.row_status[row])
+        end = np.where(earlier, states.row_start[row], states.row_end[row])
+        start = np.where(earlier, np.maximum(states.row_start[row] - 5, 1), states.row_start[row])
+        placed = status != WAITING
+        names = self._row_names(row)
+        return _table(
+            "pai_instance_table",
+            [
+                *names[:2],
+                take_names(hex_names(rng, rows, INSTANCE_DIGITS), row),
+                self._worker.take(pa.array(row, mask=~placed)),
+                names[2],
+                *_state(status, start, end),
+                self._population.machines.names.take(pa.array(self._host[row], mask=~placed)),
+            ],
+        )
+
+    def _sensors(self) -> Any:
+        """Return sensor rows of the workers that have one, in random order; servers have no GPU to measure."""
+        batch, rng = self._batch, self._rng
+        seen = rng.random(self._row_job.size) < np.array(SENSOR_SHARES)[self._states.row_status]
+        row = rng.permutation(np.flatnonzero(seen))
+        task, profile = batch.row_task[row], batch.row_profile[row]
+        stray = (profile == OUTLIER) & (batch.row_outlier[row] != REGULAR) & ~self._scattered(row)
+        centre = np.where((profile >= 0)[:, None], COORDINATES[np.maximum(profile, 0)], 0.0) + batch.task_offset[task]
+        coordinates = spread(centre, rng)
+        coordinates[stray] = scatter(int(stray.sum()), rng)
+        sensors = columns(coordinates, stray, rng)
+        no_gpu = np.isnan(self._plans[task, 2])
+        values = vars(sensors)
+        for name in ("gpu_wrk_util", "avg_gpu_wrk_mem", "max_gpu_wrk_mem"):
+            values = values | {name: np.where(no_gpu, np.nan, values[name])}
+        names = self._row_names(row)
+        machines = self._population.machines
+        device = draw_gpu_names(machines.gpus[self._host[row]], rng)
+        return _table(
+            "pai_sensor_table",
+            [
+                *names[:2],
+                self._worker.take(pa.array(row)),
+                names[2],
+                take_names(machines.names, self._host[row]),
+                pa.compute.if_else(pa.array(no_gpu), pa.scalar(None, pa.string()), device),
+                *values.values(),
+            ],
+        )
+
+    def _tags(self) -> Any:
+        """Return group tags; the workload of an untagged job is NULL."""
+        batch, rng = self._batch, self._rng
+        job = np.flatnonzero(rng.random(batch.job_user.size) < TAG_ROW_SHARE)
+        population = self._population
+        one_off = max(0, int(batch.job_group.max()) + 1 - len(population.groups))
+        groups = pa.concat_arrays([population.groups, hex_names(rng, one_off, GROUP_DIGITS)])
+        spec = rng.integers(0, len(TYPE_NAMES) - 1, job.size)
+        workload = self._workload_code[job]
+        return _table(
+            "pai_group_tag_table",
+            [
+                take_names(self._inst_id, job),
+                take_names(population.users, batch.job_user[job]),
+                pa.array(TYPE_NAMES).take(pa.array(spec, mask=rng.random(job.size) > TYPE_SPEC_SHARE)),
+                take_names(groups, batch.job_group[job]),
+                pa.array(WORKLOADS).take(pa.array(workload, mask=workload == WORKLOADS.index(""))),
+            ],
+        )
+
+    def _truth(self) -> Any:
+        """Return the planted truth per task: the behaviour of most of its instances."""
+        batch = self._batch
+        width = max(len(kind.roles) for kind in ALL_KINDS)
+        planted = np.full((len(ALL_KINDS), width), OUTLIER)
+        for number, kind in enumerate(ALL_KINDS):
+            planted[number, : len(kind.roles)] = [role.profile for role in kind.roles]
+        profile = planted[batch.job_kind[batch.task_job], batch.task_role]
+        return pa.table(
+            {
+                "job_name": take_names(self._job_name, batch.task_job),
+                "task_name": take_names(pa.array(TASK_NAMES), self._task_code),
+                "truth_profile": pa.array(profile.astype(np.int16)),
+                "truth_identifiable": pa.array(identifiable(profile)),
+                "truth_template": pa.array(batch.job_template[batch.task_job]),
+                "truth_spike": pa.array(batch.task_spike),
+            }
+        )
+
+    def _row_names(self, row: NDArray[np.int64]) -> tuple[Any, Any, Any]:
+        """Return job_name, task_name and inst_id of instance rows."""
+        job, task = self._row_job[row], self._task_code[self._batch.row_task[row]]
+        return (
+            take_names(self._job_name, job),
+            take_names(pa.array(TASK_NAMES), task),
+            take_names(self._inst_id, job),
+        )
+
+    def _scattered(self, row: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which rows belong to kinds without a behaviour; their templates have levels of their own."""
+        loose = np.array([kind.scattered for kind in ALL_KINDS])
+        return loose[self._batch.job_kind[self._row_job[row]]]
+
+
+def machine_table(population: Population) -> Any:
+    """Return the machine table."""
+    machines = population.machines
+    types = take_names(pa.array(TYPE_NAMES), machines.type_index)
+    return _table("pai_machine_spec", [machines.names, types, machines.cores, machines.memory_gb, machines.gpus])
+
+
+def _state(
+    status: NDArray[np.int64], start: NDArray[np.float64], end: NDArray[np.float64]
+) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the status by name, and both times."""
+    return take_names(pa.array(STATUSES), status), start, end
+
+
+def _table(name: str, values: list[Any]) -> Any:
+    """Return an Arrow table with the public columns; NaN becomes NULL."""
+    arrays = [pa.array(value, from_pandas=True) if isinstance(value, np.ndarray) else value for value in values]
+    return pa.Table.from_arrays(arrays, names=list(TABLE_COLUMNS[name]))
+
 
 BLOCK_JOBS = 10_000
 """Jobs that are drawn together; memory does not grow with the trace."""
