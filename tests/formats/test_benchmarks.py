@@ -8,8 +8,7 @@ import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import TraceError
-from workprof.formats.benchmark_checks import KNOWN
-from workprof.formats.benchmarks import read_benchmarks
+from workprof.formats.benchmarks import KNOWN, read_benchmarks
 from workprof.nodes.metrics import BENCHMARKS
 from workprof.nodes.parsed_runs import parse_runs
 

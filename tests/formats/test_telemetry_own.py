@@ -12,7 +12,7 @@ from tests.shared_data import FOLDER, needs_shared_data
 from workprof.errors import ColumnMissing, NoRows, SettingsError, TraceError
 from workprof.formats.measured import RejectedLine
 from workprof.formats.telemetry import read, sniffed
-from workprof.formats.telemetry.own_file import RecordingFile, outcomes_of
+from workprof.formats.telemetry.own import RecordingFile, outcomes_of
 from workprof.phases.runs import SYSTEM72
 
 TWO_RUNS = """

@@ -15,7 +15,7 @@ from tests.mutations import mutated
 from workprof.errors import LONGEST, WorkprofError
 from workprof.formats.measured import TELEMETRY_FORMATS
 from workprof.formats.telemetry import read, sniffed
-from workprof.formats.telemetry.own_file import RecordingFile, text_of, time_text
+from workprof.formats.telemetry.own import RecordingFile, text_of, time_text
 from workprof.formats.telemetry.text_table import NO_VALUE
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ import typer
 
 from workprof.cli.console import Json, emit, warn
 from workprof.cli.record_usage import UsageFile
-from workprof.formats.telemetry.own_file import RecordingFile
+from workprof.formats.telemetry.own import RecordingFile
 from workprof.phases.recorder.recording import Outcome, Recorder, RecordSettings
 from workprof.units import format_bytes, format_duration
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from workprof.errors import ColumnMissing, SettingsError
-from workprof.formats.telemetry.own_file import HEADER, PARTIAL
+from workprof.formats.telemetry.own import HEADER, PARTIAL
 from workprof.phases.live import LiveLibrary, LiveRun, LiveView, detector_from
 from workprof.settings import Settings
 

@@ -9,9 +9,9 @@ import pandas as pd
 
 from workprof.errors import TraceError
 from workprof.formats.measured import RejectedLine
-from workprof.formats.telemetry.rates import rated
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, numbers, read_table
+from workprof.formats.telemetry.times import rated
 from workprof.store.lines import refuse_unread
 
 PLAIN = "# Elapsed time"

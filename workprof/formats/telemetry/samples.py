@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.errors import NoRows
+from workprof.errors import NoRows, TraceError
 from workprof.formats.measured import TELEMETRY, Check, Measured, RejectedLine
+from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.formats.telemetry.times import usual_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def parsed(text: str, origin: str, repeated: RepeatedKeys) -> Any:
+    """Return the document of a text, its repeated keys counted.
+
+    Raises:
+        TraceError: when it is none, or nested beyond reason.
+    """
+    try:
+        found = json.loads(text, object_pairs_hook=repeated.hook)
+    except (ValueError, RecursionError) as error:
+        raise TraceError(f"{origin} is broken JSON ({str(error)[:100]}); save it again") from error
+    repeated.end_row()
+    return found
+
 
 KEYS = ("workload", "run", "t", "status")
 Labels = str | Iterable[str | None]

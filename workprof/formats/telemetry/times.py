@@ -1,14 +1,17 @@
-"""Times as tools write them - epoch, ISO date, clock - as seconds, and seconds since the start of a run."""
+"""Times as tools write them - epoch, ISO date, clock - as seconds since the start of a run; running totals as rates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.errors import TraceError
+from workprof.formats.measured import Check
 from workprof.units import DAY_S, HOUR_S, MINUTE_S
 
 Seconds = NDArray[np.float64]
@@ -100,3 +103,24 @@ def _dates(texts: list[str], origin: str) -> Seconds:
         wrong = texts[int(np.flatnonzero(found.isna().to_numpy())[0])]
         raise TraceError(f"{origin}: {wrong!r} is no time; write seconds, an ISO date with its time, or HH:MM:SS")
     return np.asarray(seconds, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Rates under `<name>/s`; the first row of a run has none. `checks` counts resets."""
+
+    frame: pd.DataFrame
+    checks: tuple[Check, ...]
+
+
+def rated(totals: pd.DataFrame, t_s: NDArray[np.float64]) -> Rated:
+    """Return the rates of totals between one time and the next."""
+    steps = np.diff(t_s, prepend=np.nan)
+    steps[~(steps > 0)] = np.nan
+    grown = totals.diff()
+    fell = grown < 0
+    rates = grown.mask(fell).div(steps, axis=0)
+    resets = int(fell.to_numpy().sum())
+    told = f"{resets:,} totals fell: they were reset, and the rate over that interval is empty"
+    checks = (Check("resets", "warning", resets, told),) if resets else ()
+    return Rated(rates.rename(columns=lambda name: f"{name}/s"), checks)
