@@ -46,7 +46,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
 def _naming(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> Naming:
     """Return what the profiles are called, with the names that users gave."""
     profiles = asked.classifier.profiles
-    fit = visit.workbench.profiles_answer(dataset.hash, profiles).result
+    fit = visit.workbench.profiles.cached(dataset.hash, profiles).result
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, profiles)) if fit else {}
     return Naming(names, asked.classifier.mode)
 

@@ -47,7 +47,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
 
 def _jobs(visit: Visit, dataset: Dataset) -> None:
     columns = visit.workbench.column_profiles(dataset.hash)
-    fit = visit.workbench.profiles_answer(dataset.hash, ProfileSettings()).result
+    fit = visit.workbench.profiles.cached(dataset.hash, ProfileSettings()).result
     replay = visit.workbench.replay.cached(dataset.hash, ReplaySettings()).result
     st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
     figures.headline_row(home_headlines(dataset, columns, fit, replay))

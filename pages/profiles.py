@@ -50,7 +50,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     running = answer.job is not None and answer.job.active
     if answer.result is None and not running and (_ask(visit, dataset, asked) or run_now):
         with guard():
-            visit.workbench.start_profiles(dataset.hash, asked)
+            visit.workbench.profiles.start(dataset.hash, asked)
             st.rerun()
     if answer.result is None:
         running_work.job_panel(visit.house, answer.job, "Finding profiles")
@@ -64,7 +64,7 @@ def _answer(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> Answer[Pr
     """Return the kept result and its job, or None (and a clear message) for settings that this dataset cannot meet."""
     answer: Answer[ProfileFit] | None = None
     with guard():
-        answer = visit.workbench.profiles_answer(dataset.hash, asked)
+        answer = visit.workbench.profiles.cached(dataset.hash, asked)
     return answer
 
 
@@ -97,7 +97,7 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
 def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> None:
     """Show the result of the previous settings under a banner, where this session has one."""
     of_dataset, settings = st.session_state.get(SHOWN, ("", None))
-    kept = visit.workbench.profiles_answer(dataset.hash, settings) if of_dataset == dataset.hash and settings else None
+    kept = visit.workbench.profiles.cached(dataset.hash, settings) if of_dataset == dataset.hash and settings else None
     if kept is None or kept.result is None or settings is None:
         return
     todo = "the new ones are being computed" if running else "press **Find profiles** to recompute"

@@ -28,7 +28,7 @@ def chosen(dataset: Dataset, mode: str) -> ProfileSettings:
 
 def words(settings: ProfileSettings, visit: Visit, dataset: Dataset) -> str:
     """Return which profiles these are, for people."""
-    found = visit.workbench.profiles_answer(dataset.hash, settings).result
+    found = visit.workbench.profiles.cached(dataset.hash, settings).result
     size = f"min_cluster_size {settings.min_cluster_size:,}" if settings.min_cluster_size else "the default size"
     what = f"{settings.algorithm.upper()}, {settings.scaler}, {settings.metric}, {size}, {settings.mode}"
     return f"{found.scores.n_clusters} profiles ({what})" if found else f"profiles with {what}"

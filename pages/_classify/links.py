@@ -35,7 +35,7 @@ def _jobs(view: View, profile: int) -> Parameters:
 
 
 def _durations(view: View) -> Parameters:
-    fit = view.visit.workbench.profiles_answer(view.dataset.hash, view.settings.classifier.profiles).result
+    fit = view.visit.workbench.profiles.cached(view.dataset.hash, view.settings.classifier.profiles).result
     if fit is None:
         return {"durations_by": "profile"}
     name = chosen_clustering.name_of(view.visit, view.dataset, fit.settings)

@@ -100,7 +100,7 @@ def _nearest(view: View, job: pd.DataFrame, said: Forecasts) -> None:
 
 def _profiles(view: View) -> dict[int, int]:
     """Return row id -> profile of the clustering that was learned."""
-    found = view.visit.workbench.profiles_answer(view.dataset.hash, view.settings.classifier.profiles).result
+    found = view.visit.workbench.profiles.cached(view.dataset.hash, view.settings.classifier.profiles).result
     if found is None:
         return {}
     return dict(zip(found.row_ids.tolist(), found.labels.tolist(), strict=True))

@@ -23,7 +23,7 @@ def trained(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> Loaded
     if answer.result is not None:
         return visit.workbench.loaded_forecaster(dataset.hash, asked)
     profiles = asked.classifier.profiles
-    if visit.workbench.profiles_answer(dataset.hash, profiles).result is None:
+    if visit.workbench.profiles.cached(dataset.hash, profiles).result is None:
         _profiles_first(visit, dataset, profiles)
         return None
     running = answer.job is not None and answer.job.active
@@ -58,7 +58,7 @@ def _earlier_times(visit: Visit) -> str:
 
 def _profiles_first(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
     """Show that the profiles are missing, and two ways to them."""
-    job = visit.workbench.profiles_answer(dataset.hash, settings).job
+    job = visit.workbench.profiles.cached(dataset.hash, settings).job
     st.info(
         "A classifier learns profiles, and this dataset has none with these settings yet: find them first, here or on "
         "the Profiles page.",
@@ -70,6 +70,6 @@ def _profiles_first(visit: Visit, dataset: Dataset, settings: ProfileSettings) -
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Find profiles", type="primary", icon=":material/play_arrow:"):
             with guard():
-                visit.workbench.start_profiles(dataset.hash, settings)
+                visit.workbench.profiles.start(dataset.hash, settings)
                 st.rerun()
         st.page_link(PROFILES, label="Open the Profiles page", icon=":material/bubble_chart:")

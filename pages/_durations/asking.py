@@ -32,7 +32,7 @@ class Asked:
 
     def fit(self) -> ProfileFit | None:
         """Return the clustering's profiles where they are kept."""
-        return self.visit.workbench.profiles_answer(self.dataset.hash, self.clustering).result
+        return self.visit.workbench.profiles.cached(self.dataset.hash, self.clustering).result
 
     def names(self) -> dict[int, str]:
         """Return what its profiles are called; nothing where they are not kept."""

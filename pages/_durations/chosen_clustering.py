@@ -9,10 +9,10 @@ from pages._frame.visit import Visit
 from pages._parts import running_work
 from pages._parts.controls import choice
 from workprof.errors import SettingsError
+from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import Packed, canonical_json, digest, unpack
 from workprof.store.reports import Dataset
-from workprof.workbench.profiles import FIT
 
 DEFAULT = "default"
 KEY = "durations_clustering"
@@ -43,20 +43,20 @@ def name_of_key(visit: Visit, dataset: Dataset, key: str) -> str:
 def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str) -> None:
     """Show that a clustering has no result yet, and the button that finds it."""
     with guard():
-        answer = visit.workbench.profiles_answer(dataset.hash, settings)
+        answer = visit.workbench.profiles.cached(dataset.hash, settings)
         st.info(f"{what} need profiles, and these are not found yet.", icon=":material/info:")
         running_work.job_panel(visit.house, answer.job, "Finding profiles")
         if answer.job is not None and answer.job.active:
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Find profiles", type="primary", icon=":material/play_arrow:", key="durations_find"):
-                visit.workbench.start_profiles(dataset.hash, settings)
+                visit.workbench.profiles.start(dataset.hash, settings)
                 st.rerun()
             st.page_link(PROFILES_PAGE, label="Open Profiles", icon=":material/bubble_chart:")
 
 
 def _key(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
-    return visit.workbench.profiles_answer(dataset.hash, settings).key
+    return visit.workbench.profiles.cached(dataset.hash, settings).key
 
 
 def _kept(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:

@@ -34,7 +34,7 @@ class Step:
 
 def checklist(visit: Visit, dataset: Dataset) -> None:
     """Show the steps, and the plan's figures where there is one."""
-    profiles = visit.workbench.profiles_answer(dataset.hash, ProfileSettings())
+    profiles = visit.workbench.profiles.cached(dataset.hash, ProfileSettings())
     _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished row')} ready", "data", "Inspect the data"))
     if profiles.result is None:
         running = profiles.job is not None and profiles.job.active

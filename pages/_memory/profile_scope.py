@@ -64,7 +64,7 @@ def chosen(asked: Asked) -> ProfileScope | None:
 def _labels(asked: Asked, clustering: ProfileSettings) -> dict[str, int]:
     """Return 'P3 name' -> 3 of every profile, in order of their numbers; nothing where none are found."""
     try:
-        fit = asked.workbench.profiles_answer(asked.dataset.hash, clustering).result
+        fit = asked.workbench.profiles.cached(asked.dataset.hash, clustering).result
     except (ColumnMissing, NotEnoughData):
         return {}  # such a table has no profiles; bins of its tasks need none
     if fit is None:

@@ -33,7 +33,7 @@ def advice(asked: Asked) -> None:
         weights = choice(
             "Weights", "nodes_weights", (AUTO, OWN), "of the jobs: proposed from what they use. own: those at the top."
         )
-    if asked.workbench.profiles_answer(jobs.hash, ProfileSettings()).result is None:
+    if asked.workbench.profiles.cached(jobs.hash, ProfileSettings()).result is None:
         st.info("This trace has no default profiles yet: compute them on the Profiles page.", icon=":material/info:")
         return
     _show(asked, jobs, profile, own=weights == OWN)

@@ -23,6 +23,7 @@ from pages._parts.controls import (
 )
 from pages._profiles import presets
 from workprof.charts.profiles import fit_estimate
+from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
     ALGORITHMS,
     METHODS,
@@ -36,7 +37,6 @@ from workprof.profiles.settings import (
     default_min_cluster_size,
 )
 from workprof.store.reports import Dataset
-from workprof.workbench.profiles import FIT
 
 
 def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:

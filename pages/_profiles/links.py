@@ -36,8 +36,8 @@ class Ways:
 def ways(view: View) -> Ways:
     """Return where the profiles of a clustering lead to."""
     workbench, dataset = view.visit.workbench, view.dataset.hash
-    usual = workbench.profiles_answer(dataset, ProfileSettings()).key
-    own = workbench.profiles_answer(dataset, view.settings).key
+    usual = workbench.profiles.cached(dataset, ProfileSettings()).key
+    own = workbench.profiles.cached(dataset, view.settings).key
     nodes = datasets.newest(workbench.datasets(), BENCHMARKS)
     no_advice = "" if nodes else "No benchmark runs are loaded yet: load some on the Data page."
     if own != usual:

@@ -87,7 +87,7 @@ def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
         epsilon=st.session_state[EPSILON],
     )
     with guard():
-        if visit.workbench.recut_profiles(dataset.hash, asked) is None:
+        if visit.workbench.profiles.quick(dataset.hash, asked) is None:
             st.session_state[NEEDS_FIT] = asked
         else:
             _show(asked)
@@ -115,5 +115,5 @@ def _offer_fit(visit: Visit, dataset: Dataset) -> None:
 
 def _fit(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> None:
     with guard():
-        visit.workbench.start_profiles(dataset.hash, asked)
+        visit.workbench.profiles.start(dataset.hash, asked)
         _show(asked)

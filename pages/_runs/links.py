@@ -8,7 +8,7 @@ from pages._runs.measured_parameters import MEASURED_MAKERS
 from pages._runs.measured_parameters import TABS as MEASURED_TABS
 from pages._runs.parameters import MAKERS, Parameters
 from workprof.core.question import parameters_of as core_parameters
-from workprof.workbench.declared import DECLARED
+from workprof.workbench.declared import DECLARED, declared_of
 
 PAGES = {
     "sweep_group": "sweep",
@@ -46,8 +46,9 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
     if step in TABS:
         found[f"{page_of(step)}_tab"] = TABS[step]
     make = (MAKERS | MEASURED_MAKERS).get(type(settings))
-    if step in DECLARED and settings is not None:
-        found |= core_parameters(DECLARED[step], settings)
+    question, asked = declared_of(step, settings) if settings is not None else (None, None)
+    if question is not None:
+        found |= core_parameters(question, asked)
     elif make is not None:
         found |= make(settings)
     if task_label:

@@ -9,7 +9,6 @@ from typing import Any
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
-from workprof.profiles.fit import TreeSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.profiles.sweep import GroupSettings
 from workprof.records import to_json
@@ -22,11 +21,6 @@ def profiles(asked: ProfileSettings) -> Parameters:
     words = ("scaler", "metric", "algorithm", "method", "mode", "silhouette")
     numbers = ("min_cluster_size", "min_samples", "epsilon", "target_clusters", "sample_rows", "seed")
     return _features("profiles", asked.features) | plain("profiles", asked, (*words, *numbers))
-
-
-def _tree(asked: TreeSettings) -> Parameters:
-    """Return the clustering of the default size that is cut from a tree."""
-    return profiles(ProfileSettings(**vars(asked)))
 
 
 def _group(asked: GroupSettings) -> Parameters:
@@ -59,8 +53,6 @@ def _estimates(asked: EstimateEvaluationSettings) -> Parameters:
 
 
 MAKERS: dict[type, Callable[[Any], Parameters]] = {
-    ProfileSettings: profiles,
-    TreeSettings: _tree,
     GroupSettings: _group,
     ClassifierSettings: _classifier,
     DurationSettings: _durations,

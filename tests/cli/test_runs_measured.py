@@ -27,7 +27,7 @@ from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBound
 from workprof.settings import from_environment
 from workprof.steps import Step
 from workprof.workbench import Workbench
-from workprof.workbench.declared import DECLARED
+from workprof.workbench.declared import DECLARED, PARTS
 from workprof.workbench.nodes import DETECT
 from workprof.workbench.run_commands import command_of
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
@@ -144,7 +144,7 @@ def test_every_step_of_the_product_has_a_recipe():
     for found in pkgutil.iter_modules(workprof.workbench.__path__, "workprof.workbench."):
         module = importlib.import_module(found.name)
         steps |= {value.name for value in vars(module).values() if isinstance(value, Step)}
-    assert steps | set(DECLARED) == set(RECIPES)
+    assert steps | set(DECLARED) | set(PARTS) == set(RECIPES)
     assert [name for name, recipe in RECIPES.items() if not recipe.method and not recipe.why_not] == []
 
 

@@ -32,15 +32,15 @@ def test_a_cancelled_fit_leaves_the_old_one(tmp_path):
         old = workbench.profiles("few", asked)
         before = bytes_below(settings.home / "cache")
         new = replace(asked, scaler="minmax")
-        key = workbench.start_profiles("few", new).key
+        key = workbench.profiles.start("few", new).key
         until(lambda: processes_of(settings.home))
         until(lambda: workbench.job(key).message not in {"waiting for a free slot", "reading the data"})
         started = time.monotonic()
         assert workbench.cancel(key).state == "cancelled"
         assert time.monotonic() - started < SOON_S
         assert processes_of(settings.home) == []
-        assert workbench.profiles_answer("few", new).result is None
-        assert workbench.profiles_answer("few", asked).result is old
+        assert workbench.profiles.cached("few", new).result is None
+        assert workbench.profiles.cached("few", asked).result is old
         assert list((settings.home / "jobs").iterdir()) == []
         assert bytes_below(settings.home / "cache") == before
 

@@ -178,16 +178,16 @@ def test_a_real_fit_killed_at_three_moments(tmp_path):
     settings = settings_of(tmp_path / "home")
     with Workbench(settings) as workbench:
         workbench.sample(workbench.ingest([SAMPLE]).hash, "workload", 600, "few")
-        view = workbench.start_profiles("few", fit_settings(0))
+        view = workbench.profiles.start("few", fit_settings(0))
         moments = Moments(workbench.wait(view.key, PATIENCE_S).elapsed_s)
-        old, before = workbench.profiles_answer("few", fit_settings(0)).result, kept_bytes(settings.home)
+        old, before = workbench.profiles.cached("few", fit_settings(0)).result, kept_bytes(settings.home)
         assert old.scores.n_clusters > 0
         for seed in range(1, 1 + FITS):
-            key = workbench.start_profiles("few", fit_settings(seed)).key
+            key = workbench.profiles.start("few", fit_settings(seed)).key
             view = kill_child_at(workbench, key, moments)
             assert view.state == "done" or "was killed" in view.message
-            assert (workbench.profiles_answer("few", fit_settings(seed)).result is None) == (view.state == "failed")
-            assert workbench.profiles_answer("few", fit_settings(0)).result is old
+            assert (workbench.profiles.cached("few", fit_settings(seed)).result is None) == (view.state == "failed")
+            assert workbench.profiles.cached("few", fit_settings(0)).result is old
             assert kept_bytes(settings.home).items() >= before.items()
-        again = workbench.wait(workbench.start_profiles("few", fit_settings(FITS)).key, PATIENCE_S)
+        again = workbench.wait(workbench.profiles.start("few", fit_settings(FITS)).key, PATIENCE_S)
         assert again.state == "done", again.message

@@ -110,7 +110,7 @@ def _widen(asked):
 def fit(home, tell, seed):
     with Workbench(settings_of(home)) as workbench:
         tell("opened")
-        workbench.start_profiles("few", fit_settings(int(seed)))
+        workbench.profiles.start("few", fit_settings(int(seed)))
         _follow(workbench, tell)
 
 

@@ -94,7 +94,7 @@ def test_a_recut_changes_the_page_and_the_form_without_a_job(app, loaded, house)
     assert test.number_input(key="profiles_min_samples").value == 45
     assert test.metric[0].value != before
     assert house().workbench.jobs() == ()
-    cut = house().workbench.recut_profiles(loaded.hash, ProfileSettings(min_cluster_size=400, min_samples=45))
+    cut = house().workbench.profiles.quick(loaded.hash, ProfileSettings(min_cluster_size=400, min_samples=45))
     assert test.metric[0].value == str(cut.scores.n_clusters)
 
 

@@ -36,7 +36,7 @@ def test_a_question_about_jobs_refuses_benchmark_runs(home, runs):
         report = workbench.ingest([runs])
         assert (report.kind, report.format, report.rows) == ("benchmarks", "benchmarks", 3)
         with pytest.raises(WrongKind, match=r"runs holds benchmark runs.*a job trace.*workprof ingest FILE"):
-            workbench.profiles_answer(report.hash, ProfileSettings())
+            workbench.profiles.cached(report.hash, ProfileSettings())
 
 
 @pytest.fixture

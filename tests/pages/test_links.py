@@ -3,8 +3,8 @@
 import pytest
 
 from tests.pages.conftest import problems
+from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
-from workprof.workbench.profiles import FIT
 
 LASSO = "l-50_-50_50_-50_50_50_-50_50"
 """A square around the whole map."""

@@ -7,6 +7,7 @@ import pytest
 
 from pages._sweep.open import parameters
 from tests.pages.conftest import SAMPLE, problems
+from workprof.profiles.questions import columns_of
 from workprof.profiles.sweep import SweepGroup, SweepSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
@@ -174,7 +175,7 @@ def until(met, patience_s=30):
 def made(workbench, report, group):
     """Compute one group of a sweep, as a stopped sweep leaves it."""
     entry = workbench.dataset(report.hash)
-    request, frames = workbench._request(GROUP, entry, group), workbench._fit_frames(entry, group)
+    request, frames = workbench._request(GROUP, entry, group), workbench.frames_of(entry, columns_of(group.features))
     workbench._blocking(request, SweepGroup, frames, lambda *_: None)
 
 

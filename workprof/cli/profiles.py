@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from workprof.cli import clusterability, sweep
-from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
+from workprof.cli.questions import Dataset, options, parameter, register, settings_of
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.settings import preset as preset_overrides
 from workprof.profiles.summary import ProfileCard
 from workprof.units import format_share
 
 app = typer.Typer(help="Kinds of jobs.", no_args_is_help=True, rich_markup_mode=None)
-
-Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
-
 
 sweep.register(app)
 clusterability.register(app)
@@ -29,50 +29,30 @@ def profiles() -> None:
     """Kinds of jobs."""
 
 
-@app.command()
-def fit(
-    dataset: Dataset,
-    features: Annotated[str | None, typer.Option("--features", help="sensors10, all17, or names A,B,...")] = None,
-    scaler: Annotated[str | None, typer.Option("--scaler", help="none, standard, minmax, robust or power.")] = None,
-    metric: Annotated[str | None, typer.Option("--metric", help="euclidean or manhattan.")] = None,
-    algorithm: Annotated[str | None, typer.Option("--algorithm", help="hdbscan or optics.")] = None,
-    min_cluster_size: Annotated[int | None, typer.Option("--min-cluster-size", help="0 = 0.3 % of the rows.")] = None,
-    min_samples: Annotated[int | None, typer.Option("--min-samples", help="0 = min-cluster-size.")] = None,
-    method: Annotated[str | None, typer.Option("--method", help="eom or leaf.")] = None,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="Merge clusters closer than this.")] = None,
-    mode: Annotated[str | None, typer.Option("--mode", help="corrected or faithful (as published).")] = None,
-    target_clusters: Annotated[int | None, typer.Option("--target-clusters", help="That ACQUIRES rewards.")] = None,
-    preset: Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")] = None,
-    silhouette: Annotated[str | None, typer.Option("--silhouette", help="exact or sampled.")] = None,
-    sample_rows: Annotated[int | None, typer.Option("--sample-rows", help="Cluster a sample; 0 = all rows.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of every draw.")] = None,
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Cluster the jobs of a dataset into profiles and score the clustering."""
-    asked: dict[str, Any] = {
-        "features": names(features) if features else None,
-        "scaler": scaler,
-        "metric": metric,
-        "algorithm": algorithm,
-        "min_cluster_size": min_cluster_size,
-        "min_samples": min_samples,
-        "method": method,
-        "epsilon": epsilon,
-        "mode": mode,
-        "target_clusters": target_clusters,
-        "silhouette": silhouette,
-        "sample_rows": sample_rows,
-        "seed": seed,
-    }
+def _fit(dataset: str, preset: str | None, home: Path | None, as_json: bool, **given: Any) -> None:
     with opened(home) as workbench:
-        chosen = preset_overrides(preset, workbench.dataset(dataset).finished_rows) if preset else {}
-        given = {name: value for name, value in asked.items() if value is not None}
-        settings = replace(ProfileSettings(), **(chosen | given))
+        changes: dict[str, Any] = preset_overrides(preset, workbench.dataset(dataset).finished_rows) if preset else {}
+        settings = settings_of(FIT, given, ProfileSettings(**changes))
         found = workbench.profiles(dataset, settings, progress_line())
     for note in found.notes:
         warn(f"note: {note}")
     emit(fit_answer(found), as_json, lambda: _as_text(found))
+
+
+Preset = Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")]
+register(
+    app,
+    "fit",
+    FIT.title,
+    _fit,
+    [
+        parameter("dataset", Dataset),
+        *options(FIT),
+        parameter("preset", Preset, None),
+        parameter("home", Home, None),
+        parameter("as_json", Json, False),
+    ],
+)
 
 
 def fit_answer(found: ProfileFit) -> dict[str, object]:

@@ -132,8 +132,13 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
     return parameter(_name(leaf.flag), Annotated[str if required else str | None, option], ... if required else None)
 
 
-def settings_of(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
+def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: Any = None) -> Any:
     """Return the settings that options ask for.
+
+    Args:
+        question: declared.
+        given: name of a parameter -> what was given.
+        base: the settings that the options change; None = the defaults, or the published ones of `--mode faithful`.
 
     Raises:
         SettingsError: for a value that a setting cannot have, or an option of another question of the command.
@@ -141,7 +146,8 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
     mode = given.get("mode") or MODES[0]
     if question.published and mode not in MODES:
         raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
-    base = question.published() if question.published and mode == MODES[1] else question.default()
+    if base is None:
+        base = question.published() if question.published and mode == MODES[1] else question.default()
     values = {}
     own = leaves(question.settings)
     for leaf in own:

@@ -37,7 +37,10 @@ class Setting:
         choices: values that are allowed, with their meaning where that needs saying.
         columns: the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are.
         named: words that stand for whole values ('all', 'coupled').
-        empty: what 0, None or '' means ('any size', 'automatic').
+        own: what a form's list of those words calls a value of one's own, which then has a control beside it; '' = the
+            words have no list of their own.
+        named_key: of that list: its name after the page's.
+        empty: what 0, None or '' means ('any size', 'automatic'); a text with choices may then be empty, too.
         flag: the option; '' = from the field's name. `also`: earlier spellings, accepted.
         key: of the control and its parameter in the address; '' = page and field's name.
         label: in forms and tables; '' = from the field's name.
@@ -53,6 +56,8 @@ class Setting:
     choices: Mapping[str, str] | Sequence[str] = ()
     columns: str = ""
     named: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    own: str = ""
+    named_key: str = ""
     empty: str = ""
     flag: str = ""
     also: tuple[str, ...] = ()
@@ -123,6 +128,14 @@ class Leaf:
         """Return the name of the control on a page, which is the name in the address."""
         return self.about.key or f"{page}_{self.name.removesuffix('_bytes')}"
 
+    def words_key(self, page: str) -> str:
+        """Return the name of the list of words that stand for whole values."""
+        return f"{page}_{self.about.named_key}"
+
+    def word(self, value: Any) -> str | None:
+        """Return the word that stands for a whole value, None where there is none."""
+        return next((word for word, meaning in self.about.named.items() if _same(meaning, value)), None)
+
 
 @dataclass_transform(frozen_default=True)
 def settings(cls: type[Record]) -> type[Record]:
@@ -185,7 +198,8 @@ def check_value(leaf: Leaf, given: Any) -> None:
     if about.some and not given:
         raise SettingsError(f"{leaf.path} is empty; give at least one{_choice_words(about)}")
     for value in given if leaf.many else given.values() if isinstance(given, dict) else (given,):
-        if about.choices and value not in about.choices:
+        unset = value == "" and about.empty and not leaf.many
+        if about.choices and value not in about.choices and not unset:
             raise SettingsError(f"{leaf.path} is {_short(value)}; choose from {', '.join(map(str, about.choices))}")
         if isinstance(value, str) and about.most is not None and len(value) > about.most:
             raise SettingsError(f"{leaf.path} is {_short(value)}; give a text of at most {about.most:g} characters")
@@ -390,9 +404,9 @@ def from_json(leaf: Leaf, value: Any) -> Any:
 
 def write(leaf: Leaf, value: Any) -> str:
     """Return the text that `read` turns into exactly this value."""
-    for word, meaning in leaf.about.named.items():
-        if _same(meaning, value):
-            return word
+    word = leaf.word(value)
+    if word is not None:
+        return word
     if value is None:
         return ""
     if leaf.many:

@@ -46,6 +46,7 @@ class Question(Generic[S, R]):
         always: words that the command takes besides (`--tables`).
         published: makes the settings as published of the default ones; the command then has `--mode faithful`.
         rests_on_fit: the labels of a clustering are part of it: the call and the command take one.
+        asked_as: of what is stored on the way to another question: that one, and what makes its settings of these.
         no_python, no_command: why there is no call, or no command, that makes it from settings alone.
     """
 
@@ -66,6 +67,7 @@ class Question(Generic[S, R]):
     always: tuple[str, ...] = ()
     published: Callable[[], S] | None = None
     rests_on_fit: bool = False
+    asked_as: tuple[Question[Any, Any], Callable[[S], Any]] | None = None
     no_python: str = ""
     no_command: str = ""
 
@@ -226,7 +228,19 @@ def _imports(records: Sequence[object]) -> list[str]:
 
 def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
     """Return every setting that is not at its default as the question's page writes it into its address."""
-    return {leaf.key(question.page): form_text(leaf, value) for leaf, value in question.given(settings).items()}
+    found: dict[str, str | list[str]] = {}
+    for leaf, value in question.given(settings).items():
+        found |= controls_of(leaf, question.page, value)
+    return found
+
+
+def controls_of(leaf: Leaf, page: str, value: Any) -> dict[str, str | list[str]]:
+    """Return what the controls of one setting write into the address: one, or a list of words and one's own value."""
+    key = leaf.key(page)
+    if not leaf.about.own:
+        return {key: form_text(leaf, value)}
+    word = leaf.word(value)
+    return {leaf.words_key(page): word} if word else {leaf.words_key(page): leaf.about.own, key: form_text(leaf, value)}
 
 
 def form_text(leaf: Leaf, value: Any) -> str | list[str]:

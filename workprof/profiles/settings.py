@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Annotated
 
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 
 SCALERS = ("none", "standard", "minmax", "robust", "power")
@@ -47,62 +49,6 @@ PUBLISHED_TARGET_CLUSTERS = 26
 """The 'optimal' number of the paper: its own winner's count, never justified."""
 
 
-@dataclass(frozen=True)
-class ProfileSettings:
-    """Settings of one clustering.
-
-    Attributes:
-        features: field names, or one of the sets 'sensors10' and 'all17'; empty = the mode's default
-            (corrected: sensors10; faithful: all17 with NULL as 0).
-        scaler: transform of the features before distances are taken.
-        metric: distance.
-        algorithm: 'hdbscan', or 'optics' (on a stated sample where the rows are many).
-        min_cluster_size: smallest profile in rows; 0 = 0.3 % of the rows, at least 20.
-        min_samples: neighbours for the core distance; 0 = the same as min_cluster_size (the paper's coupling).
-        method: selection from the condensed tree, excess of mass or leaves.
-        epsilon: clusters closer than this distance (in scaled units) are merged.
-        mode: 'corrected', or 'faithful' = as published.
-        target_clusters: the number of clusters that ACQUIRES rewards.
-        silhouette: 'exact', 'sampled', or '' = exact up to 20,000 rows and in faithful mode, else sampled.
-        sample_rows: rows drawn before clustering; 0 = all.
-        seed: of every random draw.
-    """
-
-    features: tuple[str, ...] = ()
-    scaler: str = "power"
-    metric: str = "euclidean"
-    algorithm: str = "hdbscan"
-    min_cluster_size: int = 0
-    min_samples: int = 0
-    method: str = "eom"
-    epsilon: float = 0.0
-    mode: str = "corrected"
-    target_clusters: int = PUBLISHED_TARGET_CLUSTERS
-    silhouette: str = ""
-    sample_rows: int = 0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        _one_of("scaler", self.scaler, SCALERS)
-        _one_of("metric", self.metric, METRICS)
-        _one_of("algorithm", self.algorithm, ALGORITHMS)
-        _one_of("method", self.method, METHODS)
-        _one_of("mode", self.mode, MODES)
-        _one_of("silhouette", self.silhouette, ("", *SILHOUETTES))
-        if self.min_cluster_size != 0 and self.min_cluster_size < 2:
-            raise SettingsError(
-                f"min_cluster_size is {self.min_cluster_size}; give at least 2, or 0 for 0.3 % of the rows"
-            )
-        if self.min_samples < 0:
-            raise SettingsError(f"min_samples is {self.min_samples}; give at least 1, or 0 for min_cluster_size")
-        if not 0 <= self.epsilon < float("inf"):
-            raise SettingsError(f"epsilon is {self.epsilon}; give a distance of 0 or more")
-        if self.target_clusters < 1:
-            raise SettingsError(f"target_clusters is {self.target_clusters}; give at least 1")
-        if self.sample_rows < 0 or self.seed < 0:
-            raise SettingsError("sample_rows and seed are 0 or more")
-
-
 PRESET_SHARES = {"fine": 0.001, "coarse": 0.01}
 """min_cluster_size of the presets as a share of the rows; 'paper' is 300 rows."""
 
@@ -115,6 +61,115 @@ EXACT_SILHOUETTE_ROWS = 20_000
 
 OPTICS_ROWS = 10_000
 """OPTICS walks the points one by one in Python: more rows than this are sampled, and the result says so."""
+
+
+Features = Annotated[
+    tuple[str, ...],
+    Setting(
+        "Columns that the jobs are compared by, A,B,..., or a set: sensors10, the 10 sensor columns; all17, the 17 "
+        "published columns, missing values as 0.",
+        columns="numeric",
+        named={"auto": ()} | {name: (name,) for name in FEATURE_SETS},
+        empty="by mode: corrected sensors10, faithful all17",
+        own="own",
+        named_key="set",
+    ),
+]
+Scaler = Annotated[
+    str,
+    Setting(
+        "Transform of the features before distances are taken.",
+        choices={
+            "none": "as they are",
+            "standard": "mean 0, standard deviation 1",
+            "minmax": "to 0-1",
+            "robust": "by median and quartiles",
+            "power": "Yeo-Johnson",
+        },
+    ),
+]
+Metric = Annotated[str, Setting("Distance between jobs.", choices=METRICS, label="Distance")]
+Mode = Annotated[
+    str,
+    Setting(
+        "Whose definitions hold.",
+        choices={"corrected": "ours", "faithful": "the paper's as published, flagged everywhere"},
+    ),
+]
+Silhouette = Annotated[
+    str,
+    Setting(
+        "How silhouettes are computed.",
+        choices={"exact": "every pair of rows", "sampled": "a sample, with its standard error"},
+        named={"auto": ""},
+        empty="exact up to 20,000 rows and as published, else sampled",
+    ),
+]
+SampleRows = Annotated[
+    int, Setting("Rows that are drawn before clustering.", unit="rows", least=0, empty="all", label="Sample rows")
+]
+TargetClusters = Annotated[
+    int,
+    Setting(
+        f"Number of profiles that ACQUIRES rewards; {PUBLISHED_TARGET_CLUSTERS} is the paper's.",
+        least=1,
+        label="Target profiles (ACQUIRES)",
+    ),
+]
+Seed = Annotated[int, Setting("Of every random draw.", least=0)]
+
+
+@settings
+class ProfileSettings:
+    """Settings of one clustering."""
+
+    features: Features = ()
+    scaler: Scaler = "power"
+    metric: Metric = "euclidean"
+    algorithm: Annotated[
+        str,
+        Setting(
+            "How profiles are found.",
+            choices={"hdbscan": "by density", "optics": f"on at most {OPTICS_ROWS:,} rows, and says so"},
+        ),
+    ] = "hdbscan"
+    min_cluster_size: Annotated[
+        int,
+        Setting(
+            "Rows of the smallest profile.",
+            unit="rows",
+            least=0,
+            empty="0.3 % of the rows, at least 20",
+            label="Smallest profile",
+        ),
+    ] = 0
+    min_samples: Annotated[
+        int,
+        Setting(
+            "Neighbours that make a row's density (its core distance).",
+            least=0,
+            empty="as the smallest profile, the paper's coupling",
+            label="min_samples",
+        ),
+    ] = 0
+    method: Annotated[
+        str,
+        Setting(
+            "Selection from the condensed tree.",
+            choices={"eom": "excess of mass", "leaf": "the leaves, more and smaller"},
+            label="Selection",
+        ),
+    ] = "eom"
+    epsilon: Annotated[float, Setting("Profiles closer than this, in scaled units, are merged.", least=0)] = 0.0
+    mode: Mode = "corrected"
+    target_clusters: TargetClusters = PUBLISHED_TARGET_CLUSTERS
+    silhouette: Silhouette = ""
+    sample_rows: SampleRows = 0
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        if self.min_cluster_size == 1:
+            raise SettingsError("min_cluster_size is 1; give at least 2, or 0 for 0.3 % of the rows")
 
 
 def default_features(mode: str) -> tuple[str, ...]:
@@ -132,7 +187,8 @@ def preset(name: str, n_rows: int) -> dict[str, str | int]:
     Raises:
         SettingsError: for an unknown name.
     """
-    _one_of("preset", name, PRESETS)
+    if name not in PRESETS:
+        raise SettingsError(f"preset is {name!r}; choose from {', '.join(PRESETS)}")
     size = PAPER_MIN_CLUSTER_SIZE if name == "paper" else max(SMALLEST_PRESET_SIZE, round(PRESET_SHARES[name] * n_rows))
     return {"scaler": "power", "metric": "euclidean", "min_cluster_size": size, "min_samples": 0}
 
@@ -176,8 +232,3 @@ def resolve(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
         min_samples=settings.min_samples or size,
         silhouette=settings.silhouette or ("exact" if exact else "sampled"),
     )
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise SettingsError(f"{name} is {value!r}; use one of {', '.join(filter(None, allowed))}")

@@ -12,6 +12,7 @@ import pandas as pd
 from workprof.cache import About, ResultCache
 from workprof.core.question import Question
 from workprof.errors import WrongKind
+from workprof.formats.clock import utc_offset_s
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
@@ -140,6 +141,7 @@ class Asking:
             cached = self._table
             if cached is None or cached[:2] != (entry.hash, wanted):
                 cached = (entry.hash, wanted, self._store.frame(entry.hash, wanted))
+                cached[2].attrs["utc_offset_s"] = utc_offset_s(entry.format)
                 self._table = cached if int(cached[2].memory_usage().sum()) <= TABLE_BYTES else None
             return {"jobs": cached[2]}
 
@@ -263,6 +265,16 @@ class Bound(Generic[S, R]):
         view: JobView = self.bench._jobs.start(self._request(*asked), self._frames(*asked, None))
         return view
 
+    def quick(self, dataset: str, settings: S | None = None, progress: Progress = silent) -> R | None:
+        """Return the result where it takes no computation to speak of, else None."""
+        entry, chosen, _ = self._resolved(dataset, settings, None, {})
+        shortcut = self.declared.shortcut
+        return None if shortcut is None else shortcut(self.bench, entry, chosen, progress)
+
+    def resolved(self, dataset: str, settings: S | None = None, **more: Any) -> S:
+        """Return the settings with nothing left open."""
+        return self._resolved(dataset, settings, None, more)[1]
+
     def key(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> str:
         """Return the key of the result in the cache."""
         return self._request(*self._resolved(dataset, settings, fit, more)).key
@@ -286,7 +298,7 @@ class Bound(Generic[S, R]):
     def _request(self, entry: Dataset, settings: S, fit: Any) -> Request:
         step, by_products = self.declared.question.step, self.declared.by_products
         if fit is not None:  # the labels are part of the result, so their key is part of this one's
-            step = replace(step, name=f"{step.name}[{self.bench.fit_key(entry, fit)}]")
+            step = replace(step, name=f"{step.name}[{self.bench.profiles.key(entry.hash, fit)}]")
         extras = by_products(self.bench, entry, settings) if by_products is not None else ()
         request: Request = self.bench._request(step, entry, settings, extras)
         return request

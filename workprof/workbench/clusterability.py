@@ -13,6 +13,7 @@ from workprof.jobs import JobView
 from workprof.profiles.baseline import Baseline, BaselineSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
+from workprof.profiles.questions import columns_of
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
 from workprof.profiles.stability import Stability, StabilitySettings
 from workprof.progress import Progress, silent
@@ -87,7 +88,7 @@ class ClusterabilityQuestions(ProfileQuestions):
     def _hopkins_request(self, dataset: str, settings: HopkinsSettings) -> tuple[Request, Frames]:
         entry = self._jobs_of(dataset)
         asked = self._named(entry, settings)
-        return self._request(HOPKINS, entry, asked), self._fit_frames(entry, asked)
+        return self._request(HOPKINS, entry, asked), self.frames_of(entry, columns_of(asked.features))
 
     def _baseline_request(
         self, dataset: str, settings: BaselineSettings, fit: ProfileSettings | None
@@ -95,18 +96,18 @@ class ClusterabilityQuestions(ProfileQuestions):
         entry = self._jobs_of(dataset)
         by = tuple(self._store.resolve(entry.hash, label) for label in settings.by)
         asked = self._named(entry, replace(settings, by=by))
-        frames = self._fit_frames(entry, asked, tuple(name for label in by for name in label))
+        frames = self.frames_of(entry, columns_of(asked.features, *(name for label in by for name in label)))
         step = BASELINE
-        if fit is not None and self.profiles_answer(entry.hash, fit).result is not None:
+        if fit is not None and self.profiles.cached(entry.hash, fit).result is not None:
             # the labels change the result, so their key is part of this one's
-            step = replace(BASELINE, name=f"{BASELINE.name}[{self._clustering(entry.hash, fit)}]")
+            step = replace(BASELINE, name=f"{BASELINE.name}[{self.profiles.key(entry.hash, fit)}]")
             frames = self._with_profiles(frames, entry, fit)
         return self._request(step, entry, asked), frames
 
     def _stability_request(self, dataset: str, settings: StabilitySettings) -> tuple[Request, Frames]:
         entry = self._jobs_of(dataset)
-        asked = replace(settings, fit=self._resolved(entry, settings.fit))
-        frames = self._fit_frames(entry, asked.fit)
+        asked = replace(settings, fit=self.profiles.resolved(entry.hash, settings.fit))
+        frames = self.frames_of(entry, columns_of(asked.fit.features))
         return self._request(STABILITY, entry, asked), self._with_profiles(frames, entry, asked.fit)
 
     def _with_profiles(self, frames: Frames, entry: Dataset, fit: ProfileSettings) -> Frames:
@@ -114,7 +115,7 @@ class ClusterabilityQuestions(ProfileQuestions):
 
         def read() -> dict[str, pd.DataFrame]:
             jobs = frames()["jobs"]
-            kept = self.profiles_answer(entry.hash, fit).result
+            kept = self.profiles.cached(entry.hash, fit).result
             if kept is None:
                 return {"jobs": jobs}
             labelled = jobs.assign(**{PROFILE: _labels_of(kept, jobs["row_id"].to_numpy())})

@@ -41,7 +41,7 @@ class DurationQuestions(ForecastQuestions):
         if asked.by == PROFILE:
             clustering = profiles or ProfileSettings()
             # the labels make the groups, so their key is part of this one's
-            step = replace(OBSERVED, name=f"{OBSERVED.name}[{self._clustering(entry.hash, clustering)}]")
+            step = replace(OBSERVED, name=f"{OBSERVED.name}[{self.profiles.key(entry.hash, clustering)}]")
         frames = self._duration_frames(entry, asked, clustering, progress)
         return self._blocking(self._request(step, entry, asked), ObservedDurations, frames, progress)
 

@@ -91,7 +91,7 @@ class FeedbackQuestions(FeedbackLoops):
             NotEnoughData: when the profiles are not kept; find them first.
         """
         loop = self._loop(dataset, settings)
-        if self.profiles_answer(loop.entry.hash, self._followed_profiles(loop)).result is None:
+        if self.profiles.cached(loop.entry.hash, self._followed_profiles(loop)).result is None:
             raise NotEnoughData("the profiles that jobs are filed under are not there yet; find profiles first")
         return self._jobs.start(self._request(MODEL, loop.entry, loop.forecaster), self._labelled_jobs(loop, silent))
 

@@ -127,7 +127,7 @@ class ForecastQuestions(SweepQuestions):
         """Start the evaluation in a child process; predictors that use profiles take part where these are kept."""
         entry = self._jobs_of(dataset)
         asked = self._evaluation_settings(entry, settings)
-        kept = self.profiles_answer(entry.hash, asked.profiles).result
+        kept = self.profiles.cached(entry.hash, asked.profiles).result
         frames = self._evaluation_frames(entry, asked, silent, kept or False)
         return self._jobs.start(self._request(ESTIMATES, entry, asked), frames)
 
@@ -138,7 +138,7 @@ class ForecastQuestions(SweepQuestions):
         return jobs.loc[list(row_ids)].reset_index()
 
     def _start(self, request: Request, entry: Dataset, profiles: ProfileSettings) -> JobView:
-        kept = self.profiles_answer(entry.hash, profiles).result
+        kept = self.profiles.cached(entry.hash, profiles).result
         if kept is None:
             raise NotEnoughData("the profiles that this learns are not there yet; find profiles first")
         return self._jobs.start(request, self._with_labels(entry, kept))
@@ -148,11 +148,11 @@ class ForecastQuestions(SweepQuestions):
 
     def _classifier_settings(self, entry: Dataset, settings: ClassifierSettings) -> ClassifierSettings:
         fields = self._store.resolve(entry.hash, settings.fields) if settings.fields else ()
-        return replace(settings, profiles=self._resolved(entry, settings.profiles), fields=tuple(fields))
+        return replace(settings, profiles=self.profiles.resolved(entry.hash, settings.profiles), fields=tuple(fields))
 
     def _evaluation_settings(self, entry: Dataset, settings: EstimateEvaluationSettings) -> EstimateEvaluationSettings:
         tested = self._jobs_of(settings.tested).hash if settings.tested else ""
-        return replace(settings, profiles=self._resolved(entry, settings.profiles), tested=tested)
+        return replace(settings, profiles=self.profiles.resolved(entry.hash, settings.profiles), tested=tested)
 
     def _labelled(self, entry: Dataset, profiles: ProfileSettings, progress: Progress) -> Frames:
         """Return a function that finds the profiles where they are not kept, and reads the jobs with them."""

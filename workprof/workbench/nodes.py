@@ -22,7 +22,7 @@ from workprof.steps import Request, Step
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Answer, Frames, refuse_other_kind
 from workprof.workbench.nodes_transfer import TransferQuestions
-from workprof.workbench.profiles import FIT, ProfileQuestions
+from workprof.workbench.profiles import ProfileQuestions
 
 # A ranking may stand on a detection: raise the versions of RANK, GROUPS and ADVICE with that of DETECT.
 RANK = Step("nodes.rank", 1, "workprof.nodes.ranking:rank_nodes")
@@ -107,8 +107,9 @@ class NodeQuestions(TransferQuestions, ProfileQuestions):
         Its weights, where the settings name none, are those that the use of the profile's jobs proposes.
         """
         entry, trace = self.dataset(dataset), self._jobs_of(jobs)
-        clustering = self._resolved(trace, ProfileSettings())
-        asked = AdviceSettings(trace.hash, profile, FIT.key(trace.hash, clustering), settings or RankSettings())
+        clustering = self.profiles.resolved(trace.hash, ProfileSettings())
+        key = self.profiles.key(trace.hash, clustering)
+        asked = AdviceSettings(trace.hash, profile, key, settings or RankSettings())
 
         def read() -> Mapping[str, pd.DataFrame]:
             fit = self.profiles(trace.hash, clustering, progress)

@@ -54,12 +54,6 @@ def with_clustering(command: str, step: str, clustering: ProfileSettings, resolv
     return f"{command} {shell_line(fit_words(clustering, resolve))}" if step in OF_ANY_CLUSTERING else ""
 
 
-def _fit(_: ProfileSettings, __: Resolve) -> CommandLine:
-    words = ("features", "scaler", "metric", "algorithm", "method", "epsilon", "mode", "silhouette")
-    numbers = ("min_cluster_size", "min_samples", "target_clusters", "sample_rows", "seed")
-    return CommandLine(("profiles", "fit"), ProfileSettings(), flags(*words, *numbers))
-
-
 def _hopkins(_: HopkinsSettings, __: Resolve) -> CommandLine:
     base = HopkinsSettings()
     return CommandLine(("profiles", "hopkins"), base, flags("features", "scaler", "mode", "seed"), begins=base)
@@ -114,8 +108,6 @@ def _estimates(asked: EstimateEvaluationSettings, resolve: Resolve) -> CommandLi
 
 
 _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
-    "profiles.fit": _fit,
-    "profiles.tree": _fit,
     "profiles.hopkins": _hopkins,
     "profiles.baseline": _baseline,
     "profiles.stability": _stability,

@@ -13,23 +13,15 @@ from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSettings
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings
 from workprof.profiles.baseline import Baseline, BaselineSettings
-from workprof.profiles.fit import ProfileFit, TreeSettings
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
-from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import Stability, StabilitySettings
 from workprof.profiles.sweep import GroupSettings, SweepGroup, SweepSettings
-from workprof.profiles.tree import SpanningTree
-from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts, profiles
+from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts
 from workprof.workbench import sweeps as sweep_room
-from workprof.workbench.declared import DECLARED
+from workprof.workbench.declared import DECLARED, PARTS
 from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_recipe import Recipe
 from workprof.workbench.run_recipes_measured import MEASURED
-
-
-def _whole_fit(tree: TreeSettings) -> ProfileSettings:
-    """Return a clustering that keeps this tree."""
-    return ProfileSettings(**vars(tree))
 
 
 def whole_sweep(group: GroupSettings) -> SweepSettings:
@@ -57,8 +49,6 @@ _REFITTED = (
 )
 
 _ALL = (
-    Recipe(profiles.FIT, "profiles", ProfileSettings, ProfileFit),
-    Recipe(profiles.TREE_STEP, "profiles", TreeSettings, SpanningTree, adapt=_whole_fit),
     Recipe(clusterability.HOPKINS, "hopkins", HopkinsSettings, Hopkins),
     Recipe(clusterability.BASELINE, "baseline", BaselineSettings, Baseline, clustering="fit"),
     Recipe(clusterability.STABILITY, "stability", StabilitySettings, Stability),
@@ -82,5 +72,10 @@ _ALL = (
 )
 
 _DECLARED = tuple(Recipe(one.step, one.call, one.settings, one.result) for one in DECLARED.values())
-RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_ALL, *MEASURED, *_DECLARED)}
+_PARTS = tuple(
+    Recipe(one.step, one.asked_as[0].call, one.settings, one.result, adapt=one.asked_as[1])
+    for one in PARTS.values()
+    if one.asked_as
+)
+RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_ALL, *MEASURED, *_DECLARED, *_PARTS)}
 """A step that is not here is listed, pinned and removed like every other; it only has no snippet."""

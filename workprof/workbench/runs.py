@@ -14,7 +14,7 @@ from workprof.core.question import python_of as declared_python
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.jobs import JobView
 from workprof.records import Packed, digest, unpack
-from workprof.workbench.declared import DECLARED
+from workprof.workbench.declared import declared_of
 from workprof.workbench.forecasts import ForecastQuestions
 from workprof.workbench.run_command_line import fit_words
 from workprof.workbench.run_commands import command_of, with_clustering
@@ -116,9 +116,10 @@ class RunQuestions(ForecastQuestions):
         if not recipe.method:
             raise NotEnoughData(f"{kept.step} has no question of its own: {recipe.why_not}")
         settings = _settings(recipe, kept)
-        if kept.step in DECLARED:
+        declared, asked = declared_of(kept.step, settings)
+        if declared is not None:
             fit = self._clustering_settings(kept) if kept.clustering else None
-            return declared_python(DECLARED[kept.step], kept.dataset_hash, kept.dataset, settings, fit)
+            return declared_python(declared, kept.dataset_hash, kept.dataset, asked, fit)
         question = Question(
             method=recipe.method,
             dataset=kept.dataset_hash,
@@ -139,14 +140,13 @@ class RunQuestions(ForecastQuestions):
         """
         kept = self.kept_run(run)
         recipe = _recipe(kept)
-        asked = _settings(recipe, kept)
-        if kept.step in DECLARED:
-            line = shell_of(DECLARED[kept.step], kept.dataset_hash, asked)
-            resolve = partial(self._resolved, self.dataset(kept.dataset_hash))
+        declared, asked = declared_of(kept.step, _settings(recipe, kept))
+        resolve = partial(self.profiles.resolved, kept.dataset_hash)
+        if declared is not None:
+            line = shell_of(declared, kept.dataset_hash, asked)
             fit = fit_words(self._clustering_settings(kept), resolve) if kept.clustering else ()
             return " ".join((line, *((shlex.join(fit),) if fit else ())))
         asked = asked if kept.step in MEASURED_COMMANDS else recipe.asked(asked)
-        resolve = partial(self._resolved, self.dataset(kept.dataset_hash))
         found = "" if recipe.why_no_command else command_of(kept.step, kept.dataset_hash, asked, resolve)
         if found and kept.clustering:
             found = with_clustering(found, kept.step, self._clustering_settings(kept), resolve)
@@ -162,8 +162,8 @@ class RunQuestions(ForecastQuestions):
             NotEnoughData: when its settings are of an older version.
         """
         kept = self.kept_run(run)
-        declared = DECLARED.get(kept.step)
-        return address_of(declared, kept.dataset_hash, _settings(_recipe(kept), kept)) if declared else ""
+        declared, settings = declared_of(kept.step, _settings(_recipe(kept), kept))
+        return address_of(declared, kept.dataset_hash, settings) if declared else ""
 
     def run_settings(self, run: str) -> object:
         """Return the settings of a run as the record that they were.

@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, replace
 
 from workprof.jobs import JobView
+from workprof.profiles.questions import columns_of
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.profiles.sweep import (
     GroupSettings,
@@ -91,7 +92,8 @@ class SweepQuestions(ClusterabilityQuestions):
             def tell(fraction: float | None, message: str, before: int = i) -> None:
                 progress((before + (fraction or 0.0)) / len(groups), message)
 
-            self._blocking(self._request(GROUP, entry, group), SweepGroup, self._fit_frames(entry, group), tell)
+            frames = self.frames_of(entry, columns_of(group.features))
+            self._blocking(self._request(GROUP, entry, group), SweepGroup, frames, tell)
         return self.sweep_state(entry.hash, asked)
 
     def sweep_state(self, dataset: str, settings: SweepSettings) -> SweepState:
@@ -145,7 +147,7 @@ class SweepQuestions(ClusterabilityQuestions):
         state = self._group_state(entry, group)
         if state.result is not None:
             return None
-        self._jobs.start(self._request(GROUP, entry, group), self._fit_frames(entry, group))
+        self._jobs.start(self._request(GROUP, entry, group), self.frames_of(entry, columns_of(group.features)))
         if stop.is_set():  # the sweep was cancelled between its last look and this start
             self._jobs.cancel(state.key)
         return self._jobs.wait(state.key)

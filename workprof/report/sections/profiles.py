@@ -28,8 +28,8 @@ def profiles_of(workbench: Workbench, dataset: Dataset, settings: ProfileSetting
     """Return the profiles: kept, or found by a job."""
     return through_job(
         workbench,
-        lambda: workbench.profiles_answer(dataset.hash, settings),
-        lambda: workbench.start_profiles(dataset.hash, settings),
+        lambda: workbench.profiles.cached(dataset.hash, settings),
+        lambda: workbench.profiles.start(dataset.hash, settings),
         progress,
     )
 

@@ -23,7 +23,7 @@ REPORT_SHARE = 0.9
 def missing(workbench: Workbench, dataset: str) -> tuple[str, ...]:
     """Return what takes more than a moment and is not kept yet, in words; nothing is computed."""
     kept = {
-        "the profiles": workbench.profiles_answer(dataset, ProfileSettings()).result,
+        "the profiles": workbench.profiles.cached(dataset, ProfileSettings()).result,
         "the test of the classifier": workbench.classifier_evaluation_answer(dataset, ClassifierSettings()).result,
         "the replay of sizing policies": workbench.replay.cached(dataset, ReplaySettings()).result,
     }
