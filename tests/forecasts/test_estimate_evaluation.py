@@ -116,7 +116,7 @@ def test_the_bars_on_the_development_sample(tmp_path):
     assert found.interval.median_width_factor <= found.interval.global_width_factor / 2
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("target", ["duration_s", "peak_memory_bytes"])
 def test_coverage_on_the_synthetic_trace(tmp_path, target):
     write_pai_sample(tmp_path / "s.parquet", 20_000, 5)

@@ -215,7 +215,7 @@ def test_the_shared_recordings_round_trip(tmp_path):
     pd.testing.assert_frame_equal(found.frame.drop(columns="status"), plain, check_dtype=False)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_day_of_72_counters_is_read(tmp_path):
     counters = np.random.default_rng(0).normal(size=(86_400, 72)).astype(np.float32)
     frame = pd.DataFrame(counters, columns=[f"c{at}" for at in range(72)])

@@ -48,7 +48,7 @@ def right_share(found, cuts):
     return np.mean(right)
 
 
-LENGTHS = [30, 300, pytest.param(3600, marks=pytest.mark.slow)]
+LENGTHS = [30, 300, pytest.param(3600, marks=pytest.mark.soak)]
 
 
 @pytest.mark.parametrize("n_samples", LENGTHS)

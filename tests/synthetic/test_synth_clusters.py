@@ -39,7 +39,7 @@ def test_behaviours_are_found_in_a_small_sample(tmp_path: Path, seed: int) -> No
     assert outlier.groupby(labels).mean().drop(-1).max() < 0.5  # no cluster is one of outliers
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", [0, 1])
 def test_behaviours_are_found_in_the_published_size(tmp_path: Path, seed: int) -> None:
     write_pai_sample(tmp_path / "sample.parquet", 100_001, seed=seed)

@@ -160,7 +160,7 @@ def test_outliers_are_a_quarter_and_of_two_kinds(sample: pd.DataFrame) -> None:
     assert not sample.loc[outlier, "truth_identifiable"].any()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of a process is read from /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     # ru_maxrss would count the parent's peak too: it survives the start of another program.
