@@ -109,4 +109,4 @@ def needs_requests(asked: Asked) -> bool:
 def open_task(label: str, tab: str) -> None:
     """Make a task the one that the page is about, in another view (a callback)."""
     st.session_state[TASK] = label
-    st.session_state[TAB] = tab
+    st.query_params[TAB] = tab

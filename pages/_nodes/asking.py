@@ -85,7 +85,8 @@ def ranking(asked: Asked) -> Ranking:
 
 def open_runs(node: str) -> None:
     """Turn to the runs of one node (a callback)."""
-    st.session_state.update({TAB: "Degradation", NODE: node, JUDGED: True, OF_NODE: True})
+    st.session_state.update({NODE: node, JUDGED: True, OF_NODE: True})
+    st.query_params[TAB] = "Degradation"
 
 
 def _moment(words: str, key: str) -> float | None:

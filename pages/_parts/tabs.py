@@ -7,15 +7,31 @@ from typing import TypeVarTuple
 
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.errors import guard
 
 Asked = TypeVarTuple("Asked")
 
 
 def show_open(key: str, views: Mapping[str, Callable[[*Asked], None]], *asked: *Asked) -> None:
-    """Show the views with the open one computed; an error in it leaves the others, and what follows, as they are."""
-    tabs = st.tabs(list(views), key=key, on_change="rerun", bind="query-params")
+    """Show the views with the open one computed; an error in it leaves the others, and what follows, as they are.
+
+    The address says which is open, and every change is an entry of the browser's history, so that Back leads to the
+    view before: a control that Streamlit itself binds to the address writes over the entry that is there.
+    """
+    first = next(iter(views))
+    opened = link.read(key, link.one_of(*views), first, "the first view is shown")
+    if st.session_state.get(key) != opened:
+        st.session_state[key] = opened
+    tabs = st.tabs(list(views), key=key, on_change=_to_address, args=(key, first))
     for tab, show in zip(tabs, views.values(), strict=True):
         if tab.open:
             with tab, guard():
                 show(*asked)
+
+
+def _to_address(key: str, first: str) -> None:
+    if st.session_state[key] == first:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = st.session_state[key]

@@ -36,4 +36,4 @@ def _open(name: str, dataset: str, kind: str) -> None:
     """Turn to the whole timeline of a run, in the dataset that it is of (a callback)."""
     datasets.select(dataset, kind)
     asking.fresh()
-    st.session_state.update({RUN: name, TAB: TIMELINE})
+    st.session_state[RUN], st.query_params[TAB] = name, TIMELINE

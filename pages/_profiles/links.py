@@ -93,4 +93,4 @@ def _jobs(view: View, profile: int) -> None:
     """Select the profile's rows and turn to the view that lists them (a callback)."""
     selection_link.keep(view, Selection(profiles=(profile,)).text())
     st.session_state[selection_link.ROUND] = st.session_state.get(selection_link.ROUND, 0) + 1
-    st.session_state[TAB] = JOBS_VIEW
+    st.query_params[TAB] = JOBS_VIEW

@@ -23,7 +23,7 @@ ROWS_A_PAGE = 50
 
 def choose(first: str, second: str) -> None:
     """Make two runs the ones that are compared and turn to them (for a button's `on_click`)."""
-    st.session_state[FIRST], st.session_state[SECOND], st.session_state[TABS] = first, second, TAB
+    st.session_state[FIRST], st.session_state[SECOND], st.query_params[TABS] = first, second, TAB
 
 
 @st.fragment

@@ -28,3 +28,27 @@ def test_what_a_link_holds_and_cannot_be_read_leaves_the_address(server, visitor
     visitor.page.get_by_text(re.compile("profiles_metric in the link could not be read")).wait_for()
     assert "profiles_scaler=standard" in visitor.page.url
     assert "1e309" not in visitor.page.url and "nonsense" not in visitor.page.url
+
+
+def test_back_leads_to_the_view_before_and_keeps_what_is_chosen(server, visitors):
+    visitor = visitors(server).open("/memory")
+    load_sample(visitor)
+    page = visitor.page
+
+    def opened():
+        visitor.settle()
+        return page.locator("[role=tab][aria-selected=true]").all_inner_texts()
+
+    for name in ("Policies", "Bins"):
+        page.get_by_role("tab", name=name, exact=True).click()
+        page.wait_for_url(re.compile(f"memory_tab={name}"))
+        assert opened() == [name]
+    page.go_back()
+    page.wait_for_url(re.compile("memory_tab=Policies"))
+    assert opened() == ["Policies"]
+    page.go_back()
+    page.wait_for_url(lambda url: "memory_tab" not in url and "ds=" in url)
+    assert opened() == ["Tasks"]
+    page.go_forward()
+    page.wait_for_url(re.compile("memory_tab=Policies"))
+    assert opened() == ["Policies"]

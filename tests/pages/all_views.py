@@ -4,6 +4,7 @@ from tests.pages import whole_home
 
 NOT_IN_THE_ADDRESS = {
     "shell_link": "shows the address itself",
+    "*_tab": "stands in the address by hand, so that Back leads to the view before",
     "shell_dataset": "is the address's ds",
     "image_format": "is how pictures are saved, and no figure of a page",
     "profiles_slider": "writes profiles_min_cluster_size",

@@ -60,7 +60,7 @@ def test_a_changed_view_opens_the_same_from_its_address_on_a_cold_server(app, ha
 
 
 BINDABLE = {"selectbox", "multiselect", "radio", "slider", "select_slider", "number_input", "text_input", "text_area"}
-BINDABLE |= {"date_input", "time_input", "checkbox", "toggle", "pills", "segmented_control", "pagination", "tabs"}
+BINDABLE |= {"date_input", "time_input", "checkbox", "toggle", "pills", "segmented_control", "pagination"}
 
 
 def unbound_in(path):
