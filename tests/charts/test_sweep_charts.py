@@ -9,11 +9,9 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 
 from tests.charts import records_for_tests as made
 from workprof.charts import sweep as charts
-from workprof.charts.contrast import BLACK, relative_luminance
 from workprof.charts.sweep.heat import score_heatmap
-from workprof.charts.sweep.ink import ink
 from workprof.charts.sweep.scores import SCORES, value
-from workprof.charts.theme import SCALE, readable
+from workprof.charts.theme import BLACK, SCALE, ink, readable, relative_luminance
 from workprof.profiles.sweep import (
     SweepGroup,
     SweepRun,

@@ -11,9 +11,8 @@ from workprof.arrays import Ints
 from workprof.charts.chart import Chart
 from workprof.charts.memory.figures import figure_of
 from workprof.charts.memory.words import number
-from workprof.charts.sweep.ink import ink
 from workprof.charts.text import counted
-from workprof.charts.theme import COLOURS, SCALE
+from workprof.charts.theme import COLOURS, SCALE, ink
 from workprof.memory.models import ModelResult, PredictorResult
 from workprof.units import GB, format_share
 

@@ -9,10 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.chart import Chart
-from workprof.charts.sweep.ink import ink
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, place
 from workprof.charts.sweep.scores import LOWER, NEITHER, SCORES, value, written
-from workprof.charts.theme import SCALE, laid_out
+from workprof.charts.theme import SCALE, ink, laid_out
 from workprof.profiles.sweep import SweepRun
 
 LINE_PX = 38
