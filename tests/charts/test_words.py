@@ -2,8 +2,17 @@
 
 import pytest
 
-from workprof.charts.fields import axis_unit, column_words, formatted, label, title
-from workprof.charts.text import listed, markdown_text, plotly_text, shortened
+from workprof.charts.text import (
+    axis_unit,
+    column_words,
+    formatted,
+    label,
+    listed,
+    markdown_text,
+    plotly_text,
+    shortened,
+    title,
+)
 from workprof.charts.theme import COLOURS, DARK_BACKGROUND, LIGHT_BACKGROUND, OUTLIER_COLOUR, ink_on, mark
 from workprof.spreadsheets import spreadsheet_text
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from workprof.charts.chart import Chart
 from workprof.charts.classify.importance import sample_words
 from workprof.charts.classify.naming import Naming
-from workprof.charts.fields import label
-from workprof.charts.text import plotly_text
+from workprof.charts.text import label, plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
 from workprof.forecasts.explain import GlobalExplanation
 

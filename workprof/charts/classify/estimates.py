@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 
 from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
-from workprof.charts.fields import formatted, label, title
-from workprof.charts.text import plotly_text
+from workprof.charts.text import formatted, label, plotly_text, title
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.forecasts.estimates import Estimates
 from workprof.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, format_share

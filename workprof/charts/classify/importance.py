@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 
 from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
-from workprof.charts.fields import label
-from workprof.charts.text import counted, plotly_text, shortened
+from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import laid_out, mark, rows_height
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.units import format_share

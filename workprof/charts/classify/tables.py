@@ -11,7 +11,7 @@ import pandas as pd
 
 import workprof
 from workprof.charts.classify.naming import PUBLISHED, Naming
-from workprof.charts.fields import formatted
+from workprof.charts.text import formatted
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.forecaster import Forecaster, Forecasts
 from workprof.forecasts.predictions import N_TOP

@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 
 from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
-from workprof.charts.fields import label
-from workprof.charts.text import plotly_text, shortened
+from workprof.charts.text import label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
 from workprof.forecasts.explain import JobExplanation
 

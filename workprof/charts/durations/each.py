@@ -9,7 +9,7 @@ from workprof.charts.durations.groups import Look, look
 from workprof.charts.durations.lines import MOST_DRAWN, band_area, cursors, curve_line, scaled_axes, span
 from workprof.charts.durations.readouts import quantile_table
 from workprof.charts.durations.view import NEUTRAL, ObservedView, limit_words, within_words
-from workprof.charts.fields import label
+from workprof.charts.text import label
 from workprof.charts.theme import laid_out
 from workprof.forecasts.durations import ObservedDurations, share_within, value_at
 from workprof.units import format_share

@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 from workprof.arrays import Floats, Ints
 from workprof.charts.durations.groups import Look
 from workprof.charts.durations.view import ObservedView, limit_words, value_axis
-from workprof.charts.fields import formatted
-from workprof.charts.text import plotly_text
+from workprof.charts.text import formatted, plotly_text
 from workprof.forecasts.durations import DurationCurve
 
 MOST_DRAWN = 10_000

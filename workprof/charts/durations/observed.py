@@ -9,8 +9,7 @@ from workprof.charts.durations.groups import Look, look
 from workprof.charts.durations.lines import MOST_DRAWN, band_area, cursors, curve_line, scaled_axes, span
 from workprof.charts.durations.readouts import observed_sentence, quantile_table
 from workprof.charts.durations.view import NEUTRAL, ObservedView, percent
-from workprof.charts.fields import label
-from workprof.charts.text import counted
+from workprof.charts.text import counted, label
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.forecasts.durations import EVERYTHING, FEWEST_ROWS, ObservedDurations
 from workprof.units import format_share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from workprof.charts.durations.view import ObservedView, limit_words, within_words
-from workprof.charts.fields import formatted
+from workprof.charts.text import formatted
 from workprof.forecasts.durations import DurationCurve, ObservedDurations, share_within, value_at
 from workprof.units import format_share
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from workprof.charts.fields import formatted, title
+from workprof.charts.text import formatted, title
 
 NEUTRAL = "#7b828c"
 

@@ -11,9 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from workprof.charts.chart import Chart
-from workprof.charts.fields import label
 from workprof.charts.profiles.names import note
-from workprof.charts.text import plotly_text, shortened
+from workprof.charts.text import label, plotly_text, shortened
 from workprof.charts.theme import OUTLIERS, SCALE, laid_out, rows_height
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap

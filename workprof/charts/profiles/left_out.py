@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from workprof.charts.fields import column_words
-from workprof.charts.text import listed
+from workprof.charts.text import column_words, listed
 
 _LEFT_OUT = re.compile(r"(\w+) is left out: (.+)\.")
 
