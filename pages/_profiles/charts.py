@@ -8,9 +8,12 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import figures
-from workprof.charts.profiles import condensed_tree, feature_boxes, metadata_heatmap, silhouette_boxes, size_bars
-from workprof.charts.profiles.heatmap import BY
+from workprof.charts.profiles.boxes import feature_boxes
+from workprof.charts.profiles.heatmap import BY, metadata_heatmap
 from workprof.charts.profiles.names import ORDERS
+from workprof.charts.profiles.silhouettes import silhouette_boxes
+from workprof.charts.profiles.sizes import size_bars
+from workprof.charts.profiles.tree import condensed_tree
 from workprof.charts.text import visible
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import earlier_result
 from pages._parts.controls import AUTO, MODES_MEANING, OWN, SETS, SETS_MEANING, choice, count, features, own_features
-from workprof.charts.sweep import estimate
+from workprof.charts.sweep.estimate import estimate
 from workprof.profiles.settings import ALGORITHMS, MODES, PUBLISHED_TARGET_CLUSTERS, SILHOUETTES
 from workprof.profiles.sweep import COUPLED, PRESET_DECIDES, PRESETS, QUICK_MIN_SAMPLES, SweepSettings
 from workprof.store.reports import Dataset

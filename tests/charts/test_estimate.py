@@ -5,9 +5,8 @@ import json
 import pytest
 
 from workprof.charts.estimate import LATEST, STARTING_S, EarlierRun, pace
-from workprof.charts.profiles import fit_estimate
-from workprof.charts.profiles.estimate import work_s
-from workprof.charts.sweep import estimate
+from workprof.charts.profiles.estimate import fit_estimate, work_s
+from workprof.charts.sweep.estimate import estimate
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, SweepSettings
 from workprof.records import canonical_json

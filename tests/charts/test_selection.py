@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_tests as made
-from workprof.charts.profiles import profile_map
+from workprof.charts.profiles.points import profile_map
 from workprof.charts.profiles.selection import (
     LONGEST,
     MOST_CORNERS,

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workprof.charts.chart import Headline
-from workprof.charts.classify import Naming, split_bars, table_five
-from workprof.charts.durations import ObservedView, group_names, observed_ecdf, observed_sentence
-from workprof.charts.memory import task_boxes
+from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.splits import split_bars
+from workprof.charts.classify.table_five import table_five
+from workprof.charts.durations.groups import group_names
+from workprof.charts.durations.observed import observed_ecdf
+from workprof.charts.durations.readouts import observed_sentence
+from workprof.charts.durations.view import ObservedView
+from workprof.charts.memory.task_boxes import task_boxes
 from workprof.charts.memory.words import gb_h
-from workprof.charts.profiles import headlines, profile_map, size_bars
+from workprof.charts.profiles.headlines import headlines
+from workprof.charts.profiles.points import profile_map
+from workprof.charts.profiles.sizes import size_bars
 from workprof.charts.tour.stop import TourStop
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from workprof.charts.nodes import aspect_lines, ranked_bars, ranking_headlines, ranking_sentence
-from workprof.charts.phases import most_moving, timeline_chart, timeline_sentence
+from workprof.charts.nodes.aspects import aspect_lines
+from workprof.charts.nodes.ranked import ranked_bars, ranking_sentence
+from workprof.charts.nodes.tables import ranking_headlines
+from workprof.charts.phases.timeline import most_moving, timeline_chart, timeline_sentence
 from workprof.charts.text import counted
 from workprof.charts.tour.stop import TourStop
 from workprof.nodes.ranking import Ranking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from workprof.charts.memory import frontier_chart
+from workprof.charts.memory.frontier import frontier_chart
 from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.words import gb_h, number
 from workprof.charts.text import counted

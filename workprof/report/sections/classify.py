@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from workprof.charts.classify import Naming, confusion_heatmap, reliability_diagram, split_bars, table_five
-from workprof.charts.profiles import profile_names
+from workprof.charts.classify.calibration import reliability_diagram
+from workprof.charts.classify.confusion import confusion_heatmap
+from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.splits import split_bars
+from workprof.charts.classify.table_five import table_five
+from workprof.charts.profiles.names import profile_names
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress

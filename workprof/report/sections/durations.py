@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from workprof.charts.durations import (
-    ErrorView,
-    ObservedView,
-    error_cdf,
-    error_headlines,
-    group_names,
-    interval_sentence,
-    observed_ecdf,
-    predictor_table,
-    profile_error_boxes,
-    quantile_table,
-)
-from workprof.charts.profiles import profile_names
+from workprof.charts.durations.boxes import profile_error_boxes
+from workprof.charts.durations.errors import ErrorView, error_cdf
+from workprof.charts.durations.groups import group_names
+from workprof.charts.durations.observed import observed_ecdf
+from workprof.charts.durations.predictors import error_headlines, interval_sentence, predictor_table
+from workprof.charts.durations.readouts import quantile_table
+from workprof.charts.durations.view import ObservedView
+from workprof.charts.profiles.names import profile_names
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from workprof.charts.nodes import (
-    aspect_lines,
-    code_map,
-    degraded_sentences,
+from workprof.charts.nodes.aspects import aspect_lines
+from workprof.charts.nodes.code_map import code_map
+from workprof.charts.nodes.detection import (
     detection_headlines,
     detection_reliability,
     detectors_table,
-    groups_sentence,
-    groups_table,
-    leave_out_table,
-    node_table,
     orientation_table,
-    pair_table,
-    ranked_bars,
-    ranking_headlines,
     reconstruction_errors,
-    robustness_sentence,
-    runs_table,
-    silhouette_bars,
-    timeline,
     trust_sentence,
     unscored_table,
     unseen_metrics_table,
 )
+from workprof.charts.nodes.groups import groups_sentence, groups_table, silhouette_bars
+from workprof.charts.nodes.ranked import ranked_bars
+from workprof.charts.nodes.tables import (
+    degraded_sentences,
+    leave_out_table,
+    node_table,
+    pair_table,
+    ranking_headlines,
+    robustness_sentence,
+)
+from workprof.charts.nodes.timeline import runs_table, timeline
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import Detection
 from workprof.nodes.detection_data import DetectSettings

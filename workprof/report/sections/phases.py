@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from workprof.charts.phases import (
-    NOT_THE_PAPER,
+from workprof.charts.phases.evaluation import (
     confusion_chart,
     evaluation_headlines,
     evaluation_sentence,
-    inner_table,
     known_bars,
-    known_table,
     measures_of,
-    most_moving,
     open_curve,
-    phase_table,
-    timeline_chart,
-    unknown_table,
 )
+from workprof.charts.phases.published import inner_table, known_table, unknown_table
+from workprof.charts.phases.tables import phase_table
+from workprof.charts.phases.timeline import most_moving, timeline_chart
+from workprof.charts.phases.words import NOT_THE_PAPER
 from workprof.formats.measured import TELEMETRY
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.runs import RunList
