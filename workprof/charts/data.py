@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, formatted, label
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost

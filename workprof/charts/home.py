@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from workprof.charts.chart import Headline
 from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.words import number
 from workprof.charts.overview import Columns, column_of
+from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted, listed
 from workprof.memory.replay import ReplayResult
 from workprof.profiles.fit import ProfileFit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from workprof.charts.chart import Headline
+from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted
 from workprof.store.reports import ColumnProfile, Dataset
 from workprof.units import format_count, format_duration, format_share

@@ -7,9 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.chart import Chart
 from workprof.charts.classify.importance import sample_words
 from workprof.charts.classify.naming import Naming
+from workprof.charts.shapes import Chart
 from workprof.charts.text import label, plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
 from workprof.forecasts.explain import GlobalExplanation

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.split_words import SPLIT_WORDS
+from workprof.charts.shapes import Chart
 from workprof.charts.theme import SCALE, ink, laid_out, rows_height
 from workprof.forecasts.classifier_evaluation import Confusion, SplitScores
 from workprof.units import format_share

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
+from workprof.charts.shapes import Chart
 from workprof.charts.text import formatted, label, plotly_text, title
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.forecasts.estimates import Estimates

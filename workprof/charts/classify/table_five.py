@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.split_words import SPLIT_WORDS
+from workprof.charts.shapes import Chart
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
 from workprof.forecasts.classifier_evaluation import SplitScores

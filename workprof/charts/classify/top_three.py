@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
+from workprof.charts.shapes import Chart
 from workprof.charts.theme import OUTLIER_COLOUR, laid_out, mark
 from workprof.forecasts.predictions import NO_PROFILE, Predictions
 from workprof.units import format_share

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.classify.naming import Naming
+from workprof.charts.shapes import Chart
 from workprof.charts.text import label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
 from workprof.forecasts.explain import JobExplanation

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
 from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette

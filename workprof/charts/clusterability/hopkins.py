@@ -7,8 +7,8 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.profiles.left_out import together
+from workprof.charts.shapes import Chart
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
 from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
 

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart, Headline
 from workprof.charts.profiles.left_out import together
+from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
 from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability

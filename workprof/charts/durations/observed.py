@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.durations.groups import Look, look
 from workprof.charts.durations.lines import MOST_DRAWN, band_area, cursors, curve_line, scaled_axes, span
 from workprof.charts.durations.readouts import observed_sentence, quantile_table
 from workprof.charts.durations.view import NEUTRAL, ObservedView, percent
+from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, label
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.forecasts.durations import EVERYTHING, FEWEST_ROWS, ObservedDurations

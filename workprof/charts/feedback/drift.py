@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
 from workprof.forecasts.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Drift

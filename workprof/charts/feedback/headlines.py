@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from workprof.charts.chart import Headline
+from workprof.charts.shapes import Headline
 from workprof.charts.text import counted
 from workprof.forecasts.feedback.drift import Assessment
 from workprof.forecasts.feedback.loop import Observed

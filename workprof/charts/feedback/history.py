@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
 from workprof.forecasts.feedback.windows import FIT, OBSERVED, REFITTED, HistoryEntry

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import CLASS_LOOKS, figure_of, rows_axis, vertical
 from workprof.charts.memory.words import gb, row_labels
+from workprof.charts.shapes import CLASS_LOOKS, Chart, figure_of, rows_axis, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import rows_height
 from workprof.memory.assessment import CLASSES, Assessment, ClassSettings, TaskAssessment, task_classes

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Ints
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import figure_of
 from workprof.charts.memory.words import number
+from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, SCALE, ink
 from workprof.memory.models import ModelResult, PredictorResult

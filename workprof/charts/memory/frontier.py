@@ -7,11 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of
-from workprof.charts.memory.labels import stacked_labels
 from workprof.charts.memory.policies import OURS, Candidate, picked, policy_name
 from workprof.charts.memory.words import gb_h, number
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, stacked_labels
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.replay import PolicyFigures, ReplayResult

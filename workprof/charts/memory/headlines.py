@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workprof.charts.chart import Headline
 from workprof.charts.memory.words import gb_h, shown
+from workprof.charts.shapes import Headline
 from workprof.charts.text import counted
 from workprof.memory.assessment import FEWEST_RUNS, Assessment, Utilisation
 from workprof.units import format_share

@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.memory.words import saved
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.bin_search import COUNT

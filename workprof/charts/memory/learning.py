@@ -6,10 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.memory.policies import OURS, policy_name
 from workprof.charts.memory.words import gb_h
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.replay import PolicyFigures, ReplayResult

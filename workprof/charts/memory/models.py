@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.memory.words import gb_h, saved, shown
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.model_data import InputFact

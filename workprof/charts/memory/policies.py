@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workprof.charts.chart import Headline
 from workprof.charts.memory.words import gb_h, number
+from workprof.charts.shapes import Headline
 from workprof.charts.text import counted
 from workprof.memory.replay import PolicyFigures, ReplayResult
 from workprof.units import format_share

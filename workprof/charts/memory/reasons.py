@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import NEUTRAL, figure_of, vertical
 from workprof.charts.memory.words import gb, number, shown
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.why import Why

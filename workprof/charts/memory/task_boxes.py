@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import CLASS_LOOKS, NEUTRAL, figure_of, rows_axis
 from workprof.charts.memory.words import gb, row_labels, shown
+from workprof.charts.shapes import CLASS_LOOKS, NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import rows_height
 from workprof.memory.assessment import Assessment, TaskAssessment

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of, vertical
 from workprof.charts.memory.words import gb, saved, shown
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.bin_search import COUNT

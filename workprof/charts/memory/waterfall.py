@@ -6,10 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.words import gb_h, number, saved, shown
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall

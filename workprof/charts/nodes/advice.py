@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import figure_of, rows_axis
 from workprof.charts.nodes.ranked import ranking_sentence
+from workprof.charts.shapes import Chart, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.nodes.advice import Advice

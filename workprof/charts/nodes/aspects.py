@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import figure_of
 from workprof.charts.nodes.words import node_name, score_words
+from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import mark
 from workprof.nodes.ranking import RankedNode, Ranking
 from workprof.units import format_share

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Bools
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.nodes.words import node_name
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.nodes.detection import Detection

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.nodes.code_map import looks
 from workprof.charts.nodes.words import NO_DATA, node_name
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.nodes.detection import Detection

@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.nodes.words import NO_DATA, nodes_words
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS
 from workprof.nodes.groups import Groups

@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
 from workprof.charts.nodes.words import faster_words, row_names, score_words
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.theme import rows_height
 from workprof.nodes.comparisons import PairRatio
 from workprof.nodes.ranking import RankedNode, Ranking

@@ -6,9 +6,9 @@ import math
 
 import pandas as pd
 
-from workprof.charts.chart import Headline
 from workprof.charts.nodes.ranked import OVERALL
 from workprof.charts.nodes.words import NO_DATA, change_words, faster_words, nodes_words, percent_more
+from workprof.charts.shapes import Headline
 from workprof.charts.text import counted
 from workprof.nodes.ranking import RankedNode, Ranking
 

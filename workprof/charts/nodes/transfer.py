@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.transfer import Transfer

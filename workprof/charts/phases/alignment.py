@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL, figure_of
 from workprof.charts.phases.words import number, seconds
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.phases.timeline import AlignedRuns

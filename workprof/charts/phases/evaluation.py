@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import figure_of, rows_axis, vertical
 from workprof.charts.phases.words import NOT_THE_PAPER, number
+from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, SCALE, ink, rows_height
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures

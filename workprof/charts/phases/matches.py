@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 
 import workprof
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis, vertical
 from workprof.charts.phases.words import number
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.phases.matching import UNKNOWN, Match, MatchLine, Verdict

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL
-from workprof.charts.phases.panels import Panels, panel_domains, stacked
 from workprof.charts.phases.tables import phase_table
 from workprof.charts.phases.words import counter_names, counter_unit, seconds
+from workprof.charts.shapes import NEUTRAL, Chart, Panels, panel_domains, stacked
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.phases.timeline import Timeline

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import mark
 from workprof.profiles.summary import ProfileCard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from workprof.charts.chart import Headline
+from workprof.charts.shapes import Headline
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.scores import ProfileScores
 from workprof.units import format_count, format_share

@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.chart import Chart
 from workprof.charts.profiles.names import groups, note
 from workprof.charts.profiles.selection import Selection, chosen
+from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, laid_out, mark
 from workprof.profiles.fit import ProfileFit

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
 from workprof.charts.profiles.names import note
+from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import OUTLIERS, laid_out, mark, rows_height
 from workprof.profiles.fit import ProfileFit

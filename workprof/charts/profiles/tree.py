@@ -10,8 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.chart import Chart
 from workprof.charts.profiles.names import note
+from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, laid_out, mark
 from workprof.profiles.fit import ProfileFit

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.chart import Chart, Headline
+from workprof.charts.shapes import Chart, Headline
 from workprof.charts.theme import SCALE, laid_out
 from workprof.profiles.sweep import RunComparison
 from workprof.units import format_count, format_share

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS, run_name
 from workprof.charts.sweep.scores import LOWER, SCORES, value, written
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.sweep.published import TARGET_WINNERS
 from workprof.charts.sweep.runs import place, run_name
 from workprof.charts.theme import COLOURS, laid_out, rows_height

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workprof.charts.chart import Headline
 from workprof.charts.classify.naming import Naming
 from workprof.charts.classify.splits import split_bars
 from workprof.charts.classify.table_five import table_five
@@ -17,6 +16,7 @@ from workprof.charts.memory.words import gb_h
 from workprof.charts.profiles.headlines import headlines
 from workprof.charts.profiles.points import profile_map
 from workprof.charts.profiles.sizes import size_bars
+from workprof.charts.shapes import Headline
 from workprof.charts.tour.stop import TourStop
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations

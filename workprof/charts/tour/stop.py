@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workprof.charts.chart import Chart, Headline
+from workprof.charts.shapes import Chart, Headline
 
 
 @dataclass(frozen=True)
