@@ -15,8 +15,8 @@ from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.durations.boxes import profile_error_boxes
 from workprof.charts.durations.errors import ErrorView, error_cdf
-from workprof.charts.durations.estimate import evaluation_estimate
 from workprof.charts.durations.predictors import error_headlines, interval_sentence, predictor_table, predictor_words
+from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.text import markdown_text
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import EstimateEvaluationSettings

@@ -8,8 +8,8 @@ import pytest
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from tests.charts import records_for_tests as made
+from workprof.charts.estimate import sweep_estimate
 from workprof.charts.sweep.comparison import comparison_headlines, moved_jobs, overlap_heatmap
-from workprof.charts.sweep.estimate import estimate
 from workprof.charts.sweep.heat import score_heatmap
 from workprof.charts.sweep.parallel import parallel_coordinates
 from workprof.charts.sweep.runs import best_sentence, run_names, runner_up, runs_table
@@ -222,7 +222,7 @@ def test_moved_jobs_get_both_groups_in_any_order():
 
 
 def test_the_estimate_grows_with_rows_and_exactness():
-    quick = estimate(SweepSettings(), 1_000)
+    quick = sweep_estimate(SweepSettings(), 1_000)
     assert quick.startswith("56 runs in 8 groups on 1,000 rows: about")
-    assert "OPTICS on 4,000 of them" in estimate(SETTINGS, 100_001)
-    assert "on 500 rows" in estimate(SweepSettings(sample_rows=500), 100_001)
+    assert "OPTICS on 4,000 of them" in sweep_estimate(SETTINGS, 100_001)
+    assert "on 500 rows" in sweep_estimate(SweepSettings(sample_rows=500), 100_001)
