@@ -12,8 +12,7 @@ from pages._home import measured, recent, steps
 from pages._parts import figures
 from pages._tour import stops
 from workprof.charts.data import coverage_chart
-from workprof.charts.home import home_headlines
-from workprof.charts.overview import overview_sentence
+from workprof.charts.home import home_headlines, overview_sentence
 from workprof.charts.profiles.headlines import headlines
 from workprof.charts.profiles.names import profile_names
 from workprof.charts.profiles.sizes import size_bars
