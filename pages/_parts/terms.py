@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from workprof.charts.help.explained import explained
-from workprof.charts.help.glossary import meaning_of
+from workprof.charts.help.terms import explained, meaning_of
 from workprof.charts.text import column_words
 
 

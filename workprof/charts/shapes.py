@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.help.explained import explained
+from workprof.charts.help.terms import explained
 from workprof.charts.theme import COLOURS
 from workprof.memory.assessment import HEAVY, LIGHT, MODERATE
 
