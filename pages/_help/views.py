@@ -6,10 +6,7 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts.downloads import csv
-from workprof.charts.help.definitions import DEFINITIONS, definition_table
-from workprof.charts.help.diagnostics import diagnostics_text
-from workprof.charts.help.limits import KEYS, LIMITS
-from workprof.charts.help.methods import METHODS
+from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, METHODS, definition_table, diagnostics_text
 from workprof.charts.help.terms import found_terms, term_table
 from workprof.charts.text import counted, markdown_text
 from workprof.workbench.diagnostics import diagnostics

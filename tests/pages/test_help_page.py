@@ -7,10 +7,7 @@ import pytest
 
 from pages._parts.terms import term
 from tests.pages.conftest import problems
-from workprof.charts.help.definitions import DEFINITIONS
-from workprof.charts.help.formats import MEASURED, rule_table
-from workprof.charts.help.limits import KEYS, LIMITS
-from workprof.charts.help.methods import METHODS
+from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
 from workprof.charts.help.terms import TERMS, found_terms, meaning_of
 from workprof.errors import SettingsError
 from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, rules_of
