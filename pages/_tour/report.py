@@ -7,8 +7,7 @@ import streamlit as st
 from pages._frame.open_home import House
 from pages._report import files
 from pages._tour import preparation, slide
-from workprof.charts.tour.report import report_stop
-from workprof.charts.tour.stop import TourStop
+from workprof.charts.tour import TourStop, report_stop
 from workprof.report.built import BuiltReport
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS

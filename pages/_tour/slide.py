@@ -9,7 +9,7 @@ from pages._parts import figures
 from workprof.charts.shapes import Chart
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import readable
-from workprof.charts.tour.stop import TourStop
+from workprof.charts.tour import TourStop
 
 LONGEST = 600
 FONT_PX = 15

@@ -16,10 +16,17 @@ from workprof.charts.durations.view import ObservedView
 from workprof.charts.nodes.ranked import ranking_sentence
 from workprof.charts.phases.timeline import timeline_sentence
 from workprof.charts.profiles.names import profile_names
-from workprof.charts.tour.jobs import classify_stop, durations_stop, home_headline, home_stop, profiles_stop
-from workprof.charts.tour.measured import nodes_stop, phases_stop
-from workprof.charts.tour.memory import memory_stop
-from workprof.charts.tour.report import report_stop
+from workprof.charts.tour import (
+    classify_stop,
+    durations_stop,
+    home_headline,
+    home_stop,
+    memory_stop,
+    nodes_stop,
+    phases_stop,
+    profiles_stop,
+    report_stop,
+)
 
 
 def all_stops():

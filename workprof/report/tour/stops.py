@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from workprof.charts.classify.naming import Naming
 from workprof.charts.home import home_headlines
 from workprof.charts.profiles.names import profile_names
-from workprof.charts.tour.jobs import classify_stop, durations_stop, home_stop, profiles_stop
-from workprof.charts.tour.measured import nodes_stop, phases_stop
-from workprof.charts.tour.memory import memory_stop
-from workprof.charts.tour.stop import TourStop
+from workprof.charts.tour import (
+    TourStop,
+    classify_stop,
+    durations_stop,
+    home_stop,
+    memory_stop,
+    nodes_stop,
+    phases_stop,
+    profiles_stop,
+)
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.phases.timeline import TimelineSettings
