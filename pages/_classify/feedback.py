@@ -9,8 +9,7 @@ from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from pages._parts.controls import LARGEST_AMOUNT, count, number
-from workprof.charts.feedback.headlines import advice_sentence, feedback_headlines
-from workprof.charts.feedback.history import acquires_history
+from workprof.charts.feedback import acquires_history, advice_sentence, feedback_headlines
 from workprof.forecasts.feedback.drift import FeedbackNow
 from workprof.forecasts.feedback.loop import FeedbackSettings
 

@@ -9,7 +9,7 @@ import streamlit as st
 from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import running_work
-from workprof.charts.feedback.headlines import observed_sentence
+from workprof.charts.feedback import observed_sentence
 from workprof.charts.text import markdown_text, visible
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed
 from workprof.inputs import spool_upload

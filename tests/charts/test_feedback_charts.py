@@ -5,10 +5,16 @@ import math
 import pytest
 
 from tests.forecasts.loops import TARGET, begun, jobs_of, model_of, seen
-from workprof.charts.feedback.drift import drift_bars, drift_table, drift_words
-from workprof.charts.feedback.headlines import advice_sentence, feedback_headlines, observed_sentence
-from workprof.charts.feedback.history import acquires_history
-from workprof.charts.feedback.quantiles import quantile_table
+from workprof.charts.feedback import (
+    acquires_history,
+    advice_sentence,
+    drift_bars,
+    drift_table,
+    drift_words,
+    feedback_headlines,
+    observed_sentence,
+    quantile_table,
+)
 from workprof.forecasts.feedback.drift import feedback_now
 from workprof.forecasts.feedback.loop import FeedbackSettings
 

@@ -10,8 +10,7 @@ from pages._classify.job import SUBMIT_FIELDS, TIMES
 from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes
-from workprof.charts.feedback.drift import drift_table
-from workprof.charts.feedback.quantiles import quantile_table
+from workprof.charts.feedback import drift_table, quantile_table
 from workprof.cli.classify import evaluation_answer, forecast_answer
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
