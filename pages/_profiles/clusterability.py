@@ -10,9 +10,7 @@ import streamlit as st
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from pages._profiles.charts import View
-from workprof.charts.clusterability.baseline import baseline_dots
-from workprof.charts.clusterability.hopkins import CONVENTION, hopkins_line
-from workprof.charts.clusterability.stability import stability_bars, stability_headlines
+from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars, stability_headlines
 from workprof.jobs import JobView
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.clusterability.baseline import baseline_dots
-from workprof.charts.clusterability.hopkins import CONVENTION, hopkins_line
-from workprof.charts.clusterability.stability import stability_bars, stability_headlines
+from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars, stability_headlines
 from workprof.charts.theme import readable
 from workprof.profiles.baseline import Baseline, BaselineSettings, LabelSilhouette
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings

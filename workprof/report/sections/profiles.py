@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workprof.charts.clusterability.hopkins import hopkins_line
+from workprof.charts.clusterability import hopkins_line
 from workprof.charts.downloads import summary_table
 from workprof.charts.profiles.boxes import feature_boxes
 from workprof.charts.profiles.headlines import headlines
