@@ -10,10 +10,10 @@ from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from workprof.charts.classify.calibration import reliability_diagram
 from workprof.charts.classify.confusion import SHOWN_AS, confusion_heatmap
+from workprof.charts.classify.job import forecaster_card
 from workprof.charts.classify.split_words import SPLIT_NAMES
 from workprof.charts.classify.splits import split_bars
 from workprof.charts.classify.table_five import table_five
-from workprof.charts.classify.tables import forecaster_card
 from workprof.charts.text import markdown_text
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.units import format_duration

@@ -10,10 +10,7 @@ import streamlit as st
 from pages._classify import links
 from pages._classify.view import View
 from pages._parts import figures
-from workprof.charts.classify.estimates import estimate_rows
-from workprof.charts.classify.tables import past_jobs_table
-from workprof.charts.classify.top_three import top_three
-from workprof.charts.classify.waterfall import additivity, waterfall
+from workprof.charts.classify.job import additivity, estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.text import formatted, label, markdown_text, visible
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts

@@ -22,14 +22,18 @@ from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.classify.beeswarm import beeswarm, offsets
 from workprof.charts.classify.calibration import reliability_diagram
 from workprof.charts.classify.confusion import SHOWN_AS, confusion_heatmap
-from workprof.charts.classify.estimates import estimate_rows
 from workprof.charts.classify.importance import field_bars, value_bars
-from workprof.charts.classify.naming import PUBLISHED
+from workprof.charts.classify.job import (
+    PUBLISHED,
+    additivity,
+    answers_table,
+    estimate_rows,
+    past_jobs_table,
+    top_three,
+    waterfall,
+)
 from workprof.charts.classify.splits import split_bars
 from workprof.charts.classify.table_five import table_five
-from workprof.charts.classify.tables import answers_table, past_jobs_table
-from workprof.charts.classify.top_three import top_three
-from workprof.charts.classify.waterfall import additivity, waterfall
 from workprof.charts.theme import readable
 from workprof.forecasts.estimates import NearestJobs
 from workprof.forecasts.forecaster import Forecasts

@@ -9,7 +9,7 @@ from tests.charts import records_for_classify, records_for_memory, records_for_p
 from tests.charts.records_for_tests import HOSTILE, NOTES, fit
 from tests.charts.test_duration_charts import NAMES, OBSERVED
 from tests.charts.test_nodes_charts import ranking
-from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.durations.groups import group_names
 from workprof.charts.durations.readouts import observed_sentence
 from workprof.charts.durations.view import ObservedView

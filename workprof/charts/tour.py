@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.classify.splits import split_bars
 from workprof.charts.classify.table_five import table_five
 from workprof.charts.durations.groups import group_names

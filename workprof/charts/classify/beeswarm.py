@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from workprof.charts.classify.importance import sample_words
-from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.shapes import Chart
 from workprof.charts.text import label, plotly_text
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out

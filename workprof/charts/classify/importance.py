@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import laid_out, mark, rows_height

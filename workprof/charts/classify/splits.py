@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.classify.split_words import SPLIT_NAMES, SPLIT_WORDS
 from workprof.charts.shapes import Chart
 from workprof.charts.theme import COLOURS, laid_out

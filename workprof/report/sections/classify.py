@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workprof.charts.classify.calibration import reliability_diagram
 from workprof.charts.classify.confusion import confusion_heatmap
-from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.classify.splits import split_bars
 from workprof.charts.classify.table_five import table_five
 from workprof.charts.profiles.names import profile_names

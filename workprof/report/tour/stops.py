@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from workprof.charts.classify.naming import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.home import home_headlines
 from workprof.charts.profiles.names import profile_names
 from workprof.charts.tour import (
