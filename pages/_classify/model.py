@@ -8,12 +8,15 @@ from pages._classify import importance
 from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
-from workprof.charts.classify.calibration import reliability_diagram
-from workprof.charts.classify.confusion import SHOWN_AS, confusion_heatmap
 from workprof.charts.classify.job import forecaster_card
-from workprof.charts.classify.split_words import SPLIT_NAMES
-from workprof.charts.classify.splits import split_bars
-from workprof.charts.classify.table_five import table_five
+from workprof.charts.classify.model import (
+    SHOWN_AS,
+    SPLIT_NAMES,
+    confusion_heatmap,
+    reliability_diagram,
+    split_bars,
+    table_five,
+)
 from workprof.charts.text import markdown_text
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.units import format_duration

@@ -19,10 +19,6 @@ from tests.charts.records_for_classify import (
     scores,
 )
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.classify.beeswarm import beeswarm, offsets
-from workprof.charts.classify.calibration import reliability_diagram
-from workprof.charts.classify.confusion import SHOWN_AS, confusion_heatmap
-from workprof.charts.classify.importance import field_bars, value_bars
 from workprof.charts.classify.job import (
     PUBLISHED,
     additivity,
@@ -32,8 +28,17 @@ from workprof.charts.classify.job import (
     top_three,
     waterfall,
 )
-from workprof.charts.classify.splits import split_bars
-from workprof.charts.classify.table_five import table_five
+from workprof.charts.classify.model import (
+    SHOWN_AS,
+    beeswarm,
+    confusion_heatmap,
+    field_bars,
+    offsets,
+    reliability_diagram,
+    split_bars,
+    table_five,
+    value_bars,
+)
 from workprof.charts.theme import readable
 from workprof.forecasts.estimates import NearestJobs
 from workprof.forecasts.forecaster import Forecasts

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workprof.charts.classify.job import Naming
-from workprof.charts.classify.splits import split_bars
-from workprof.charts.classify.table_five import table_five
+from workprof.charts.classify.model import split_bars, table_five
 from workprof.charts.durations.groups import group_names
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.durations.readouts import observed_sentence

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from workprof.charts.classify.calibration import reliability_diagram
-from workprof.charts.classify.confusion import confusion_heatmap
 from workprof.charts.classify.job import Naming
-from workprof.charts.classify.splits import split_bars
-from workprof.charts.classify.table_five import table_five
+from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
 from workprof.charts.profiles.names import profile_names
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
