@@ -10,11 +10,14 @@ from pages._frame.errors import guard
 from pages._parts import figures, tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
-from workprof.charts.durations.each import group_curve
-from workprof.charts.durations.groups import group_names
-from workprof.charts.durations.observed import observed_ecdf
-from workprof.charts.durations.readouts import quantile_table, quantile_words
-from workprof.charts.durations.view import ObservedView
+from workprof.charts.durations.observed import (
+    ObservedView,
+    group_curve,
+    group_names,
+    observed_ecdf,
+    quantile_table,
+    quantile_words,
+)
 from workprof.charts.text import markdown_text
 from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, DurationSettings, ObservedDurations
 from workprof.inputs import safe_name

@@ -9,15 +9,17 @@ import pytest
 
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.durations.boxes import profile_error_boxes
-from workprof.charts.durations.each import group_curve
 from workprof.charts.durations.errors import MEASURES, ErrorView, error_at, error_cdf
-from workprof.charts.durations.groups import group_names
-from workprof.charts.durations.lines import MOST_DRAWN
 from workprof.charts.durations.names import PREDICTORS
-from workprof.charts.durations.observed import observed_ecdf
+from workprof.charts.durations.observed import (
+    MOST_DRAWN,
+    ObservedView,
+    group_curve,
+    group_names,
+    observed_ecdf,
+    quantile_words,
+)
 from workprof.charts.durations.predictors import error_headlines, interval_sentence, predictor_table, predictor_words
-from workprof.charts.durations.readouts import quantile_words
-from workprof.charts.durations.view import ObservedView
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.theme import readable
 from workprof.forecasts.candidates import CANDIDATES

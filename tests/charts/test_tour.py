@@ -10,9 +10,7 @@ from tests.charts.records_for_tests import HOSTILE, NOTES, fit
 from tests.charts.test_duration_charts import NAMES, OBSERVED
 from tests.charts.test_nodes_charts import ranking
 from workprof.charts.classify.job import Naming
-from workprof.charts.durations.groups import group_names
-from workprof.charts.durations.readouts import observed_sentence
-from workprof.charts.durations.view import ObservedView
+from workprof.charts.durations.observed import ObservedView, group_names, observed_sentence
 from workprof.charts.nodes.ranked import ranking_sentence
 from workprof.charts.phases.timeline import timeline_sentence
 from workprof.charts.profiles.names import profile_names

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import split_bars, table_five
-from workprof.charts.durations.groups import group_names
-from workprof.charts.durations.observed import observed_ecdf
-from workprof.charts.durations.readouts import observed_sentence
-from workprof.charts.durations.view import ObservedView
+from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, observed_sentence
 from workprof.charts.memory.frontier import frontier_chart
 from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.task_boxes import task_boxes

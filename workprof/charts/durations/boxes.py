@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.durations.names import label
-from workprof.charts.durations.view import NEUTRAL, number, percent
+from workprof.charts.durations.observed import NEUTRAL, number, percent
 from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIERS, laid_out, rows_height

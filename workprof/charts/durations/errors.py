@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from workprof.arrays import Floats
 from workprof.charts.durations.names import flag, is_baseline, label, shown
-from workprof.charts.durations.view import NEUTRAL, number
+from workprof.charts.durations.observed import NEUTRAL, number
 from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import COLOURS, laid_out

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from workprof.charts.durations.names import PREDICTORS, flag, label, shown
-from workprof.charts.durations.view import number, percent
+from workprof.charts.durations.observed import number, percent
 from workprof.charts.shapes import Headline
 from workprof.charts.text import formatted
 from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from workprof.charts.durations.boxes import profile_error_boxes
 from workprof.charts.durations.errors import ErrorView, error_cdf
-from workprof.charts.durations.groups import group_names
-from workprof.charts.durations.observed import observed_ecdf
+from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
 from workprof.charts.durations.predictors import error_headlines, interval_sentence, predictor_table
-from workprof.charts.durations.readouts import quantile_table
-from workprof.charts.durations.view import ObservedView
 from workprof.charts.profiles.names import profile_names
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
