@@ -13,9 +13,15 @@ from pages._frame.errors import guard
 from pages._parts import earlier_result, figures, long_question, tables, terms
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
-from workprof.charts.durations.boxes import profile_error_boxes
-from workprof.charts.durations.errors import ErrorView, error_cdf
-from workprof.charts.durations.predictors import error_headlines, interval_sentence, predictor_table, predictor_words
+from workprof.charts.durations.errors import (
+    ErrorView,
+    error_cdf,
+    error_headlines,
+    interval_sentence,
+    predictor_table,
+    predictor_words,
+    profile_error_boxes,
+)
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.text import markdown_text
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation

@@ -8,9 +8,18 @@ import pandas as pd
 import pytest
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.durations.boxes import profile_error_boxes
-from workprof.charts.durations.errors import MEASURES, ErrorView, error_at, error_cdf
-from workprof.charts.durations.names import PREDICTORS
+from workprof.charts.durations.errors import (
+    MEASURES,
+    PREDICTORS,
+    ErrorView,
+    error_at,
+    error_cdf,
+    error_headlines,
+    interval_sentence,
+    predictor_table,
+    predictor_words,
+    profile_error_boxes,
+)
 from workprof.charts.durations.observed import (
     MOST_DRAWN,
     ObservedView,
@@ -19,7 +28,6 @@ from workprof.charts.durations.observed import (
     observed_ecdf,
     quantile_words,
 )
-from workprof.charts.durations.predictors import error_headlines, interval_sentence, predictor_table, predictor_words
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.theme import readable
 from workprof.forecasts.candidates import CANDIDATES

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from workprof.charts.durations.boxes import profile_error_boxes
-from workprof.charts.durations.errors import ErrorView, error_cdf
+from workprof.charts.durations.errors import (
+    ErrorView,
+    error_cdf,
+    error_headlines,
+    interval_sentence,
+    predictor_table,
+    profile_error_boxes,
+)
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
-from workprof.charts.durations.predictors import error_headlines, interval_sentence, predictor_table
 from workprof.charts.profiles.names import profile_names
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
