@@ -11,7 +11,7 @@ from pages._frame import header, reset
 from pages._frame.visit import Visit
 from pages._parts import tabs
 from workprof.charts.classify.job import PUBLISHED, Naming
-from workprof.charts.profiles.names import profile_names
+from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.store.reports import Dataset
 

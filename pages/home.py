@@ -13,9 +13,7 @@ from pages._parts import figures
 from pages._tour import stops
 from workprof.charts.data import coverage_chart
 from workprof.charts.home import home_headlines, overview_sentence
-from workprof.charts.profiles.headlines import headlines
-from workprof.charts.profiles.names import profile_names
-from workprof.charts.profiles.sizes import size_bars
+from workprof.charts.profiles.overview import headlines, profile_names, size_bars
 from workprof.charts.text import markdown_text
 from workprof.memory.replay import ReplaySettings
 from workprof.profiles.fit import ProfileFit

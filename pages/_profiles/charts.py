@@ -10,10 +10,7 @@ from pages._frame.visit import Visit
 from pages._parts import figures
 from workprof.charts.profiles.boxes import feature_boxes
 from workprof.charts.profiles.heatmap import BY, metadata_heatmap
-from workprof.charts.profiles.names import ORDERS
-from workprof.charts.profiles.silhouettes import silhouette_boxes
-from workprof.charts.profiles.sizes import size_bars
-from workprof.charts.profiles.tree import condensed_tree
+from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
 from workprof.charts.text import visible
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings

@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_tests as made
-from workprof.charts.profiles.arrivals import arrivals
 from workprof.charts.profiles.boxes import feature_boxes
-from workprof.charts.profiles.headlines import headlines
 from workprof.charts.profiles.heatmap import metadata_heatmap
-from workprof.charts.profiles.left_out import together
-from workprof.charts.profiles.names import profile_names
+from workprof.charts.profiles.overview import (
+    arrivals,
+    condensed_tree,
+    headlines,
+    profile_names,
+    round_ones,
+    silhouette_boxes,
+    size_bars,
+    together,
+)
 from workprof.charts.profiles.points import MOST_SVG_POINTS, profile_map, stratified
-from workprof.charts.profiles.silhouettes import silhouette_boxes
-from workprof.charts.profiles.sizes import size_bars
-from workprof.charts.profiles.tree import condensed_tree, round_ones
 from workprof.charts.theme import OUTLIER_COLOUR
 
 NAMES = profile_names(made.fit(), made.NOTES)

@@ -13,7 +13,7 @@ from workprof.charts.classify.job import Naming
 from workprof.charts.durations.observed import ObservedView, group_names, observed_sentence
 from workprof.charts.nodes.ranked import ranking_sentence
 from workprof.charts.phases.timeline import timeline_sentence
-from workprof.charts.profiles.names import profile_names
+from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
     classify_stop,
     durations_stop,

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.profiles.left_out import together
+from workprof.charts.profiles.overview import together
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height

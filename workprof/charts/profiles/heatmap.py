@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.profiles.names import note
+from workprof.charts.profiles.overview import note
 from workprof.charts.shapes import Chart
 from workprof.charts.text import label, plotly_text, shortened
 from workprof.charts.theme import OUTLIERS, SCALE, laid_out, rows_height

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.profiles.names import groups, note
+from workprof.charts.profiles.overview import groups, note
 from workprof.charts.profiles.selection import Selection, chosen
 from workprof.charts.shapes import Chart
 from workprof.charts.text import plotly_text

@@ -11,7 +11,7 @@ from workprof.charts.durations.errors import (
     profile_error_boxes,
 )
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
-from workprof.charts.profiles.names import profile_names
+from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workprof.charts.classify.job import Naming
 from workprof.charts.home import home_headlines
-from workprof.charts.profiles.names import profile_names
+from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
     TourStop,
     classify_stop,
