@@ -11,7 +11,7 @@ from pages._parts import tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
 from workprof.charts.memory.violations import violations_sentence, violations_table
-from workprof.charts.profiles.selection import Selection
+from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.plan import PlanSettings, Violations, ViolationSettings

@@ -8,6 +8,7 @@ import pytest
 from tests.charts import records_for_tests as made
 from workprof.charts.profiles.boxes import feature_boxes
 from workprof.charts.profiles.heatmap import metadata_heatmap
+from workprof.charts.profiles.jobs import MOST_SVG_POINTS, profile_map, stratified
 from workprof.charts.profiles.overview import (
     arrivals,
     condensed_tree,
@@ -18,7 +19,6 @@ from workprof.charts.profiles.overview import (
     size_bars,
     together,
 )
-from workprof.charts.profiles.points import MOST_SVG_POINTS, profile_map, stratified
 from workprof.charts.theme import OUTLIER_COLOUR
 
 NAMES = profile_names(made.fit(), made.NOTES)

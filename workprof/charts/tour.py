@@ -17,8 +17,8 @@ from workprof.charts.nodes.aspects import aspect_lines
 from workprof.charts.nodes.ranked import ranked_bars, ranking_sentence
 from workprof.charts.nodes.tables import ranking_headlines
 from workprof.charts.phases.timeline import most_moving, timeline_chart, timeline_sentence
+from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import headlines, size_bars
-from workprof.charts.profiles.points import profile_map
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import counted
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation

@@ -6,8 +6,8 @@ from workprof.charts.clusterability import hopkins_line
 from workprof.charts.downloads import summary_table
 from workprof.charts.profiles.boxes import feature_boxes
 from workprof.charts.profiles.heatmap import metadata_heatmap
+from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import condensed_tree, headlines, profile_names, silhouette_boxes, size_bars
-from workprof.charts.profiles.points import profile_map
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
