@@ -8,8 +8,7 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import figures
-from workprof.charts.profiles.boxes import feature_boxes
-from workprof.charts.profiles.heatmap import BY, metadata_heatmap
+from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
 from workprof.charts.text import visible
 from workprof.profiles.fit import ProfileFit

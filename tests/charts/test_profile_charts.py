@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_tests as made
-from workprof.charts.profiles.boxes import feature_boxes
-from workprof.charts.profiles.heatmap import metadata_heatmap
+from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
 from workprof.charts.profiles.jobs import MOST_SVG_POINTS, profile_map, stratified
 from workprof.charts.profiles.overview import (
     arrivals,
