@@ -9,9 +9,7 @@ from pages._parts.downloads import csv
 from pages._sweep.context import View
 from workprof.charts.sweep.heat import score_heatmap
 from workprof.charts.sweep.parallel import parallel_coordinates
-from workprof.charts.sweep.scores import SCORES
-from workprof.charts.sweep.summary import summary_sentence, summary_table, summary_words
-from workprof.charts.sweep.targets import target_bars
+from workprof.charts.sweep.runs import SCORES, summary_sentence, summary_table, summary_words, target_bars
 from workprof.inputs import safe_name
 
 

@@ -12,11 +12,20 @@ from workprof.charts.estimate import sweep_estimate
 from workprof.charts.sweep.comparison import comparison_headlines, moved_jobs, overlap_heatmap
 from workprof.charts.sweep.heat import score_heatmap
 from workprof.charts.sweep.parallel import parallel_coordinates
-from workprof.charts.sweep.runs import best_sentence, run_names, runner_up, runs_table
-from workprof.charts.sweep.scores import SCORES, value
-from workprof.charts.sweep.standing import Standing, left_out_table
-from workprof.charts.sweep.summary import summary_sentence, summary_table, summary_words
-from workprof.charts.sweep.targets import target_bars
+from workprof.charts.sweep.runs import (
+    SCORES,
+    Standing,
+    best_sentence,
+    left_out_table,
+    run_names,
+    runner_up,
+    runs_table,
+    summary_sentence,
+    summary_table,
+    summary_words,
+    target_bars,
+    value,
+)
 from workprof.charts.theme import BLACK, SCALE, ink, readable, relative_luminance
 from workprof.profiles.sweep import (
     SweepGroup,

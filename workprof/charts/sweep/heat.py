@@ -9,8 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.shapes import Chart
-from workprof.charts.sweep.runs import ALGORITHM_WORDS, place
-from workprof.charts.sweep.scores import LOWER, NEITHER, SCORES, value, written
+from workprof.charts.sweep.runs import ALGORITHM_WORDS, LOWER, NEITHER, SCORES, place, value, written
 from workprof.charts.theme import SCALE, ink, laid_out
 from workprof.profiles.sweep import SweepRun
 

@@ -14,8 +14,16 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.shapes import Chart
-from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS, run_name
-from workprof.charts.sweep.scores import LOWER, SCORES, value, written
+from workprof.charts.sweep.runs import (
+    ALGORITHM_WORDS,
+    LOWER,
+    METRIC_WORDS,
+    SCALER_WORDS,
+    SCORES,
+    run_name,
+    value,
+    written,
+)
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out
 from workprof.profiles.sweep import SweepRun
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from workprof.charts.sweep.heat import score_heatmap
 from workprof.charts.sweep.parallel import parallel_coordinates
-from workprof.charts.sweep.runs import best_sentence, runs_table
-from workprof.charts.sweep.summary import summary_sentence, summary_table
-from workprof.charts.sweep.targets import target_bars
+from workprof.charts.sweep.runs import best_sentence, runs_table, summary_sentence, summary_table, target_bars
 from workprof.profiles.sweep import SweepSettings
 from workprof.progress import Progress
 from workprof.report.parts import Content, Kind, Table
