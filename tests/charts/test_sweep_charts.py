@@ -9,9 +9,13 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 
 from tests.charts import records_for_tests as made
 from workprof.charts.estimate import sweep_estimate
-from workprof.charts.sweep.comparison import comparison_headlines, moved_jobs, overlap_heatmap
-from workprof.charts.sweep.heat import score_heatmap
-from workprof.charts.sweep.parallel import parallel_coordinates
+from workprof.charts.sweep.maps import (
+    comparison_headlines,
+    moved_jobs,
+    overlap_heatmap,
+    parallel_coordinates,
+    score_heatmap,
+)
 from workprof.charts.sweep.runs import (
     SCORES,
     Standing,

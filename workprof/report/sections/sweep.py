@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workprof.charts.sweep.heat import score_heatmap
-from workprof.charts.sweep.parallel import parallel_coordinates
+from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
 from workprof.charts.sweep.runs import best_sentence, runs_table, summary_sentence, summary_table, target_bars
 from workprof.profiles.sweep import SweepSettings
 from workprof.progress import Progress
