@@ -10,10 +10,16 @@ from pages._memory import asking, class_limits, facts, task_boxes
 from pages._memory.asking import Asked
 from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
-from workprof.charts.memory.classes import classes_chart, with_limits
-from workprof.charts.memory.headlines import assessment_headlines, assessment_sentence, left_out_words
-from workprof.charts.memory.tasks import group_table, task_table
-from workprof.charts.memory.words import task_labels
+from workprof.charts.memory.tasks import (
+    assessment_headlines,
+    assessment_sentence,
+    classes_chart,
+    group_table,
+    left_out_words,
+    task_labels,
+    task_table,
+    with_limits,
+)
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.assessment import AUTO, Assessment

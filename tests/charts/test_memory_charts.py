@@ -10,11 +10,9 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.memory.bins import bin_headlines, bin_table
-from workprof.charts.memory.classes import classes_chart, with_limits
 from workprof.charts.memory.confusion import bin_confusion, under_outline
 from workprof.charts.memory.facts import fact_bars, fact_scatter, facts_of_task
 from workprof.charts.memory.frontier import frontier_chart
-from workprof.charts.memory.headlines import assessment_headlines, assessment_sentence
 from workprof.charts.memory.improvement import improvement_chart
 from workprof.charts.memory.learning import learning_curve
 from workprof.charts.memory.models import (
@@ -37,9 +35,18 @@ from workprof.charts.memory.scenarios import (
     scenario_table,
 )
 from workprof.charts.memory.task_boxes import task_boxes
-from workprof.charts.memory.tasks import group_table, task_table
+from workprof.charts.memory.tasks import (
+    assessment_headlines,
+    assessment_sentence,
+    classes_chart,
+    group_table,
+    row_labels,
+    saved,
+    task_labels,
+    task_table,
+    with_limits,
+)
 from workprof.charts.memory.usage import bins_sentence, usage_ecdf
-from workprof.charts.memory.words import row_labels, saved, task_labels
 from workprof.charts.theme import readable
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
 from workprof.memory.bin_models import u_score_of

@@ -15,9 +15,9 @@ from workprof.charts.memory.profile_bins import (
     profile_notes,
     profile_sentence,
 )
+from workprof.charts.memory.tasks import gb_h
 from workprof.charts.memory.usage import usage_ecdf
 from workprof.charts.memory.waterfall import waterfall, waterfall_table
-from workprof.charts.memory.words import gb_h
 from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
 from workprof.store.reports import Dataset
 

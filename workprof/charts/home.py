@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from workprof.charts.memory.policies import NOW, OURS, saving_words
-from workprof.charts.memory.words import number
+from workprof.charts.memory.tasks import number
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted, listed
 from workprof.memory.replay import ReplayResult

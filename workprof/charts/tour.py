@@ -12,7 +12,7 @@ from workprof.charts.durations.observed import ObservedView, group_names, observ
 from workprof.charts.memory.frontier import frontier_chart
 from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.task_boxes import task_boxes
-from workprof.charts.memory.words import gb_h, number
+from workprof.charts.memory.tasks import gb_h, number
 from workprof.charts.nodes.aspects import aspect_lines
 from workprof.charts.nodes.ranked import ranked_bars, ranking_sentence
 from workprof.charts.nodes.tables import ranking_headlines

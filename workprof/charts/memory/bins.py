@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workprof.charts.memory.words import gb_h
+from workprof.charts.memory.tasks import gb_h
 from workprof.charts.shapes import Headline
 from workprof.memory.bins import Bins
 from workprof.units import GB, format_share

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Ints
-from workprof.charts.memory.words import number
+from workprof.charts.memory.tasks import number
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, SCALE, ink

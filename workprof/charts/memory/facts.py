@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts.memory.task_boxes import boxes_axis_box
-from workprof.charts.memory.words import shown
+from workprof.charts.memory.tasks import shown
 from workprof.charts.shapes import Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts.memory.policies import OURS, Candidate, picked, policy_name
-from workprof.charts.memory.words import gb_h, number
+from workprof.charts.memory.tasks import gb_h, number
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, stacked_labels
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

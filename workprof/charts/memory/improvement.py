@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.charts.memory.words import saved
+from workprof.charts.memory.tasks import saved
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workprof.charts.memory.words import gb_h, number
+from workprof.charts.memory.tasks import gb_h, number
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted
 from workprof.memory.replay import PolicyFigures, ReplayResult

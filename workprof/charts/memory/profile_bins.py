@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from workprof.charts.memory.bins import bin_headlines
 from workprof.charts.memory.scenarios import bins_scenario
-from workprof.charts.memory.words import gb_h, shown
+from workprof.charts.memory.tasks import gb_h, shown
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, shortened
 from workprof.memory.assessment import FEWEST_RUNS

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.memory.words import gb, number, shown
+from workprof.charts.memory.tasks import gb, number, shown
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.memory.words import gb_h, number, row_labels, saved, task_labels
+from workprof.charts.memory.tasks import gb_h, number, row_labels, saved, task_labels
 from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height

@@ -8,7 +8,7 @@ import pandas as pd
 
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
-from workprof.charts.memory.words import gb_h, number, shown
+from workprof.charts.memory.tasks import gb_h, number, shown
 from workprof.memory.bins import Bins
 from workprof.memory.models import PredictorResult
 from workprof.memory.replay import ReplayResult

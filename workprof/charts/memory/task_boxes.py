@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.memory.words import gb, row_labels, shown
+from workprof.charts.memory.tasks import gb, row_labels, shown
 from workprof.charts.shapes import CLASS_LOOKS, NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import rows_height

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.charts.memory.words import gb, saved, shown
+from workprof.charts.memory.tasks import gb, saved, shown
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workprof.charts.memory.words import shown
+from workprof.charts.memory.tasks import shown
 from workprof.charts.text import counted
 from workprof.memory.plan import Violations
 from workprof.units import GB, format_share

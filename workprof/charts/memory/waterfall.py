@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts.memory.models import every_model
-from workprof.charts.memory.words import gb_h, number, saved, shown
+from workprof.charts.memory.tasks import gb_h, number, saved, shown
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

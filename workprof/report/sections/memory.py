@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from workprof.charts.memory.classes import classes_chart
 from workprof.charts.memory.frontier import frontier_chart
-from workprof.charts.memory.headlines import assessment_headlines, assessment_sentence, left_out_words
 from workprof.charts.memory.learning import learning_curve
 from workprof.charts.memory.policies import policy_headlines, policy_table
 from workprof.charts.memory.rollup import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
 from workprof.charts.memory.task_boxes import task_boxes
-from workprof.charts.memory.tasks import group_table, task_table
+from workprof.charts.memory.tasks import (
+    assessment_headlines,
+    assessment_sentence,
+    classes_chart,
+    group_table,
+    left_out_words,
+    task_table,
+)
 from workprof.errors import ColumnMissing
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.replay import ReplaySettings
