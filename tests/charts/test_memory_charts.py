@@ -10,8 +10,8 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.memory.bins import bin_headlines, bin_table
+from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
 from workprof.charts.memory.confusion import bin_confusion, under_outline
-from workprof.charts.memory.facts import fact_bars, fact_scatter, facts_of_task
 from workprof.charts.memory.frontier import frontier_chart
 from workprof.charts.memory.improvement import improvement_chart
 from workprof.charts.memory.learning import learning_curve
@@ -34,7 +34,6 @@ from workprof.charts.memory.scenarios import (
     rollup_scenario,
     scenario_table,
 )
-from workprof.charts.memory.task_boxes import task_boxes
 from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
