@@ -12,7 +12,7 @@ from pages._memory import bin_views
 from pages._memory.asking import Asked
 from pages._memory.profile_scope import ProfileScope
 from pages._parts import figures
-from workprof.charts.memory.profile_bins import (
+from workprof.charts.memory.bins import (
     BEFOREHAND,
     profile_bins_scenario,
     profile_headlines,

@@ -9,11 +9,10 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.memory.bins import bin_headlines, bin_table
+from workprof.charts.memory.bins import bin_headlines, bin_table, bins_sentence, improvement_chart, usage_ecdf
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
 from workprof.charts.memory.confusion import bin_confusion, under_outline
 from workprof.charts.memory.frontier import frontier_chart
-from workprof.charts.memory.improvement import improvement_chart
 from workprof.charts.memory.learning import learning_curve
 from workprof.charts.memory.models import (
     estimated_and_replayed,
@@ -45,7 +44,6 @@ from workprof.charts.memory.tasks import (
     task_table,
     with_limits,
 )
-from workprof.charts.memory.usage import bins_sentence, usage_ecdf
 from workprof.charts.theme import readable
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
 from workprof.memory.bin_models import u_score_of
