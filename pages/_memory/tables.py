@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages._memory.asking import Asked
 from pages._parts import figures, running_work
-from workprof.charts.memory.published_tables import (
+from workprof.charts.memory.models import (
     best_models_table,
     binnings_sentence,
     binnings_table,
