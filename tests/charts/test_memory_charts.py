@@ -11,7 +11,6 @@ from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.memory.bins import bin_headlines, bin_table, bins_sentence, improvement_chart, usage_ecdf
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
-from workprof.charts.memory.frontier import frontier_chart
 from workprof.charts.memory.models import (
     bin_confusion,
     estimated_and_replayed,
@@ -23,8 +22,15 @@ from workprof.charts.memory.models import (
     ranking_warning,
     under_outline,
 )
-from workprof.charts.memory.policies import picked, policy_headlines, policy_table
-from workprof.charts.memory.reasons import why_costs, why_headlines, why_history
+from workprof.charts.memory.policies import (
+    frontier_chart,
+    picked,
+    policy_headlines,
+    policy_table,
+    why_costs,
+    why_headlines,
+    why_history,
+)
 from workprof.charts.memory.rollup import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
 from workprof.charts.memory.scenarios import (
     bins_scenario,

@@ -10,8 +10,7 @@ from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import split_bars, table_five
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, observed_sentence
 from workprof.charts.memory.boxes import task_boxes
-from workprof.charts.memory.frontier import frontier_chart
-from workprof.charts.memory.policies import NOW, OURS, saving_words
+from workprof.charts.memory.policies import NOW, OURS, frontier_chart, saving_words
 from workprof.charts.memory.tasks import gb_h, number
 from workprof.charts.nodes.aspects import aspect_lines
 from workprof.charts.nodes.ranked import ranked_bars, ranking_sentence
