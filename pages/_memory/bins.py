@@ -9,7 +9,7 @@ from pages._memory import asking, bin_views, edge_form, profile_bins, profile_sc
 from pages._memory.asking import Asked
 from pages._parts import figures, forms
 from workprof.charts.memory.bins import bin_headlines
-from workprof.charts.memory.scenarios import bins_scenario
+from workprof.charts.memory.plans import bins_scenario
 from workprof.memory.bin_search import COUNT, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.questions import BINS
 

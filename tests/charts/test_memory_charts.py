@@ -22,6 +22,19 @@ from workprof.charts.memory.models import (
     ranking_warning,
     under_outline,
 )
+from workprof.charts.memory.plans import (
+    bins_scenario,
+    comparison_table,
+    models_scenario,
+    plan_table,
+    policy_scenario,
+    rollup_bars,
+    rollup_headlines,
+    rollup_scenario,
+    rollup_sentence,
+    rollup_table,
+    scenario_table,
+)
 from workprof.charts.memory.policies import (
     frontier_chart,
     picked,
@@ -30,15 +43,6 @@ from workprof.charts.memory.policies import (
     why_costs,
     why_headlines,
     why_history,
-)
-from workprof.charts.memory.rollup import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
-from workprof.charts.memory.scenarios import (
-    bins_scenario,
-    comparison_table,
-    models_scenario,
-    policy_scenario,
-    rollup_scenario,
-    scenario_table,
 )
 from workprof.charts.memory.tasks import (
     assessment_headlines,

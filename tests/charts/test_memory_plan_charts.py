@@ -16,8 +16,8 @@ from workprof.charts.memory.bins import (
     usage_ecdf,
 )
 from workprof.charts.memory.models import every_model
+from workprof.charts.memory.plans import waterfall, waterfall_table
 from workprof.charts.memory.tasks import gb_h
-from workprof.charts.memory.waterfall import waterfall, waterfall_table
 from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
 from workprof.store.reports import Dataset
 

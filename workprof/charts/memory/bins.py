@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.charts.memory.scenarios import bins_scenario
+from workprof.charts.memory.plans import bins_scenario
 from workprof.charts.memory.tasks import gb, gb_h, saved, shown
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, shortened

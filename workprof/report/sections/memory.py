@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workprof.charts.memory.boxes import task_boxes
 from workprof.charts.memory.models import learning_curve
+from workprof.charts.memory.plans import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
 from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
-from workprof.charts.memory.rollup import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
 from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
