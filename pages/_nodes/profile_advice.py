@@ -12,8 +12,7 @@ from pages._nodes.ranking import notes
 from pages._parts import figures
 from pages._parts.controls import choice, count
 from workprof.charts.nodes.advice import advice_sentence, best_price_sentence, weight_bars
-from workprof.charts.nodes.ranked import ranked_bars
-from workprof.charts.nodes.tables import node_table
+from workprof.charts.nodes.ranking import node_table, ranked_bars
 from workprof.charts.text import markdown_text
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset

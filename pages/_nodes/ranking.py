@@ -10,12 +10,13 @@ from pages._nodes.asking import Asked
 from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.downloads import parquet_bytes
-from workprof.charts.nodes.aspects import aspect_lines, aspect_table
-from workprof.charts.nodes.ranked import ranked_bars
-from workprof.charts.nodes.tables import (
+from workprof.charts.nodes.ranking import (
+    aspect_lines,
+    aspect_table,
     degraded_sentences,
     leave_out_table,
     node_table,
+    ranked_bars,
     ranking_headlines,
     robustness_sentence,
 )

@@ -14,7 +14,6 @@ from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
 from workprof.charts.nodes.advice import advice_sentence, best_price_sentence, use_table, weight_bars
-from workprof.charts.nodes.aspects import aspect_lines
 from workprof.charts.nodes.code_map import code_map
 from workprof.charts.nodes.detection import (
     detection_headlines,
@@ -27,20 +26,26 @@ from workprof.charts.nodes.detection import (
     unseen_metrics_table,
 )
 from workprof.charts.nodes.groups import groups_headlines, groups_sentence, groups_table, silhouette_bars
-from workprof.charts.nodes.ranked import ranked_bars, ranking_sentence, tie_spans
-from workprof.charts.nodes.tables import (
+from workprof.charts.nodes.ranking import (
+    aspect_lines,
+    change_words,
     degraded_sentences,
     dropped_sentence,
     dropped_table,
     leave_out_table,
+    moment_words,
     node_table,
     pair_table,
+    percent_more,
+    ranked_bars,
     ranking_headlines,
+    ranking_sentence,
     robustness_sentence,
+    row_names,
+    tie_spans,
 )
 from workprof.charts.nodes.timeline import runs_table, timeline
 from workprof.charts.nodes.transfer import interval_sentence, transfer_bars
-from workprof.charts.nodes.words import change_words, moment_words, percent_more, row_names
 from workprof.charts.theme import readable
 from workprof.nodes.advice import AdviceSettings, advise
 from workprof.nodes.groups import GroupSettings, group_nodes

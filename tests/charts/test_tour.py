@@ -11,7 +11,7 @@ from tests.charts.test_duration_charts import NAMES, OBSERVED
 from tests.charts.test_nodes_charts import ranking
 from workprof.charts.classify.job import Naming
 from workprof.charts.durations.observed import ObservedView, group_names, observed_sentence
-from workprof.charts.nodes.ranked import ranking_sentence
+from workprof.charts.nodes.ranking import ranking_sentence
 from workprof.charts.phases.timeline import timeline_sentence
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (

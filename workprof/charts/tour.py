@@ -12,9 +12,7 @@ from workprof.charts.durations.observed import ObservedView, group_names, observ
 from workprof.charts.memory.boxes import task_boxes
 from workprof.charts.memory.policies import NOW, OURS, frontier_chart, saving_words
 from workprof.charts.memory.tasks import gb_h, number
-from workprof.charts.nodes.aspects import aspect_lines
-from workprof.charts.nodes.ranked import ranked_bars, ranking_sentence
-from workprof.charts.nodes.tables import ranking_headlines
+from workprof.charts.nodes.ranking import aspect_lines, ranked_bars, ranking_headlines, ranking_sentence
 from workprof.charts.phases.timeline import most_moving, timeline_chart, timeline_sentence
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import headlines, size_bars

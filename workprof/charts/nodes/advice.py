@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.nodes.ranked import ranking_sentence
+from workprof.charts.nodes.ranking import ranking_sentence
 from workprof.charts.shapes import Chart, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Bools
-from workprof.charts.nodes.words import node_name
+from workprof.charts.nodes.ranking import node_name
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

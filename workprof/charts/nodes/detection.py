@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.charts.nodes.code_map import looks
-from workprof.charts.nodes.words import NO_DATA, node_name
+from workprof.charts.nodes.ranking import NO_DATA, node_name
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.nodes.words import NO_DATA, nodes_words
+from workprof.charts.nodes.ranking import NO_DATA, nodes_words
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS

@@ -10,7 +10,7 @@ import pandas as pd
 
 from workprof.arrays import Floats, Ints
 from workprof.charts.nodes.code_map import looks
-from workprof.charts.nodes.words import moment_words, node_name
+from workprof.charts.nodes.ranking import moment_words, node_name
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workprof.charts.nodes.aspects import aspect_lines
 from workprof.charts.nodes.code_map import code_map
 from workprof.charts.nodes.detection import (
     detection_headlines,
@@ -15,12 +14,13 @@ from workprof.charts.nodes.detection import (
     unseen_metrics_table,
 )
 from workprof.charts.nodes.groups import groups_sentence, groups_table, silhouette_bars
-from workprof.charts.nodes.ranked import ranked_bars
-from workprof.charts.nodes.tables import (
+from workprof.charts.nodes.ranking import (
+    aspect_lines,
     degraded_sentences,
     leave_out_table,
     node_table,
     pair_table,
+    ranked_bars,
     ranking_headlines,
     robustness_sentence,
 )
