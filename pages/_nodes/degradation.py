@@ -10,18 +10,19 @@ from pages._nodes.asking import JUDGED, NODE, OF_NODE, Asked
 from pages._nodes.ranking import notes
 from pages._parts import figures
 from pages._parts.controls import choice
-from workprof.charts.nodes.code_map import code_map
-from workprof.charts.nodes.detection import (
+from workprof.charts.nodes.degradation import (
+    code_map,
     detection_headlines,
     detection_reliability,
     detectors_table,
     orientation_table,
     reconstruction_errors,
+    runs_table,
+    timeline,
     trust_sentence,
     unscored_table,
     unseen_metrics_table,
 )
-from workprof.charts.nodes.timeline import runs_table, timeline
 from workprof.charts.text import counted, markdown_text
 from workprof.nodes.detection import Detection
 from workprof.units import format_duration

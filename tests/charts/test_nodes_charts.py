@@ -14,13 +14,15 @@ from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
 from workprof.charts.nodes.advice import advice_sentence, best_price_sentence, use_table, weight_bars
-from workprof.charts.nodes.code_map import code_map
-from workprof.charts.nodes.detection import (
+from workprof.charts.nodes.degradation import (
+    code_map,
     detection_headlines,
     detection_reliability,
     detectors_table,
     orientation_table,
     reconstruction_errors,
+    runs_table,
+    timeline,
     trust_sentence,
     unscored_table,
     unseen_metrics_table,
@@ -44,7 +46,6 @@ from workprof.charts.nodes.ranking import (
     row_names,
     tie_spans,
 )
-from workprof.charts.nodes.timeline import runs_table, timeline
 from workprof.charts.nodes.transfer import interval_sentence, transfer_bars
 from workprof.charts.theme import readable
 from workprof.nodes.advice import AdviceSettings, advise

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from workprof.charts.nodes.code_map import code_map
-from workprof.charts.nodes.detection import (
+from workprof.charts.nodes.degradation import (
+    code_map,
     detection_headlines,
     detection_reliability,
     detectors_table,
     orientation_table,
     reconstruction_errors,
+    runs_table,
+    timeline,
     trust_sentence,
     unscored_table,
     unseen_metrics_table,
@@ -24,7 +26,6 @@ from workprof.charts.nodes.ranking import (
     ranking_headlines,
     robustness_sentence,
 )
-from workprof.charts.nodes.timeline import runs_table, timeline
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import Detection
 from workprof.nodes.detection_data import DetectSettings
