@@ -13,7 +13,6 @@ from tests.charts.records_for_tests import HOSTILE
 from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
-from workprof.charts.nodes.advice import advice_sentence, best_price_sentence, use_table, weight_bars
 from workprof.charts.nodes.degradation import (
     code_map,
     detection_headlines,
@@ -27,7 +26,18 @@ from workprof.charts.nodes.degradation import (
     unscored_table,
     unseen_metrics_table,
 )
-from workprof.charts.nodes.groups import groups_headlines, groups_sentence, groups_table, silhouette_bars
+from workprof.charts.nodes.groups import (
+    advice_sentence,
+    best_price_sentence,
+    groups_headlines,
+    groups_sentence,
+    groups_table,
+    interval_sentence,
+    silhouette_bars,
+    transfer_bars,
+    use_table,
+    weight_bars,
+)
 from workprof.charts.nodes.ranking import (
     aspect_lines,
     change_words,
@@ -46,7 +56,6 @@ from workprof.charts.nodes.ranking import (
     row_names,
     tie_spans,
 )
-from workprof.charts.nodes.transfer import interval_sentence, transfer_bars
 from workprof.charts.theme import readable
 from workprof.nodes.advice import AdviceSettings, advise
 from workprof.nodes.groups import GroupSettings, group_nodes
