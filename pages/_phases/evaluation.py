@@ -18,7 +18,7 @@ from workprof.charts.phases.evaluation import (
     open_curve,
 )
 from workprof.charts.phases.published import TABLE_THREE, inner_table, known_table, unknown_table
-from workprof.charts.phases.words import NOT_THE_PAPER
+from workprof.charts.phases.timeline import NOT_THE_PAPER
 from workprof.charts.text import markdown_text
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.units import format_duration

@@ -31,9 +31,19 @@ from workprof.charts.phases.matches import (
     verdict_words,
 )
 from workprof.charts.phases.published import inner_table, known_table, unknown_table
-from workprof.charts.phases.tables import fingerprint_json, fingerprint_npz, phase_table
-from workprof.charts.phases.timeline import MOST_POINTS, most_moving, timeline_chart, timeline_sentence
-from workprof.charts.phases.words import counter_names, counter_unit, number, seconds
+from workprof.charts.phases.timeline import (
+    MOST_POINTS,
+    counter_names,
+    counter_unit,
+    fingerprint_json,
+    fingerprint_npz,
+    most_moving,
+    number,
+    phase_table,
+    seconds,
+    timeline_chart,
+    timeline_sentence,
+)
 from workprof.charts.theme import readable
 from workprof.phases.library import LibraryEdits, RunLabel, faithful_library
 from workprof.phases.timeline import OwnBoundaries

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.phases.words import NOT_THE_PAPER, number
+from workprof.charts.phases.timeline import NOT_THE_PAPER, number
 from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, SCALE, ink, rows_height

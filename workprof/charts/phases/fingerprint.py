@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.charts.phases.words import counter_names, statistic_words
+from workprof.charts.phases.timeline import counter_names, statistic_words
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import SCALE, rows_height

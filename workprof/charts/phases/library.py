@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workprof.charts.phases.words import number
+from workprof.charts.phases.timeline import number
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import SCALE, SMALLEST_PX

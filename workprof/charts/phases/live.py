@@ -9,8 +9,7 @@ import pandas as pd
 
 from workprof.arrays import Floats
 from workprof.charts.phases.matches import verdict_words
-from workprof.charts.phases.timeline import BOUNDARY, LINE
-from workprof.charts.phases.words import counter_names, counter_unit, seconds
+from workprof.charts.phases.timeline import BOUNDARY, LINE, counter_names, counter_unit, seconds
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, Panels, panel_domains, stacked
 from workprof.charts.text import counted, plotly_text
 from workprof.phases.live import SHOWN_S, LiveView

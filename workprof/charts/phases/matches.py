@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 import workprof
-from workprof.charts.phases.words import number
+from workprof.charts.phases.timeline import number
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height

@@ -11,9 +11,7 @@ from workprof.charts.phases.evaluation import (
     open_curve,
 )
 from workprof.charts.phases.published import inner_table, known_table, unknown_table
-from workprof.charts.phases.tables import phase_table
-from workprof.charts.phases.timeline import most_moving, timeline_chart
-from workprof.charts.phases.words import NOT_THE_PAPER
+from workprof.charts.phases.timeline import NOT_THE_PAPER, most_moving, phase_table, timeline_chart
 from workprof.formats.measured import TELEMETRY
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.runs import RunList
