@@ -10,7 +10,6 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.phases.alignment import alignment_chart
 from workprof.charts.phases.evaluation import (
     confusion_chart,
     evaluation_headlines,
@@ -19,7 +18,7 @@ from workprof.charts.phases.evaluation import (
     measures_of,
     open_curve,
 )
-from workprof.charts.phases.fingerprint import EVERY, fingerprint_chart
+from workprof.charts.phases.fingerprints import EVERY, alignment_chart, fingerprint_chart
 from workprof.charts.phases.library import distance_matrix, library_sentence, threshold_table
 from workprof.charts.phases.matches import (
     match_chart,

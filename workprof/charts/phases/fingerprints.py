@@ -1,4 +1,4 @@
-"""A fingerprint as a heat map: counters down, phases across; cells that are no phase are crossed out."""
+"""Fingerprints of phases, and two runs aligned."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
-from workprof.charts.phases.timeline import counter_names, statistic_words
+from workprof.charts.phases.timeline import counter_names, number, seconds, statistic_words
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import SCALE, rows_height
-from workprof.phases.timeline import Timeline
+from workprof.charts.theme import COLOURS, SCALE, rows_height
+from workprof.phases.timeline import AlignedRuns, Timeline
 
 EVERY = "all"
 NO_PHASE = "no phase"
@@ -143,4 +143,53 @@ def _data(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
         for row in rows
         for phase in range(own.phases)
         for name in names
+    )
+
+
+def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
+    """Return the warping path of two runs beside the diagonal; `offset` is that of their phases."""
+    path = found.alignment.path
+    x, y = (path[:, 0] + 1) * found.step_s, (path[:, 1] + 1) * found.step_s
+    end = float(max(x[-1], y[-1]))
+    first, second = plotly_text(found.first), plotly_text(found.second)
+    takeaway = (
+        f"{first} and {second} go together at most {seconds(float(np.abs(x - y).max()))} apart, "
+        f"{number(found.alignment.mean_cost)} sd per counter and step."
+    )
+    return Chart(
+        name="phases-alignment",
+        figure=figure_of(
+            [
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": [0, end],
+                    "y": [0, end],
+                    "name": "at the same time",
+                    "line": {"color": NEUTRAL, "dash": "dot", "width": 1.4},
+                    "hoverinfo": "skip",
+                },
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "x": x,
+                    "y": y,
+                    "name": "goes together",
+                    "line": {"color": COLOURS[0], "width": 2},
+                    "marker": {"size": 5},
+                    "hovertemplate": "%{x:g} s goes with %{y:g} s<extra></extra>",
+                },
+            ],
+            x={"title": f"{first} (s)", "rangemode": "tozero"},
+            y={"title": f"{second} (s)", "rangemode": "tozero"},
+            height=440,
+            showlegend=True,
+        ),
+        takeaway=takeaway,
+        alt=f"Warping path of two runs against the diagonal. {takeaway}",
+        data=pd.DataFrame({"first_s": x, "second_s": y}),
+        note=(
+            f"Dynamic time warping of {counted(found.n_counters, 'counter')} with Manhattan distance. By phases, the "
+            f"shorter of both runs begins {counted(offset, 'phase')} into the longer one."
+        ),
     )
