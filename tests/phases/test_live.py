@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_phases as given
-from workprof.charts.phases.live import first_of_each_source, live_chart, live_headlines, live_sentence
+from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines, live_sentence
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel, relabelled
 from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
