@@ -10,14 +10,17 @@ from pages._parts.long_question import LongQuestion
 from pages._phases import known_workloads
 from pages._phases.asking import Asked
 from workprof.charts.phases.evaluation import (
+    TABLE_THREE,
     confusion_chart,
     evaluation_headlines,
     evaluation_sentence,
+    inner_table,
     known_bars,
+    known_table,
     measures_of,
     open_curve,
+    unknown_table,
 )
-from workprof.charts.phases.published import TABLE_THREE, inner_table, known_table, unknown_table
 from workprof.charts.phases.timeline import NOT_THE_PAPER
 from workprof.charts.text import markdown_text
 from workprof.phases.evaluation import Evaluation, EvaluationSettings

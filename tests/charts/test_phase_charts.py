@@ -12,14 +12,19 @@ from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.phases.evaluation import (
     confusion_chart,
+    distance_matrix,
     evaluation_headlines,
     evaluation_sentence,
+    inner_table,
     known_bars,
+    known_table,
+    library_sentence,
     measures_of,
     open_curve,
+    threshold_table,
+    unknown_table,
 )
 from workprof.charts.phases.fingerprints import EVERY, alignment_chart, fingerprint_chart
-from workprof.charts.phases.library import distance_matrix, library_sentence, threshold_table
 from workprof.charts.phases.matches import (
     match_chart,
     match_headlines,
@@ -29,7 +34,6 @@ from workprof.charts.phases.matches import (
     scores_chart,
     verdict_words,
 )
-from workprof.charts.phases.published import inner_table, known_table, unknown_table
 from workprof.charts.phases.timeline import (
     MOST_POINTS,
     counter_names,

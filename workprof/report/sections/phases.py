@@ -6,11 +6,13 @@ from workprof.charts.phases.evaluation import (
     confusion_chart,
     evaluation_headlines,
     evaluation_sentence,
+    inner_table,
     known_bars,
+    known_table,
     measures_of,
     open_curve,
+    unknown_table,
 )
-from workprof.charts.phases.published import inner_table, known_table, unknown_table
 from workprof.charts.phases.timeline import NOT_THE_PAPER, most_moving, phase_table, timeline_chart
 from workprof.formats.measured import TELEMETRY
 from workprof.phases.evaluation import EvaluationSettings
