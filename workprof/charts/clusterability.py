@@ -122,11 +122,12 @@ def baseline_dots(found: Baseline) -> Chart:
     words = [plotly_text(name).replace(" (", "<br>(").replace(" and ", "<br>and ") for name in names]
     figure.update_yaxes(autorange="reversed", tickvals=list(range(len(names))), ticktext=words, showgrid=False)
     figure.update_xaxes(zeroline=True, zerolinecolor=OUTLIER_COLOUR, zerolinewidth=1)
+    takeaway = _baseline_takeaway(found)
     return Chart(
         name="label-baseline",
         figure=figure,
-        takeaway=_baseline_takeaway(found),
-        alt=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}. {_baseline_takeaway(found)}",
+        takeaway=takeaway,
+        alt=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}. {takeaway}",
         data=table,
         note=f"Filled = this dataset, {found.n_rows:,} rows, {len(found.features)} scaled features; hollow = the "
         "paper's Table II, of another sample and not verified (no code for it is public). "
@@ -232,11 +233,12 @@ def stability_bars(found: Stability, names: Mapping[int, str]) -> Chart:
         figure.add_vline(x=limit, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1.5})
         place = {"x": limit, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 34 - 17 * turn}
         figure.add_annotation(text=f"{limit} {word}", showarrow=False, font={"size": 12}, **place)
+    takeaway = _stability_takeaway(found, table)
     return Chart(
         name="profile-stability",
         figure=figure,
-        takeaway=_stability_takeaway(found, table),
-        alt=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first. {_stability_takeaway(found, table)}",
+        takeaway=takeaway,
+        alt=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first. {takeaway}",
         data=table,
         note="Lines: Hennig's reading of the mean similarity, doubtful from 0.6, stable from 0.75, highly stable from "
         "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. " + " ".join(together(found.notes)),

@@ -10,8 +10,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.help.terms import explained
-from workprof.charts.theme import COLOURS
-from workprof.memory.assessment import HEAVY, LIGHT, MODERATE
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,6 @@ class Headline:
 
 
 NEUTRAL = "#7b828c"
-
-CLASS_LOOKS = {LIGHT: (COLOURS[2], "circle"), MODERATE: (COLOURS[1], "square"), HEAVY: (COLOURS[4], "diamond")}
-"""Colour and symbol of a class of tasks."""
 
 
 def figure_of(

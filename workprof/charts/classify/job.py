@@ -178,9 +178,9 @@ def additivity(found: JobExplanation) -> str:
 def _lines(found: JobExplanation) -> list[str]:
     """Return a line per field, each different; a value that training did not know says so."""
     lines = []
-    for field, value, state in zip(found.fields, found.values, found.states, strict=True):
+    for column, value, state in zip(found.fields, found.values, found.states, strict=True):
         remark = f" ({state})" if state in ("rare", "unseen") else ""
-        lines.append(f"{shortened(f'{label(field)} = {value}', LONGEST_LINE)}{remark}")
+        lines.append(f"{shortened(f'{label(column)} = {value}', LONGEST_LINE)}{remark}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""What the Help page says beside the glossary: methods, published and corrected definitions, formats, limits, diagnostics."""
+"""What Help says beside the glossary: methods, published and corrected definitions, formats, limits, diagnostics."""
 
 from __future__ import annotations
 

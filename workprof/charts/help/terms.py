@@ -1,4 +1,4 @@
-"""The glossary: every term once, what else it is called on labels and columns, and its meaning for the help of controls."""
+"""The glossary: every term once, what else it is called on labels and columns, and its meaning beside a control."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.memory.tasks import gb, row_labels, shown
-from workprof.charts.shapes import CLASS_LOOKS, NEUTRAL, Chart, figure_of, rows_axis
+from workprof.charts.memory.tasks import CLASS_LOOKS, gb, row_labels, shown
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.assessment import Assessment, TaskAssessment

@@ -1,4 +1,4 @@
-"""Models of a run's bin: the table, what they look at, the confusion of bins, the learning curve, the published tables."""
+"""Models of a run's bin: the table, what they look at, the confusion of bins, the learning curve, published tables."""
 
 from __future__ import annotations
 

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.shapes import CLASS_LOOKS, Chart, Headline, figure_of, rows_axis, vertical
+from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text, shortened
-from workprof.charts.theme import rows_height
+from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.assessment import (
     CLASSES,
     FEWEST_RUNS,
+    HEAVY,
+    LIGHT,
+    MODERATE,
     Assessment,
     ClassSettings,
     TaskAssessment,
@@ -23,6 +26,9 @@ from workprof.memory.assessment import (
     task_classes,
 )
 from workprof.units import GB, format_share
+
+CLASS_LOOKS = {LIGHT: (COLOURS[2], "circle"), MODERATE: (COLOURS[1], "square"), HEAVY: (COLOURS[4], "diamond")}
+"""Colour and symbol of a class of tasks."""
 
 LONGEST_ROW = 24
 PATH_SIGN = ":"
