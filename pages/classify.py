@@ -10,8 +10,8 @@ from pages._classify.view import View
 from pages._frame import header, reset
 from pages._frame.visit import Visit
 from pages._parts import tabs
-from workprof.charts.classify import PUBLISHED, Naming
-from workprof.charts.profiles import profile_names
+from workprof.charts.classify.job import PUBLISHED, Naming
+from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.store.reports import Dataset
 

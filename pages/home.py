@@ -12,9 +12,8 @@ from pages._home import measured, recent, steps
 from pages._parts import figures
 from pages._tour import stops
 from workprof.charts.data import coverage_chart
-from workprof.charts.home import home_headlines
-from workprof.charts.overview import overview_sentence
-from workprof.charts.profiles import headlines, profile_names, size_bars
+from workprof.charts.home import home_headlines, overview_sentence
+from workprof.charts.profiles.overview import headlines, profile_names, size_bars
 from workprof.charts.text import markdown_text
 from workprof.memory.replay import ReplaySettings
 from workprof.profiles.fit import ProfileFit

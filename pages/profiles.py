@@ -10,9 +10,7 @@ from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import figures, running_work, tabs
 from pages._profiles import cards, charts, clusterability, downloads, form, recut, selection, selection_link
-from workprof.charts.profiles import headlines, profile_names
-from workprof.charts.profiles.left_out import together
-from workprof.charts.profiles.names import PUBLISHED
+from workprof.charts.profiles.overview import PUBLISHED, headlines, profile_names, together
 from workprof.charts.text import markdown_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings

@@ -12,8 +12,8 @@ from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import tabs
 from pages._sweep import compare, context, form, progress, runs, views
-from workprof.charts.profiles.names import PUBLISHED
-from workprof.charts.sweep import best_sentence
+from workprof.charts.profiles.overview import PUBLISHED
+from workprof.charts.sweep.runs import best_sentence
 from workprof.charts.text import markdown_text
 from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset

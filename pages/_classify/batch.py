@@ -11,7 +11,7 @@ from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from workprof.background import TaskView
-from workprof.charts.classify import Batch, answers_table
+from workprof.charts.classify.job import Batch, answers_table
 from workprof.charts.text import counted, markdown_text
 from workprof.formats.new_jobs import read_new_jobs
 from workprof.inputs import Spooled, discard, spool_upload

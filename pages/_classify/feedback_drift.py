@@ -7,7 +7,7 @@ import streamlit as st
 from pages._classify.view import View
 from pages._parts import figures
 from workprof.charts.feedback import drift_bars, drift_table, quantile_table
-from workprof.charts.fields import label
+from workprof.charts.text import label
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.feedback.drift import FeedbackNow
 

@@ -8,8 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages._classify.view import View
-from workprof.charts.fields import formatted, label, title
-from workprof.charts.text import markdown_text, visible
+from workprof.charts.text import formatted, label, markdown_text, title, visible
 from workprof.forecasts.encoder import FieldValues, NumberRange
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.units import GIB

@@ -6,11 +6,7 @@ import streamlit as st
 
 from pages._classify.view import View
 from pages._parts import figures
-from workprof.charts.classify import (
-    beeswarm,
-    field_bars,
-    value_bars,
-)
+from workprof.charts.classify.model import beeswarm, field_bars, value_bars
 from workprof.charts.downloads import parquet_bytes
 from workprof.forecasts.explain import MOST_SAMPLE_ROWS, GlobalExplanation
 from workprof.workbench.explanations import ExplanationSettings

@@ -9,7 +9,7 @@ from pages._durations import chosen_clustering
 from pages._frame import cross_link
 from pages._frame.cross_link import Link, Parameters
 from pages._runs import parameters
-from workprof.charts.profiles.selection import Selection
+from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text
 
 

@@ -8,11 +8,11 @@ from pages._classify import importance
 from pages._classify.view import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
-from workprof.charts.classify import (
+from workprof.charts.classify.job import forecaster_card
+from workprof.charts.classify.model import (
     SHOWN_AS,
     SPLIT_NAMES,
     confusion_heatmap,
-    forecaster_card,
     reliability_diagram,
     split_bars,
     table_five,

@@ -10,9 +10,8 @@ import streamlit as st
 from pages._classify import links
 from pages._classify.view import View
 from pages._parts import figures
-from workprof.charts.classify import additivity, estimate_rows, past_jobs_table, top_three, waterfall
-from workprof.charts.fields import formatted, label
-from workprof.charts.text import markdown_text, visible
+from workprof.charts.classify.job import additivity, estimate_rows, past_jobs_table, top_three, waterfall
+from workprof.charts.text import formatted, label, markdown_text, visible
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts
 from workprof.units import format_duration, format_share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pages._frame.visit import Visit
-from workprof.charts.classify import Naming
+from workprof.charts.classify.job import Naming
 from workprof.forecasts.classifier import ClassifierModel
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.store.reports import Dataset

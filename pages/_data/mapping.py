@@ -10,8 +10,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import tables
 from workprof.charts.data import column_kind
-from workprof.charts.fields import label, unit
-from workprof.charts.text import markdown_text, visible
+from workprof.charts.text import label, markdown_text, unit, visible
 from workprof.formats.fields import FIELDS
 from workprof.inputs import Spooled, discard, discarded_if_refused
 from workprof.store.reports import FieldSource, IngestOptions, Suggestion

@@ -10,7 +10,7 @@ from pages._durations import chosen_clustering
 from pages._frame import empty_state
 from pages._frame.visit import Visit
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
-from workprof.charts.profiles import profile_names
+from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts.estimates import TARGETS
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings

@@ -6,10 +6,7 @@ import streamlit as st
 
 from pages._durations.asking import Asked
 from pages._parts.controls import MODES_MEANING, choice
-from workprof.charts.durations import (
-    MEASURES,
-    ErrorView,
-)
+from workprof.charts.durations.errors import MEASURES, ErrorView
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.splits import SPLITS
 from workprof.profiles.settings import MODES

@@ -13,16 +13,16 @@ from pages._frame.errors import guard
 from pages._parts import earlier_result, figures, long_question, tables, terms
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
-from workprof.charts.durations import (
+from workprof.charts.durations.errors import (
     ErrorView,
     error_cdf,
     error_headlines,
-    evaluation_estimate,
     interval_sentence,
     predictor_table,
     predictor_words,
     profile_error_boxes,
 )
+from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.text import markdown_text
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import EstimateEvaluationSettings

@@ -10,7 +10,7 @@ from pages._frame.errors import guard
 from pages._parts import figures, tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
-from workprof.charts.durations import (
+from workprof.charts.durations.observed import (
     ObservedView,
     group_curve,
     group_names,

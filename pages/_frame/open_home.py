@@ -16,7 +16,7 @@ from workprof.settings import Settings, from_environment
 from workprof.workbench import Workbench
 
 if TYPE_CHECKING:
-    from workprof.charts.classify import Batch
+    from workprof.charts.classify.job import Batch
     from workprof.forecasts.feedback.loop import Observed
     from workprof.report.built import BuiltReport  # with it comes every chart there is
 

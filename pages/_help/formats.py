@@ -7,8 +7,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._parts.controls import choice
-from workprof.charts.help import field_table, format_table, rule_table
-from workprof.charts.help.formats import MEASURED
+from workprof.charts.help.methods import MEASURED, field_table, format_table, rule_table
 from workprof.formats import FORMATS, TABLES, rules_of
 from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
 from workprof.formats.pai_tables import CORRECTED

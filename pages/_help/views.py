@@ -6,16 +6,8 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts.downloads import csv
-from workprof.charts.help import (
-    DEFINITIONS,
-    KEYS,
-    LIMITS,
-    METHODS,
-    definition_table,
-    diagnostics_text,
-    found_terms,
-    term_table,
-)
+from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, METHODS, definition_table, diagnostics_text
+from workprof.charts.help.terms import found_terms, term_table
 from workprof.charts.text import counted, markdown_text
 from workprof.workbench.diagnostics import diagnostics
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import figures
-from workprof.charts.chart import Headline
 from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines
+from workprof.charts.shapes import Headline
 from workprof.charts.text import markdown_text
 from workprof.formats.measured import BENCHMARKS
 from workprof.store.reports import Dataset

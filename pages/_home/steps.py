@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import figures
-from workprof.charts.memory import rollup_headlines, rollup_sentence
+from workprof.charts.memory.plans import rollup_headlines, rollup_sentence
 from workprof.charts.text import counted, markdown_text
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.rollup import RollupSettings

@@ -12,7 +12,7 @@ from pages._frame.visit import Visit
 from pages._memory import scope
 from pages._memory.scope import TASK
 from pages._parts.controls import choice
-from workprof.charts.memory import task_labels
+from workprof.charts.memory.tasks import task_labels
 from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.store.reports import Dataset

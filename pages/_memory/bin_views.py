@@ -9,7 +9,7 @@ import streamlit as st
 from pages._memory import edge_form, keep
 from pages._memory.asking import Asked
 from pages._parts import figures
-from workprof.charts.memory import improvement_chart, usage_ecdf
+from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.text import markdown_text
 from workprof.memory.bins import GIVEN, Bins, ImprovementCurve
 from workprof.memory.scenarios import Scenario

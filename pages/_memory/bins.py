@@ -8,7 +8,8 @@ from pages._frame import header
 from pages._memory import asking, bin_views, edge_form, profile_bins, profile_scope
 from pages._memory.asking import Asked
 from pages._parts import figures, forms
-from workprof.charts.memory import bin_headlines, bins_scenario
+from workprof.charts.memory.bins import bin_headlines
+from workprof.charts.memory.plans import bins_scenario
 from workprof.memory.bin_search import COUNT, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.questions import BINS
 

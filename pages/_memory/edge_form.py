@@ -10,7 +10,7 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._parts import tables
-from workprof.charts.memory import bin_table
+from workprof.charts.memory.bins import bin_table
 from workprof.charts.text import shortened
 from workprof.memory.bin_search import MOST_BINS
 from workprof.memory.bins import GIVEN, Bins

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._memory.asking import Asked
 from pages._parts import figures
 from pages._parts.controls import choice
-from workprof.charts.memory import fact_bars, fact_scatter, facts_of_task
+from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task
 from workprof.memory.assessment import Assessment
 from workprof.memory.facts import FactPointsSettings
 

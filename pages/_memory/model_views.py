@@ -7,12 +7,7 @@ import streamlit as st
 from pages._memory.asking import Asked
 from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
-from workprof.charts.memory import (
-    bin_confusion,
-    importance_table,
-    input_words,
-    model_table,
-)
+from workprof.charts.memory.models import bin_confusion, importance_table, input_words, model_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.models import PredictorResult

@@ -14,14 +14,8 @@ from pages._memory import asking, edge_form, keep, model_views, tables
 from pages._memory.asking import Asked
 from pages._parts import earlier_result, figures, forms, long_question
 from pages._parts.long_question import LongQuestion
-from workprof.charts.memory import (
-    estimated_and_replayed,
-    model_headlines,
-    model_sentence,
-    models_scenario,
-    ranking_warning,
-    waterfall,
-)
+from workprof.charts.memory.models import estimated_and_replayed, model_headlines, model_sentence, ranking_warning
+from workprof.charts.memory.plans import models_scenario, waterfall
 from workprof.charts.text import markdown_text
 from workprof.memory.bin_models import FAITHFUL, PredictorSettings
 from workprof.memory.bin_search import faithful_bins

@@ -13,12 +13,9 @@ from pages._memory.asking import Asked
 from pages._parts import earlier_result, figures, forms, long_question
 from pages._parts.controls import LARGEST_AMOUNT, number
 from pages._parts.long_question import LongQuestion
-from workprof.charts.memory import (
-    frontier_chart,
-    learning_curve,
-    policy_headlines,
-    policy_scenario,
-)
+from workprof.charts.memory.models import learning_curve
+from workprof.charts.memory.plans import policy_scenario
+from workprof.charts.memory.policies import frontier_chart, policy_headlines
 from workprof.charts.text import markdown_text
 from workprof.memory.facts import AFTER, known_when
 from workprof.memory.questions import REPLAY

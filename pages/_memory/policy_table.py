@@ -7,10 +7,7 @@ import streamlit as st
 from pages._memory.asking import Asked
 from pages._parts import tables, terms
 from pages._parts.downloads import csv
-from workprof.charts.memory import (
-    choice_table,
-    policy_table,
-)
+from workprof.charts.memory.policies import choice_table, policy_table
 from workprof.inputs import safe_name
 from workprof.memory.replay import ReplayResult
 

@@ -12,8 +12,13 @@ from pages._memory import bin_views
 from pages._memory.asking import Asked
 from pages._memory.profile_scope import ProfileScope
 from pages._parts import figures
-from workprof.charts.memory import profile_bins_scenario, profile_headlines, profile_notes, profile_sentence
-from workprof.charts.memory.profile_bins import BEFOREHAND
+from workprof.charts.memory.bins import (
+    BEFOREHAND,
+    profile_bins_scenario,
+    profile_headlines,
+    profile_notes,
+    profile_sentence,
+)
 from workprof.charts.text import markdown_text
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings

@@ -13,7 +13,7 @@ from pages._frame.cross_link import Link, follow
 from pages._memory import other_names
 from pages._memory.asking import Asked
 from pages._parts.controls import choice
-from workprof.charts.profiles import profile_names
+from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import OUTLIERS
 from workprof.errors import ColumnMissing, NotEnoughData

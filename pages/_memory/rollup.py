@@ -11,7 +11,7 @@ from pages._memory import asking, exports, keep, violations
 from pages._memory.asking import Asked
 from pages._parts import figures, forms, tables, terms
 from pages._parts.downloads import csv
-from workprof.charts.memory import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
+from workprof.charts.memory.plans import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.questions import ROLLUP

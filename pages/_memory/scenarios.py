@@ -9,7 +9,7 @@ import streamlit as st
 from pages._memory.asking import Asked
 from pages._parts import kept_scenarios, tables
 from pages._parts.downloads import csv
-from workprof.charts.memory import comparison_table, scenario_table
+from workprof.charts.memory.plans import comparison_table, scenario_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.scenarios import MOST_COMPARED

@@ -7,7 +7,12 @@ import streamlit as st
 
 from pages._memory.asking import Asked
 from pages._parts import figures, running_work
-from workprof.charts.memory import best_models_table, binnings_sentence, binnings_table, samplings_table
+from workprof.charts.memory.models import (
+    best_models_table,
+    binnings_sentence,
+    binnings_table,
+    samplings_table,
+)
 from workprof.charts.text import markdown_text
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.model_tables import PredictorTables, TableSettings

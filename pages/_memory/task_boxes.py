@@ -6,10 +6,7 @@ import streamlit as st
 
 from pages._parts import figures
 from pages._parts.controls import LARGEST_GB
-from workprof.charts.memory import (
-    task_boxes,
-    zoom_end_gb,
-)
+from workprof.charts.memory.boxes import task_boxes, zoom_end_gb
 from workprof.memory.assessment import Assessment
 
 FULL, CLOSE_UP = "full", "close up"

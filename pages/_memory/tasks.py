@@ -10,7 +10,7 @@ from pages._memory import asking, class_limits, facts, task_boxes
 from pages._memory.asking import Asked
 from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
-from workprof.charts.memory import (
+from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
     classes_chart,

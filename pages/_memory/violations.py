@@ -10,8 +10,8 @@ from pages._memory.asking import Asked
 from pages._parts import tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
-from workprof.charts.memory import violations_sentence, violations_table
-from workprof.charts.profiles.selection import Selection
+from workprof.charts.memory.policies import violations_sentence, violations_table
+from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.memory.plan import PlanSettings, Violations, ViolationSettings

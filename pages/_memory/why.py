@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._memory.asking import Asked
 from pages._parts import figures
-from workprof.charts.memory import why_costs, why_headlines, why_history
+from workprof.charts.memory.policies import why_costs, why_headlines, why_history
 from workprof.charts.text import label_text
 from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.replay import NO_INPUT, ReplaySettings

@@ -10,7 +10,7 @@ from pages._nodes.asking import JUDGED, NODE, OF_NODE, Asked
 from pages._nodes.ranking import notes
 from pages._parts import figures
 from pages._parts.controls import choice
-from workprof.charts.nodes import (
+from workprof.charts.nodes.degradation import (
     code_map,
     detection_headlines,
     detection_reliability,

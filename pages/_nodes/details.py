@@ -6,12 +6,7 @@ import streamlit as st
 
 from pages._parts import figures
 from pages._parts.controls import choice
-from workprof.charts.nodes import (
-    OVERALL,
-    dropped_sentence,
-    dropped_table,
-    pair_table,
-)
+from workprof.charts.nodes.ranking import OVERALL, dropped_sentence, dropped_table, pair_table
 from workprof.nodes.ranking import Ranking
 
 

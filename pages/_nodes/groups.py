@@ -12,7 +12,7 @@ from pages._nodes.ranking import notes
 from pages._parts import figures, tables, terms
 from pages._parts.controls import MODES_MEANING, choice
 from pages._parts.downloads import csv
-from workprof.charts.nodes import groups_headlines, groups_sentence, groups_table, silhouette_bars
+from workprof.charts.nodes.groups import groups_headlines, groups_sentence, groups_table, silhouette_bars
 from workprof.charts.text import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.nodes.groups import CORRECTED, FAITHFUL, Groups, GroupSettings

@@ -11,7 +11,8 @@ from pages._nodes.asking import Asked
 from pages._nodes.ranking import notes
 from pages._parts import figures
 from pages._parts.controls import choice, count
-from workprof.charts.nodes import advice_sentence, best_price_sentence, node_table, ranked_bars, weight_bars
+from workprof.charts.nodes.groups import advice_sentence, best_price_sentence, weight_bars
+from workprof.charts.nodes.ranking import node_table, ranked_bars
 from workprof.charts.text import markdown_text
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset

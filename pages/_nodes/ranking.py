@@ -10,7 +10,7 @@ from pages._nodes.asking import Asked
 from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
 from workprof.charts.downloads import parquet_bytes
-from workprof.charts.nodes import (
+from workprof.charts.nodes.ranking import (
     aspect_lines,
     aspect_table,
     degraded_sentences,

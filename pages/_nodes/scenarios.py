@@ -9,7 +9,7 @@ import streamlit as st
 from pages._frame.errors import refused
 from pages._nodes.asking import Asked
 from pages._parts import figures, kept_scenarios, tables
-from workprof.charts.nodes import leaders_sentence, node_comparison_table, node_scenario_table
+from workprof.charts.nodes.ranking import leaders_sentence, node_comparison_table, node_scenario_table
 from workprof.charts.text import markdown_text
 from workprof.errors import WorkprofError
 from workprof.inputs import safe_name

@@ -11,7 +11,7 @@ from pages._nodes.asking import Asked
 from pages._nodes.ranking import notes
 from pages._parts import figures
 from pages._parts.controls import choice
-from workprof.charts.nodes import interval_sentence, transfer_bars
+from workprof.charts.nodes.groups import interval_sentence, transfer_bars
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import chosen_file
 from workprof.nodes.transfer import TransferSettings

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages._frame.visit import Visit
-from workprof.charts.help import explained
+from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.store.reports import Dataset

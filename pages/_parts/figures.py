@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from pages._parts import tables, terms
-from workprof.charts.chart import Chart, Headline
 from workprof.charts.downloads import csv_bytes
+from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import label_text, markdown_text
 from workprof.charts.theme import readable
 

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
-from workprof.charts.help import explained
+from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
 from workprof.core.fields import Leaf, check_value, leaves, put, read
 from workprof.core.question import Question, form_text, from_form

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from workprof.charts.fields import column_words
-from workprof.charts.help import explained, meaning_of
+from workprof.charts.help.terms import explained, meaning_of
+from workprof.charts.text import column_words
 
 
 def term(name: str) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._parts import figures
 from pages._parts.controls import choice
 from pages._phases.asking import Asked
-from workprof.charts.phases import alignment_chart
+from workprof.charts.phases.fingerprints import alignment_chart
 from workprof.phases.matching import Match, MatchLine
 from workprof.phases.timeline import AlignmentSettings
 

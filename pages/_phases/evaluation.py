@@ -9,8 +9,7 @@ from pages._parts.controls import choice, count
 from pages._parts.long_question import LongQuestion
 from pages._phases import known_workloads
 from pages._phases.asking import Asked
-from workprof.charts.phases import (
-    NOT_THE_PAPER,
+from workprof.charts.phases.evaluation import (
     TABLE_THREE,
     confusion_chart,
     evaluation_headlines,
@@ -22,6 +21,7 @@ from workprof.charts.phases import (
     open_curve,
     unknown_table,
 )
+from workprof.charts.phases.timeline import NOT_THE_PAPER
 from workprof.charts.text import markdown_text
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.units import format_duration

@@ -11,7 +11,8 @@ from pages._parts.controls import choice
 from pages._phases.asking import Asked
 from pages._phases.look import found_of
 from pages._phases.timeline import shown_counters
-from workprof.charts.phases import EVERY, fingerprint_chart, fingerprint_json, fingerprint_npz
+from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
+from workprof.charts.phases.timeline import fingerprint_json, fingerprint_npz
 from workprof.inputs import safe_name
 from workprof.phases.timeline import Timeline
 

@@ -8,7 +8,7 @@ from pages._parts import figures, long_question
 from pages._parts.long_question import LongQuestion
 from pages._phases import known_workloads, labels
 from pages._phases.asking import Asked, measure
-from workprof.charts.phases import distance_matrix, threshold_note, threshold_table
+from workprof.charts.phases.evaluation import distance_matrix, threshold_note, threshold_table
 from workprof.phases.library import LibraryView, LibraryViewSettings
 
 

@@ -13,7 +13,7 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases import live_settings
 from pages._phases.asking import MOST_SHOWN, Asked
-from workprof.charts.phases import first_of_each_source, live_chart, live_headlines
+from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines
 from workprof.charts.text import counted, markdown_text
 from workprof.phases.live import LiveLibrary, LiveSettings, LiveView
 from workprof.workbench.recordings import Following, recordings

@@ -11,7 +11,14 @@ from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from pages._phases import alignment, entry, known_workloads
 from pages._phases.asking import Asked, measure
-from workprof.charts.phases import match_chart, match_headlines, match_report, match_sentence, match_table, scores_chart
+from workprof.charts.phases.matches import (
+    match_chart,
+    match_headlines,
+    match_report,
+    match_sentence,
+    match_table,
+    scores_chart,
+)
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings

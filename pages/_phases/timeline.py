@@ -9,7 +9,7 @@ from pages._parts.downloads import csv
 from pages._phases import window
 from pages._phases.asking import SHOWN, Asked
 from pages._phases.look import found_of
-from workprof.charts.phases import most_moving, phase_table, timeline_chart
+from workprof.charts.phases.timeline import most_moving, phase_table, timeline_chart
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.phases.timeline import Timeline

@@ -9,7 +9,7 @@ import streamlit as st
 from pages._parts import figures
 from pages._profiles import links
 from pages._profiles.charts import View
-from workprof.charts.profiles import arrivals
+from workprof.charts.profiles.overview import arrivals
 from workprof.charts.text import counted, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
 from workprof.profiles.summary import ProfileCard

@@ -8,9 +8,8 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import figures
-from workprof.charts.profiles import condensed_tree, feature_boxes, metadata_heatmap, silhouette_boxes, size_bars
-from workprof.charts.profiles.heatmap import BY
-from workprof.charts.profiles.names import ORDERS
+from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
+from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
 from workprof.charts.text import visible
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings

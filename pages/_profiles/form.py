@@ -22,7 +22,7 @@ from pages._parts.controls import (
     own_features,
 )
 from pages._profiles import presets
-from workprof.charts.profiles import fit_estimate
+from workprof.charts.estimate import fit_estimate
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
     ALGORITHMS,

@@ -12,7 +12,7 @@ from pages._frame.cross_link import Link
 from pages._nodes import profile_advice
 from pages._profiles import selection_link
 from pages._profiles.charts import View
-from workprof.charts.profiles.selection import Selection
+from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import OUTLIERS
 from workprof.formats.measured import BENCHMARKS

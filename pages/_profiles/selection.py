@@ -13,9 +13,15 @@ from pages._frame.errors import guard
 from pages._parts import figures
 from pages._profiles import selected_jobs, selection_link
 from pages._profiles.charts import View
-from workprof.charts.profiles import profile_map
-from workprof.charts.profiles.points import MOST_POINTS, stratified
-from workprof.charts.profiles.selection import Selection, chosen, drawn_selection, read_selection
+from workprof.charts.profiles.jobs import (
+    MOST_POINTS,
+    Selection,
+    chosen,
+    drawn_selection,
+    profile_map,
+    read_selection,
+    stratified,
+)
 from workprof.charts.text import counted
 from workprof.charts.theme import OUTLIERS
 

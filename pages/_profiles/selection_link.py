@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._frame import link
 from pages._profiles.charts import View
-from workprof.charts.profiles.selection import LONGEST, read_selection
+from workprof.charts.profiles.jobs import LONGEST, read_selection
 
 PARAMETER = "profiles_selected"
 KEPT, ROUND = "profiles_selection_kept", "profiles_map_round"

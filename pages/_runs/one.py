@@ -10,7 +10,7 @@ from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._runs import links
 from pages._runs.parameters import Parameters
-from workprof.charts.memory import task_labels
+from workprof.charts.memory.tasks import task_labels
 from workprof.charts.runs import run_label, run_sentence, settings_table
 from workprof.charts.text import markdown_text
 from workprof.memory.assessment import AssessmentSettings

@@ -10,7 +10,8 @@ import streamlit as st
 from pages._frame.errors import guard
 from pages._parts import figures, tables
 from workprof.charts.downloads import csv_bytes
-from workprof.charts.sweep import comparison_headlines, moved_jobs, overlap_heatmap, run_names, runner_up
+from workprof.charts.sweep.maps import comparison_headlines, moved_jobs, overlap_heatmap
+from workprof.charts.sweep.runs import run_names, runner_up
 from workprof.profiles.sweep import RunComparison
 
 if TYPE_CHECKING:

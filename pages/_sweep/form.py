@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import earlier_result
 from pages._parts.controls import AUTO, MODES_MEANING, OWN, SETS, SETS_MEANING, choice, count, features, own_features
-from workprof.charts.sweep import estimate
+from workprof.charts.estimate import sweep_estimate
 from workprof.profiles.settings import ALGORITHMS, MODES, PUBLISHED_TARGET_CLUSTERS, SILHOUETTES
 from workprof.profiles.sweep import COUPLED, PRESET_DECIDES, PRESETS, QUICK_MIN_SAMPLES, SweepSettings
 from workprof.store.reports import Dataset
@@ -25,7 +25,7 @@ def form(visit: Visit, dataset: Dataset, *, folded: bool) -> SweepSettings:
     """Return the settings; nothing runs by changing them, what is kept for them is shown at once."""
     with st.expander("Settings", icon=":material/tune:", expanded=not folded, key="sweep_settings"):
         settings = _fields(visit, dataset)
-    st.caption(estimate(settings, dataset.finished_rows, earlier_result.runs(visit, GROUP.name)))
+    st.caption(sweep_estimate(settings, dataset.finished_rows, earlier_result.runs(visit, GROUP.name)))
     return settings
 
 

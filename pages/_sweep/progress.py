@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import running_work
-from workprof.charts.sweep import Standing
+from workprof.charts.sweep.runs import Standing
 from workprof.charts.text import counted, markdown_text
 from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset

@@ -11,8 +11,7 @@ from pages._parts.downloads import csv
 from pages._sweep import compare
 from pages._sweep.context import View
 from pages._sweep.open import open_in_profiles
-from workprof.charts.sweep import SCORES, left_out_table, run_names, runs_table
-from workprof.charts.sweep.published import REFERENCE
+from workprof.charts.sweep.runs import REFERENCE, SCORES, left_out_table, run_names, runs_table
 from workprof.inputs import safe_name
 
 TABLE = "sweep_runs"

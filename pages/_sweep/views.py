@@ -7,15 +7,8 @@ import streamlit as st
 from pages._parts import figures, tables
 from pages._parts.downloads import csv
 from pages._sweep.context import View
-from workprof.charts.sweep import (
-    SCORES,
-    parallel_coordinates,
-    score_heatmap,
-    summary_sentence,
-    summary_table,
-    summary_words,
-    target_bars,
-)
+from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
+from workprof.charts.sweep.runs import SCORES, summary_sentence, summary_table, summary_words, target_bars
 from workprof.inputs import safe_name
 
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._parts import figures
-from workprof.charts.chart import Chart
+from workprof.charts.shapes import Chart
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import readable
 from workprof.charts.tour import TourStop

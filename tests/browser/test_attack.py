@@ -12,7 +12,7 @@ from tests.cut_off import CutOff
 from tests.faults.moments import Moments
 from tests.faults.soundness import bytes_below, nothing_runs_on, processes_of, reopened, rows_hash, until
 from tests.load.servers import dashboard
-from workprof.charts.profiles import headlines
+from workprof.charts.profiles.overview import headlines
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import Settings
 from workprof.store.trace_store import TraceStore

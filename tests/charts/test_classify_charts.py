@@ -19,8 +19,26 @@ from tests.charts.records_for_classify import (
     scores,
 )
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts import classify as charts
-from workprof.charts.classify.beeswarm import offsets
+from workprof.charts.classify.job import (
+    PUBLISHED,
+    additivity,
+    answers_table,
+    estimate_rows,
+    past_jobs_table,
+    top_three,
+    waterfall,
+)
+from workprof.charts.classify.model import (
+    SHOWN_AS,
+    beeswarm,
+    confusion_heatmap,
+    field_bars,
+    offsets,
+    reliability_diagram,
+    split_bars,
+    table_five,
+    value_bars,
+)
 from workprof.charts.theme import readable
 from workprof.forecasts.estimates import NearestJobs
 from workprof.forecasts.forecaster import Forecasts
@@ -32,16 +50,16 @@ NEEDS = {
 }
 
 EVERY = {
-    "top": lambda naming: charts.top_three(predictions(), 0, 0.6, naming),
-    "needs": lambda naming: charts.estimate_rows(NEEDS, 0, 0.9, naming),
-    "waterfall": lambda naming: charts.waterfall(explanation(), naming),
-    "splits": lambda naming: charts.split_bars(evaluation(), naming),
-    "table": lambda naming: charts.table_five(scores(), naming),
-    "confusion": lambda naming: charts.confusion_heatmap(scores(), naming),
-    "calibration": lambda naming: charts.reliability_diagram(scores(), naming),
-    "fields": lambda naming: charts.field_bars(global_explanation(), naming),
-    "values": lambda naming: charts.value_bars(global_explanation(), naming),
-    "swarm": lambda naming: charts.beeswarm(global_explanation(), naming),
+    "top": lambda naming: top_three(predictions(), 0, 0.6, naming),
+    "needs": lambda naming: estimate_rows(NEEDS, 0, 0.9, naming),
+    "waterfall": lambda naming: waterfall(explanation(), naming),
+    "splits": lambda naming: split_bars(evaluation(), naming),
+    "table": lambda naming: table_five(scores(), naming),
+    "confusion": lambda naming: confusion_heatmap(scores(), naming),
+    "calibration": lambda naming: reliability_diagram(scores(), naming),
+    "fields": lambda naming: field_bars(global_explanation(), naming),
+    "values": lambda naming: value_bars(global_explanation(), naming),
+    "swarm": lambda naming: beeswarm(global_explanation(), naming),
 }
 
 
@@ -59,8 +77,8 @@ def test_every_figure_has_its_words_and_no_markup_from_data(name, dark):
 
 @pytest.mark.parametrize("name", sorted(set(EVERY) - {"needs"}))
 def test_published_definitions_are_flagged_on_every_figure_of_the_classifier(name):
-    assert charts.PUBLISHED in EVERY[name](FAITHFUL).note
-    assert charts.PUBLISHED not in EVERY[name](NAMING).note
+    assert PUBLISHED in EVERY[name](FAITHFUL).note
+    assert PUBLISHED not in EVERY[name](NAMING).note
 
 
 @pytest.mark.parametrize(
@@ -72,7 +90,7 @@ def test_published_definitions_are_flagged_on_every_figure_of_the_classifier(nam
     ],
 )
 def test_the_answer_or_why_there_is_none(row, words):
-    chart = charts.top_three(predictions(), row, 0.6, NAMING)
+    chart = top_three(predictions(), row, 0.6, NAMING)
     assert chart.takeaway.startswith(words)
     assert chart.data["probability"].is_monotonic_decreasing
     assert len(chart.figure.layout.shapes) == 1
@@ -80,17 +98,17 @@ def test_the_answer_or_why_there_is_none(row, words):
 
 def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
     found = explanation()
-    chart = charts.waterfall(found, NAMING)
+    chart = waterfall(found, NAMING)
     bars = chart.figure.data[0]
     assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
     assert list(bars.measure) == ["absolute", "relative", "relative", "relative", "total"]
     assert "(unseen)" in bars.y[1]
     assert "holds" in chart.note
-    assert "FAILS" in charts.additivity(explanation(additive=False))
+    assert "FAILS" in additivity(explanation(additive=False))
 
 
 def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
-    chart = charts.estimate_rows(NEEDS, 0, 0.9, NAMING)
+    chart = estimate_rows(NEEDS, 0, 0.9, NAMING)
     for place in range(1, 4):
         axis = chart.figure.layout[f"xaxis{place if place > 1 else ''}"]
         low, high = 10 ** axis.range[0], 10 ** axis.range[1]
@@ -105,11 +123,11 @@ def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
 
 
 def test_without_targets_there_is_a_sentence():
-    assert "Nothing can be estimated" in charts.estimate_rows({}, 0, 0.9, NAMING).takeaway
+    assert "Nothing can be estimated" in estimate_rows({}, 0, 0.9, NAMING).takeaway
 
 
 def test_the_leak_is_called_out_with_both_figures():
-    chart = charts.split_bars(evaluation(), NAMING)
+    chart = split_bars(evaluation(), NAMING)
     leaky, honest = (evaluation().splits[name].accuracy for name in ("random", "by_group"))
     assert chart.takeaway.startswith("A random split leaks")
     assert f"{leaky:.2f}" in chart.takeaway
@@ -128,30 +146,30 @@ def test_the_leak_is_called_out_with_both_figures():
     ],
 )
 def test_the_sentence_of_the_splits_that_could_be_made(rights, words):
-    chart = charts.split_bars(evaluation(rights, {"by_group": "no column group"}), NAMING)
+    chart = split_bars(evaluation(rights, {"by_group": "no column group"}), NAMING)
     assert words in chart.takeaway
     assert "no column group" in chart.note
 
 
 def test_later_jobs_are_spoken_of_only_where_they_are_harder():
-    even = charts.split_bars(evaluation({"random": 0.9, "by_job": 0.9, "by_time": 0.9}, {}), NAMING)
+    even = split_bars(evaluation({"random": 0.9, "by_job": 0.9, "by_time": 0.9}, {}), NAMING)
     assert "later" not in even.takeaway
 
 
 def test_table_five_has_the_worst_on_top_and_every_row_of_support():
     record = scores(right=0.3)
-    chart = charts.table_five(record, NAMING)
+    chart = table_five(record, NAMING)
     assert chart.data["f1"].is_monotonic_increasing
     assert chart.data["support"].sum() == record.n_test
     assert "weighted F1" in chart.takeaway
     assert "P7" in chart.takeaway
-    assert "Every profile is found" in charts.table_five(scores(right=1.0), NAMING).takeaway
+    assert "Every profile is found" in table_five(scores(right=1.0), NAMING).takeaway
 
 
-@pytest.mark.parametrize("shown_as", charts.SHOWN_AS)
+@pytest.mark.parametrize("shown_as", SHOWN_AS)
 def test_the_confusion_matrix_as_rows_and_as_shares(shown_as):
     record = scores(right=0.8)
-    chart = charts.confusion_heatmap(record, NAMING, shown_as)
+    chart = confusion_heatmap(record, NAMING, shown_as)
     numbers = chart.data.drop(columns=[chart.data.columns[0], "support"]).to_numpy()
     totals = record.confusion.counts.sum(axis=1)
     assert numbers.sum(axis=1) == pytest.approx(totals if shown_as == "rows" else np.full(len(totals), 100.0), abs=0.2)
@@ -160,12 +178,12 @@ def test_the_confusion_matrix_as_rows_and_as_shares(shown_as):
 
 
 def test_no_mistake_is_said_so():
-    assert charts.confusion_heatmap(scores(right=1.0), NAMING).takeaway == "No row is answered wrong."
+    assert confusion_heatmap(scores(right=1.0), NAMING).takeaway == "No row is answered wrong."
 
 
 @pytest.mark.parametrize(("right", "words"), [(0.95, "hold"), (0.5, "too confident")])
 def test_calibration_is_read_from_the_record(right, words):
-    chart = charts.reliability_diagram(scores(right=right), NAMING)
+    chart = reliability_diagram(scores(right=right), NAMING)
     assert words in chart.takeaway
     assert chart.data["rows"].sum() == 300
     assert len(chart.figure.data[1].x) == 1
@@ -174,19 +192,19 @@ def test_calibration_is_read_from_the_record(right, words):
 def test_importance_stacks_the_classes_and_states_its_sample():
     found = global_explanation()
     for chart, means in (
-        (charts.field_bars(found, NAMING), found.by_field),
-        (charts.value_bars(found, NAMING), found.by_value),
+        (field_bars(found, NAMING), found.by_field),
+        (value_bars(found, NAMING), found.by_value),
     ):
         assert sum(np.array(bar.x) for bar in chart.figure.data) == pytest.approx(means.sum(axis=1))
         assert "60 of 5,000 jobs, seed 3" in chart.note
         assert "Additivity holds" in chart.note
-    assert "FAILS" in charts.field_bars(global_explanation(additive=False), NAMING).note
-    assert charts.field_bars(found, NAMING).takeaway.startswith("The answers rest on user (80 %)")
+    assert "FAILS" in field_bars(global_explanation(additive=False), NAMING).note
+    assert field_bars(found, NAMING).takeaway.startswith("The answers rest on user (80 %)")
 
 
 def test_a_beeswarm_has_a_dot_per_job_and_field_in_its_own_band():
     found = global_explanation()
-    chart = charts.beeswarm(found, NAMING)
+    chart = beeswarm(found, NAMING)
     assert len(chart.figure.data) == 2
     for place, dots in enumerate(chart.figure.data):
         assert np.array(dots.x) == pytest.approx(found.contributions[:, place])
@@ -206,7 +224,7 @@ def test_answers_for_many_jobs_keep_every_row_and_its_reason():
     said = Forecasts(predictions(), {"duration_s": estimates("duration_s", 10.0, 1.0, 100.0)})
     said = Forecasts(said.profiles, {})
     jobs = pd.DataFrame({"user": ["a", HOSTILE, None]}, index=[7, 8, 9])
-    table = charts.answers_table(jobs, said, FAITHFUL, first_row=5)
+    table = answers_table(jobs, said, FAITHFUL, first_row=5)
     assert table["row"].tolist() == [5, 6, 7]
     assert table["profile"].tolist() == [7, -1, -1]
     assert table["abstained"].tolist() == [False, True, True]
@@ -220,7 +238,7 @@ def test_past_jobs_have_weights_and_units():
     past = pd.DataFrame(
         {"row_id": [3, 9], "user": ["a", "b"], "start_time_s": [1.0, 2.0], "duration_s": [3_780.0, math.nan]}
     )
-    table = charts.past_jobs_table(past, NearestJobs(np.array([3, 9]), np.array([0.5, 0.25])), {3: 7}, NAMING)
+    table = past_jobs_table(past, NearestJobs(np.array([3, 9]), np.array([0.5, 0.25])), {3: 7}, NAMING)
     assert list(table.columns) == ["row_id", "weight", "profile", "duration_s", "user"]
     assert table["weight"].tolist() == ["50.0 %", "25.0 %"]
     assert table["profile"].tolist() == ["P7", ""]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts import clusterability as charts
+from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars, stability_headlines
 from workprof.charts.theme import readable
 from workprof.profiles.baseline import Baseline, BaselineSettings, LabelSilhouette
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
@@ -87,9 +87,9 @@ def stability(values=(0.95, 0.8, 0.65, 0.2)):
 
 
 EVERY = {
-    "hopkins": charts.hopkins_line(hopkins()),
-    "baseline": charts.baseline_dots(baseline()),
-    "stability": charts.stability_bars(stability(), NAMES),
+    "hopkins": hopkins_line(hopkins()),
+    "baseline": baseline_dots(baseline()),
+    "stability": stability_bars(stability(), NAMES),
 }
 
 
@@ -112,7 +112,7 @@ def test_every_chart_is_drawn_in_both_themes_without_markup_of_a_file(name, dark
 
 def test_hopkins_says_its_convention_and_that_the_published_value_is_not_verified():
     chart = EVERY["hopkins"]
-    assert "near 0 = clusterable, 0.5 = no more structure than uniform" in charts.CONVENTION
+    assert "near 0 = clusterable, 0.5 = no more structure than uniform" in CONVENTION
     assert "0.0033" in chart.note
     assert "not verified" in chart.note
     assert any("published 0.0033, not verified" in note.text for note in chart.figure.layout.annotations)
@@ -120,7 +120,7 @@ def test_hopkins_says_its_convention_and_that_the_published_value_is_not_verifie
 
 
 def test_hopkins_without_structure_says_so():
-    assert "no more clustered than uniform" in charts.hopkins_line(hopkins(0.5, "no sign of clusters")).takeaway
+    assert "no more clustered than uniform" in hopkins_line(hopkins(0.5, "no sign of clusters")).takeaway
 
 
 def test_the_baseline_puts_the_profiles_first_and_the_published_values_hollow():
@@ -133,9 +133,9 @@ def test_the_baseline_puts_the_profiles_first_and_the_published_values_hollow():
 
 
 def test_the_baseline_says_when_a_label_does_better_and_when_there_is_none():
-    assert "no better than" in charts.baseline_dots(baseline(values=(0.9, 0.1))).takeaway
-    assert charts.baseline_dots(baseline(profiles=False)).takeaway.startswith("The best label, workload")
-    assert "No metadata label" in charts.baseline_dots(baseline(values=(math.nan, math.nan))).takeaway
+    assert "no better than" in baseline_dots(baseline(values=(0.9, 0.1))).takeaway
+    assert baseline_dots(baseline(profiles=False)).takeaway.startswith("The best label, workload")
+    assert "No metadata label" in baseline_dots(baseline(values=(math.nan, math.nan))).takeaway
 
 
 def test_stability_stands_least_stable_first_with_a_word_for_each():
@@ -147,10 +147,10 @@ def test_stability_stands_least_stable_first_with_a_word_for_each():
 
 
 def test_stability_without_a_profile_is_told():
-    assert "no profile" in charts.stability_bars(stability(()), NAMES).takeaway
+    assert "no profile" in stability_bars(stability(()), NAMES).takeaway
 
 
 def test_stability_figures_carry_their_meaning():
-    headlines = charts.stability_headlines(stability())
+    headlines = stability_headlines(stability())
     assert headlines[0].value == "2 of 4"
     assert all(item.meaning for item in headlines)

@@ -12,7 +12,7 @@ from workprof.charts.data import (
     ingest_sentence,
     join_table,
 )
-from workprof.charts.overview import dataset_headlines, overview_sentence
+from workprof.charts.home import dataset_headlines, overview_sentence
 from workprof.store.reports import Check, Column, ColumnProfile, Dataset, IngestReport, JoinStep, TimeCoverage
 
 DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")

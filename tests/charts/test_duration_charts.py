@@ -8,10 +8,27 @@ import pandas as pd
 import pytest
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts import durations as charts
-from workprof.charts.durations.errors import error_at
-from workprof.charts.durations.lines import MOST_DRAWN
-from workprof.charts.durations.names import PREDICTORS
+from workprof.charts.durations.errors import (
+    MEASURES,
+    PREDICTORS,
+    ErrorView,
+    error_at,
+    error_cdf,
+    error_headlines,
+    interval_sentence,
+    predictor_table,
+    predictor_words,
+    profile_error_boxes,
+)
+from workprof.charts.durations.observed import (
+    MOST_DRAWN,
+    ObservedView,
+    group_curve,
+    group_names,
+    observed_ecdf,
+    quantile_words,
+)
+from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.theme import readable
 from workprof.forecasts.candidates import CANDIDATES
 from workprof.forecasts.durations import DurationSettings, observed_durations, share_within, value_at
@@ -68,15 +85,15 @@ def evaluation(mode="corrected", interval=True, profiles=True, target="duration_
 
 
 OBSERVED = observed()
-GROUPS = charts.group_names(OBSERVED, NAMES)
+GROUPS = group_names(OBSERVED, NAMES)
 EVALUATION = evaluation()
-NO_BANDS = charts.ObservedView(bands=False)
-SLO = charts.ObservedView(limit=600.0, percentile=90.0)
+NO_BANDS = ObservedView(bands=False)
+SLO = ObservedView(limit=600.0, percentile=90.0)
 EVERY = {
-    "together": charts.observed_ecdf(OBSERVED, GROUPS, SLO),
-    "one": charts.group_curve(OBSERVED, GROUPS, 0, SLO),
-    "boxes": charts.profile_error_boxes(EVALUATION, NAMES),
-    **{measure: charts.error_cdf(EVALUATION, charts.ErrorView(measure)) for measure in charts.MEASURES},
+    "together": observed_ecdf(OBSERVED, GROUPS, SLO),
+    "one": group_curve(OBSERVED, GROUPS, 0, SLO),
+    "boxes": profile_error_boxes(EVALUATION, NAMES),
+    **{measure: error_cdf(EVALUATION, ErrorView(measure)) for measure in MEASURES},
 }
 
 
@@ -114,13 +131,13 @@ def test_the_cursor_and_the_slo_read_the_curves():
     assert table.loc["all jobs", "p50"] == value_at(whole, 0.5)
     assert "90 % of jobs finish within" in EVERY["together"].takeaway
     assert "SLO 10 min 00 s" in EVERY["together"].takeaway
-    words = charts.quantile_words(EVERY["together"].data, "duration_s")
+    words = quantile_words(EVERY["together"].data, "duration_s")
     assert words["at the cursor"].str.contains("s|min|h|d").all()
     assert words["within the limit"].str.endswith(" %").all()
 
 
 def test_without_an_slo_nothing_is_said_of_it():
-    chart = charts.observed_ecdf(OBSERVED, GROUPS, charts.ObservedView())
+    chart = observed_ecdf(OBSERVED, GROUPS, ObservedView())
     assert "within_limit" not in chart.data.columns
     assert "SLO" not in chart.takeaway
     assert not any("SLO" in note.text for note in chart.figure.layout.annotations)
@@ -128,8 +145,8 @@ def test_without_an_slo_nothing_is_said_of_it():
 
 def test_a_drawn_line_runs_from_none_to_all_and_back_when_complementary():
     for complementary in (False, True):
-        view = charts.ObservedView(complementary=complementary, bands=False)
-        chart = charts.observed_ecdf(OBSERVED, GROUPS, view)
+        view = ObservedView(complementary=complementary, bands=False)
+        chart = observed_ecdf(OBSERVED, GROUPS, view)
         whole = chart.figure.data[-1]
         assert (whole.y[0], whole.y[-1]) == ((1.0, 0.0) if complementary else (0.0, 1.0))
         assert whole.line.shape == "hv"
@@ -141,11 +158,11 @@ def test_bands_stay_between_none_and_all_and_only_few_share_a_picture():
     assert sum(trace.fill == "toself" for trace in EVERY["together"].figure.data) == 1
     assert "one each" in EVERY["together"].note
     two = observed(groups=2)
-    bands = [t for t in charts.observed_ecdf(two, charts.group_names(two), SLO).figure.data if t.fill == "toself"]
+    bands = [t for t in observed_ecdf(two, group_names(two), SLO).figure.data if t.fill == "toself"]
     assert len(bands) == len(two.groups)
     for band in bands:
         assert 0 <= np.min(band.y) <= np.max(band.y) <= 1
-    assert not [t for t in charts.observed_ecdf(two, charts.group_names(two), NO_BANDS).figure.data if t.fill]
+    assert not [t for t in observed_ecdf(two, group_names(two), NO_BANDS).figure.data if t.fill]
 
 
 def test_few_jobs_are_dashed_and_named():
@@ -154,12 +171,12 @@ def test_few_jobs_are_dashed_and_named():
     trace = next(t for t in EVERY["together"].figure.data if (t.name or "").endswith("(few)"))
     assert trace.line.dash == "dash"
     assert "worth fewer than 30 jobs" in EVERY["together"].note
-    assert "mostly chance" in charts.group_curve(OBSERVED, GROUPS, few[0], SLO).takeaway
+    assert "mostly chance" in group_curve(OBSERVED, GROUPS, few[0], SLO).takeaway
 
 
 def test_what_is_drawn_stays_small():
     many = observed(by="user", rows=40_000, groups=13)
-    chart = charts.observed_ecdf(many, charts.group_names(many), SLO)
+    chart = observed_ecdf(many, group_names(many), SLO)
     assert sum(len(trace.x) for trace in chart.figure.data) < 1.2 * MOST_DRAWN
     assert len(many.groups) == 13
     assert "other (2 more)" in {trace.name.removesuffix(" (few)") for trace in chart.figure.data if trace.name}
@@ -167,7 +184,7 @@ def test_what_is_drawn_stays_small():
 
 def test_a_group_by_no_column_is_one_line_with_its_band():
     alone = observed(by="all")
-    chart = charts.observed_ecdf(alone, (), charts.ObservedView())
+    chart = observed_ecdf(alone, (), ObservedView())
     assert len(chart.figure.data) == 2
     assert len(chart.data) == 1
 
@@ -176,7 +193,7 @@ def test_a_group_by_no_column_is_one_line_with_its_band():
 @pytest.mark.parametrize("target", ["gpu_usage_percent", "peak_memory_bytes", "duration_s"])
 def test_every_target_is_drawn_on_both_axes(target, log):
     found = observed(by="all", target=target, zero=40)
-    chart = charts.observed_ecdf(found, (), charts.ObservedView(log_x=log, limit=5.0))
+    chart = observed_ecdf(found, (), ObservedView(log_x=log, limit=5.0))
     assert ("logarithmic" in chart.figure.layout.xaxis.title.text) is log
     assert ("finish" in chart.takeaway) is (target == "duration_s")
     drawn = np.asarray(chart.figure.data[-1].x)
@@ -209,7 +226,7 @@ def test_signed_errors_stand_at_p_over_t():
 def test_the_published_line_has_its_true_unit_and_only_where_it_can_be_compared():
     published = {
         measure: [trace for trace in EVERY[measure].figure.data if trace.name.startswith("published")]
-        for measure in charts.MEASURES
+        for measure in MEASURES
     }
     assert {measure: len(traces) for measure, traces in published.items()} == {
         "ratio": 2,
@@ -222,14 +239,14 @@ def test_the_published_line_has_its_true_unit_and_only_where_it_can_be_compared(
     assert DURATION.quantiles[3] in percent.x
     assert percent.line.dash == "dash"
     assert "not recorded" in EVERY["ratio"].note
-    hidden = charts.error_cdf(EVALUATION, charts.ErrorView(published=False))
+    hidden = error_cdf(EVALUATION, ErrorView(published=False))
     assert not any(trace.name.startswith("published") for trace in hidden.figure.data)
 
 
 def test_without_baselines_only_ours_are_left():
-    chart = charts.error_cdf(EVALUATION, charts.ErrorView(baselines=False, published=False))
+    chart = error_cdf(EVALUATION, ErrorView(baselines=False, published=False))
     assert len(chart.figure.data) == 1 + len(CANDIDATES)
-    assert len(charts.predictor_table(EVALUATION, baselines=False)) == 1 + len(CANDIDATES)
+    assert len(predictor_table(EVALUATION, baselines=False)) == 1 + len(CANDIDATES)
     assert "best baseline" in chart.takeaway
 
 
@@ -242,11 +259,11 @@ def test_an_infinite_error_ends_the_curve_instead_of_the_page():
     true = np.array([0.0] * 30 + [1.0] * 70)
     found = evaluation()
     found.predictors["combined"] = summarise_errors("combined", np.full(100, 2.0), true)
-    for measure in charts.MEASURES:
-        chart = charts.error_cdf(found, charts.ErrorView(measure))
+    for measure in MEASURES:
+        chart = error_cdf(found, ErrorView(measure))
         assert all(np.isfinite(np.asarray(trace.x)).all() for trace in chart.figure.data)
-    assert "infinite" in charts.error_cdf(found, charts.ErrorView("ratio")).takeaway
-    assert "infinite" in set(charts.predictor_words(charts.predictor_table(found), "duration_s")["ratio p90"])
+    assert "infinite" in error_cdf(found, ErrorView("ratio")).takeaway
+    assert "infinite" in set(predictor_words(predictor_table(found), "duration_s")["ratio p90"])
 
 
 def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
@@ -259,37 +276,37 @@ def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
     words = [note.text for note in chart.figure.layout.annotations]
     assert words == ["55 % beyond", "12 % beyond", "100 %"]
     assert "published figure" in chart.note
-    assert charts.profile_error_boxes(evaluation(profiles=False), NAMES) is None
+    assert profile_error_boxes(evaluation(profiles=False), NAMES) is None
 
 
 def test_the_interval_in_words():
-    assert charts.interval_sentence(EVALUATION) == (
+    assert interval_sentence(EVALUATION) == (
         "The 90 % interval covers 89.8 % of the tested jobs and is 15.6× wide (upper over lower end, median); one "
         "interval for all jobs would be 854× wide."
     )
-    assert "no interval" in charts.interval_sentence(evaluation(interval=False))
+    assert "no interval" in interval_sentence(evaluation(interval=False))
 
 
 def test_the_table_puts_the_best_first_with_shares_and_units():
-    words = charts.predictor_words(charts.predictor_table(EVALUATION), "duration_s")
+    words = predictor_words(predictor_table(EVALUATION), "duration_s")
     assert words["predictor"].iloc[0] == "combined (ours) ★ best"
     assert words["≤ 5 %"].str.endswith(" %").all()
     assert words["factor p50"].str.endswith("×").all()
     assert words["mean abs. error"].str.contains("s|min|h").all()
-    assert all(headline.meaning for headline in charts.error_headlines(EVALUATION))
+    assert all(headline.meaning for headline in error_headlines(EVALUATION))
 
 
 def test_faithful_mode_names_its_flaws_and_the_saturated_winner():
     found = evaluation("faithful", interval=False)
-    table = charts.predictor_table(found)
+    table = predictor_table(found)
     assert "the paper's" in table["label"].iloc[0]
     assert "19 of 20 jobs need more" in " ".join(table["meaning"])
-    takeaway = charts.error_cdf(found, charts.ErrorView("ratio")).takeaway
+    takeaway = error_cdf(found, ErrorView("ratio")).takeaway
     assert "profile 5th percentile, 0.99 (it promises too little for 100.0 %)" in takeaway
 
 
 def test_the_estimate_counts_turns():
     settings = EstimateEvaluationSettings()
-    assert "686 finished rows, 10 turns" in charts.evaluation_estimate(settings, 686)
+    assert "686 finished rows, 10 turns" in evaluation_estimate(settings, 686)
     by_time = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
-    assert "one turn" in charts.evaluation_estimate(by_time, 686)
+    assert "one turn" in evaluation_estimate(by_time, 686)

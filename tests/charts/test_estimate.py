@@ -4,10 +4,7 @@ import json
 
 import pytest
 
-from workprof.charts.estimate import LATEST, STARTING_S, EarlierRun, pace
-from workprof.charts.profiles import fit_estimate
-from workprof.charts.profiles.estimate import work_s
-from workprof.charts.sweep import estimate
+from workprof.charts.estimate import LATEST, STARTING_S, EarlierRun, fit_estimate, fit_work_s, pace, sweep_estimate
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, SweepSettings
 from workprof.records import canonical_json
@@ -27,9 +24,9 @@ def test_without_earlier_runs_it_is_a_guess_and_says_so():
 
 @pytest.mark.parametrize("factor", [0.25, 1.0, 8.0])
 def test_a_machine_of_another_pace_is_told_by_its_earlier_runs(factor):
-    past = earlier(FIT, factor * work_s(FIT, ROWS))
+    past = earlier(FIT, factor * fit_work_s(FIT, ROWS))
     told = fit_estimate(ProfileSettings(), 100_001, [past])
-    seconds = STARTING_S + factor * work_s(ProfileSettings(), 100_001)
+    seconds = STARTING_S + factor * fit_work_s(ProfileSettings(), 100_001)
     assert f"about {round(seconds)} s (from 1 earlier fit here)" in told.replace("2 min 10 s", "130 s")
 
 
@@ -53,17 +50,17 @@ def test_the_median_of_the_newest_runs_counts():
 
 def test_optics_grows_with_the_square_up_to_its_sample():
     optics = ProfileSettings(algorithm="optics")
-    assert work_s(optics, 8_000) == pytest.approx(4 * work_s(optics, 4_000))
-    assert work_s(optics, 100_000) == work_s(optics, 10_000)
+    assert fit_work_s(optics, 8_000) == pytest.approx(4 * fit_work_s(optics, 4_000))
+    assert fit_work_s(optics, 100_000) == fit_work_s(optics, 10_000)
 
 
 def test_a_sweep_uses_its_own_groups():
     group = SweepSettings().groups()[0]
-    guess = estimate(SweepSettings(), ROWS)
-    known = estimate(SweepSettings(), ROWS, [earlier(group, 120.0)])
+    guess = sweep_estimate(SweepSettings(), ROWS)
+    known = sweep_estimate(SweepSettings(), ROWS, [earlier(group, 120.0)])
     assert "a guess: no such group ran here yet" in guess
     assert "about 16 min 16 s (from 1 earlier group here)" in known
     both = SweepSettings(algorithms=("hdbscan", "optics"))
-    assert "a guess" in estimate(both, ROWS, [earlier(group, 120.0)])
+    assert "a guess" in sweep_estimate(both, ROWS, [earlier(group, 120.0)])
     optics = GroupSettings(algorithm="optics", features=("sensors10",))
-    assert "from 2 earlier groups" in estimate(both, ROWS, [earlier(group, 120.0), earlier(optics, 9.0)])
+    assert "from 2 earlier groups" in sweep_estimate(both, ROWS, [earlier(group, 120.0), earlier(optics, 9.0)])

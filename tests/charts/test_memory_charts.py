@@ -9,13 +9,52 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts import memory as charts
-from workprof.charts.memory.confusion import under_outline
-from workprof.charts.memory.frontier import frontier_chart
-from workprof.charts.memory.learning import learning_curve
-from workprof.charts.memory.policies import picked, policy_headlines, policy_table
-from workprof.charts.memory.reasons import why_costs, why_headlines, why_history
-from workprof.charts.memory.words import row_labels, saved
+from workprof.charts.memory.bins import bin_headlines, bin_table, bins_sentence, improvement_chart, usage_ecdf
+from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
+from workprof.charts.memory.models import (
+    bin_confusion,
+    estimated_and_replayed,
+    every_model,
+    learning_curve,
+    model_headlines,
+    model_sentence,
+    model_table,
+    ranking_warning,
+    under_outline,
+)
+from workprof.charts.memory.plans import (
+    bins_scenario,
+    comparison_table,
+    models_scenario,
+    plan_table,
+    policy_scenario,
+    rollup_bars,
+    rollup_headlines,
+    rollup_scenario,
+    rollup_sentence,
+    rollup_table,
+    scenario_table,
+)
+from workprof.charts.memory.policies import (
+    frontier_chart,
+    picked,
+    policy_headlines,
+    policy_table,
+    why_costs,
+    why_headlines,
+    why_history,
+)
+from workprof.charts.memory.tasks import (
+    assessment_headlines,
+    assessment_sentence,
+    classes_chart,
+    group_table,
+    row_labels,
+    saved,
+    task_labels,
+    task_table,
+    with_limits,
+)
 from workprof.charts.theme import readable
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
 from workprof.memory.bin_models import u_score_of
@@ -27,16 +66,16 @@ from workprof.units import GB
 DATASET = Dataset("a table", "abc", "jobs", "generic", 185, 185, "2024-01-01T00:00:00", "corrected", "a.csv")
 
 EVERY = {
-    "boxes": lambda: charts.task_boxes(given.assessment()),
-    "close up": lambda: charts.task_boxes(given.assessment(), 2.0),
-    "classes": lambda: charts.classes_chart(given.assessment()),
-    "facts": lambda: charts.fact_bars(given.assessment().features, "", after=True),
-    "usage": lambda: charts.usage_ecdf(given.bins()),
-    "usage by count": lambda: charts.usage_ecdf(given.bins(weight="count", search="stride", top="pinned")),
-    "improvement": lambda: charts.improvement_chart(given.curve(), 3),
-    "confusion": lambda: charts.bin_confusion(given.models(), given.models().models[0]),
-    "models": lambda: charts.estimated_and_replayed(given.models()),
-    "rollup": lambda: charts.rollup_bars(given.rollup()),
+    "boxes": lambda: task_boxes(given.assessment()),
+    "close up": lambda: task_boxes(given.assessment(), 2.0),
+    "classes": lambda: classes_chart(given.assessment()),
+    "facts": lambda: fact_bars(given.assessment().features, "", after=True),
+    "usage": lambda: usage_ecdf(given.bins()),
+    "usage by count": lambda: usage_ecdf(given.bins(weight="count", search="stride", top="pinned")),
+    "improvement": lambda: improvement_chart(given.curve(), 3),
+    "confusion": lambda: bin_confusion(given.models(), given.models().models[0]),
+    "models": lambda: estimated_and_replayed(given.models()),
+    "rollup": lambda: rollup_bars(given.rollup()),
     "frontier": lambda: frontier_chart(given.replayed(), 1.0),
     "learning": lambda: learning_curve(given.replayed()),
     "history": lambda: why_history(given.reason()),
@@ -64,11 +103,11 @@ def test_every_chart_has_its_words_units_and_numbers(name):
 
 def test_shown_names_lead_back_to_their_tasks():
     tasks = ["A:B:SORT", "A:C:SORT", "A:C:INDEX", "plain", "C:SORT", "INDEX:"]
-    labels = charts.task_labels(tasks)
+    labels = task_labels(tasks)
     assert sorted(labels.values()) == sorted(tasks)
     assert labels["INDEX"] == "A:C:INDEX"
     assert labels["plain"] == "plain"
-    assert charts.task_labels(["X", "A:X"]) == {"X": "X", "A:X": "A:X"}
+    assert task_labels(["X", "A:X"]) == {"X": "X", "A:X": "A:X"}
 
 
 def test_rows_of_a_figure_have_names_of_their_own():
@@ -82,7 +121,7 @@ def test_rows_of_a_figure_have_names_of_their_own():
 
 def test_the_headlines_are_sums_of_the_tasks():
     found = given.assessment()
-    table = charts.task_table(found)
+    table = task_table(found)
     assert table["wasted_gb_h"].is_monotonic_decreasing
     requested = table["requested_gb_h"].sum()
     jobs = given.jobs()
@@ -90,7 +129,7 @@ def test_the_headlines_are_sums_of_the_tasks():
     assert requested == pytest.approx((jobs["requested_memory_bytes"] / GB * hours).sum())
     used = (jobs["peak_memory_bytes"] / GB * hours).sum()
     assert requested - table["wasted_gb_h"].sum() == pytest.approx(used)
-    shown = {line.label: line.value for line in charts.assessment_headlines(found)}
+    shown = {line.label: line.value for line in assessment_headlines(found)}
     assert shown["Used"] == f"{used:,.0f} GB·h"
     assert list(table["evidence"] == "enough runs") == [task.n >= 34 for task in found.tasks]
 
@@ -99,16 +138,16 @@ def test_a_table_without_requests_says_that_nothing_can_be_called_wasted():
     found = assessment_of(
         {"jobs": given.jobs().drop(columns=["requested_memory_bytes", "cpu_usage_percent"])}, AssessmentSettings()
     )
-    assert "has a request" in charts.assessment_sentence(found)
-    shown = {line.label: line.value for line in charts.assessment_headlines(found)}
+    assert "has a request" in assessment_sentence(found)
+    shown = {line.label: line.value for line in assessment_headlines(found)}
     assert shown["Memory used"] == shown["CPU used"] == "no data"
-    assert len(charts.group_table(found)) == 1
-    assert charts.task_boxes(found).takeaway
+    assert len(group_table(found)) == 1
+    assert task_boxes(found).takeaway
 
 
 def test_classes_are_told_by_symbol_and_word_and_add_up():
     found = given.assessment()
-    chart = charts.classes_chart(found)
+    chart = classes_chart(found)
     marked = {trace.name: [x for x in trace.x if x is not None] for trace in chart.figure.data}
     assert {name: len(values) for name, values in marked.items()} == found.classes.counts
     assert len({trace.marker.symbol for trace in chart.figure.data}) == 3
@@ -119,7 +158,7 @@ def test_classes_are_told_by_symbol_and_word_and_add_up():
 def test_other_limits_give_the_classes_of_a_whole_assessment(limits):
     settings = ClassSettings("fixed", *limits)
     whole = assessment_of(given.frames(), AssessmentSettings(classes=settings))
-    quick = charts.with_limits(given.assessment(), settings)
+    quick = with_limits(given.assessment(), settings)
     assert quick.classes == whole.classes
     assert quick.settings == whole.settings
     assert [task.size_class for task in quick.tasks] == [task.size_class for task in whole.tasks]
@@ -127,19 +166,19 @@ def test_other_limits_give_the_classes_of_a_whole_assessment(limits):
 
 def test_facts_of_after_the_run_are_hatched_and_can_be_left_out():
     facts = given.assessment().features
-    chart = charts.fact_bars(facts, given.HEAVY, after=True)
+    chart = fact_bars(facts, given.HEAVY, after=True)
     after = next(trace for trace in chart.figure.data if trace.name == "after the run")
     assert "rchar" in after.y
     assert after.marker.pattern.shape == "/"
     assert chart.takeaway.startswith("The strongest fact known before the run, of HEAVY, is group")
-    assert not any(fact.after_the_run for fact in charts.facts_of_task(facts, given.HEAVY, after=False))
-    assert charts.fact_bars(facts, given.THIN, after=True) is None
+    assert not any(fact.after_the_run for fact in facts_of_task(facts, given.HEAVY, after=False))
+    assert fact_bars(facts, given.THIN, after=True) is None
 
 
 @pytest.mark.parametrize(("column", "marks"), [("rchar", 120), ("group", 2)])
 def test_one_fact_is_drawn_with_when_it_is_known(column, marks):
     found = fact_points_of(given.frames(), FactPointsSettings(column, task=given.HEAVY))
-    chart = charts.fact_scatter(found)
+    chart = fact_scatter(found)
     drawn = chart.figure.data
     assert (len(drawn[0].x) if found.kind == "number" else len(drawn)) == marks
     assert found.known in chart.takeaway
@@ -149,7 +188,7 @@ def test_one_fact_is_drawn_with_when_it_is_known(column, marks):
 
 def test_the_shaded_area_is_the_memory_that_stays_unused():
     found = given.bins()
-    unused = charts.usage_ecdf(found).figure.data[0]
+    unused = usage_ecdf(found).figure.data[0]
     x, y = points(unused, "x"), points(unused, "y")
     area = abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
     jobs = given.jobs()[given.jobs()["task_name"] == given.HEAVY]
@@ -161,14 +200,14 @@ def test_the_shaded_area_is_the_memory_that_stays_unused():
 
 def test_edges_stand_at_their_sizes_and_the_risk_beside_the_saving():
     own = given.bins(edges_bytes=(10.0 * GB, 5.0 * GB))
-    chart = charts.usage_ecdf(own)
+    chart = usage_ecdf(own)
     assert [shape.x0 for shape in chart.figure.layout.shapes] == [5.0, 10.0, 64.0]
     above = own.effect.n_above
     assert above > 0
     assert f"{above} runs ({above / 120:.1%}".replace("%", " %") in chart.takeaway
-    shown = {line.label: line.value for line in charts.bin_headlines(own)}
+    shown = {line.label: line.value for line in bin_headlines(own)}
     assert shown["Over the top"] == f"{above} runs"
-    table = charts.bin_table(own)
+    table = bin_table(own)
     assert table["runs"].sum() + above == 120
 
 
@@ -177,13 +216,13 @@ def test_a_size_that_costs_more_is_not_called_a_saving():
     assert saved(-0.12) == "12.0 % more"
     assert "unknown" in saved(math.nan)
     dear = given.bins(edges_bytes=(1000.0 * GB,))
-    assert "% more GB·h than requested" in charts.bins_sentence(dear)
+    assert "% more GB·h than requested" in bins_sentence(dear)
 
 
 @pytest.mark.parametrize("weight", ["time", "count"])
 def test_the_improvement_is_marked_at_the_chosen_number_under_the_bound(weight):
     found = given.curve(weight=weight)
-    chart = charts.improvement_chart(found, 2)
+    chart = improvement_chart(found, 2)
     oracle, continuous, curve, mark = chart.figure.data
     assert list(mark.x) == [2]
     assert mark.y[0] == points(curve, "y")[1]
@@ -215,65 +254,65 @@ def test_the_outline_holds_the_under_estimates_and_nothing_else(bins):
 
 def test_the_models_are_ordered_by_the_replay_and_failures_stand_beside():
     found = given.models()
-    table = charts.model_table(found)
+    table = model_table(found)
     assert table["replayed"].is_monotonic_decreasing
     assert len(table) == 2 * len(found.models) + 2
-    best = charts.every_model(found)[0]
-    shown = {line.label: line.value for line in charts.model_headlines(found)}
+    best = every_model(found)[0]
+    shown = {line.label: line.value for line in model_headlines(found)}
     assert shown["Failed attempts"] == f"{best.failures:,}"
-    assert f"{best.failures} attempt" in charts.model_sentence(found)
+    assert f"{best.failures} attempt" in model_sentence(found)
     for model in found.models:
         assert model.u_score == pytest.approx(u_score_of(model.accuracy, model.u_rate))
         under = int(np.tril(model.confusion, -1).sum())
-        assert f"{under:,} test run" in charts.bin_confusion(found, model).takeaway
+        assert f"{under:,} test run" in bin_confusion(found, model).takeaway
 
 
 def test_a_turned_ranking_is_told():
     found = given.models()
-    assert bool(charts.ranking_warning(found)) is found.ranks_differ
+    assert bool(ranking_warning(found)) is found.ranks_differ
     turned = dataclasses.replace(
         found,
         ranks_differ=True,
         ranking=dataclasses.replace(found.ranking, best_by_estimate="a", best_by_replay="b", n_pairs=3, n_turned=2),
     )
-    assert "2 of 3 pairs" in charts.ranking_warning(turned)
-    assert "by the estimate a is best, by the replay b" in charts.ranking_warning(turned)
-    assert charts.ranking_warning(turned) == charts.estimated_and_replayed(turned).takeaway
+    assert "2 of 3 pairs" in ranking_warning(turned)
+    assert "by the estimate a is best, by the replay b" in ranking_warning(turned)
+    assert ranking_warning(turned) == estimated_and_replayed(turned).takeaway
 
 
 @pytest.mark.parametrize("measure", ["mean", "peak", "one_each"])
 def test_the_rollup_shows_its_record_and_never_saves_more_than_is_spent(measure):
     found = given.rollup(measure=measure)
-    table = charts.rollup_table(found)
+    table = rollup_table(found)
     total = table.iloc[-1]
     assert total["name"] == "total"
     assert table["saved_gb_h"].iloc[:-1].sum() == pytest.approx(total["saved_gb_h"])
     assert (table["money_saved"] <= table["money_before"]).all()
-    labels = [line.label for line in charts.rollup_headlines(found)]
+    labels = [line.label for line in rollup_headlines(found)]
     assert labels.index("Failed attempts") == labels.index("GB·h") + 1
     tested = sum(task.risk.n_tested for task in found.plan.tasks)
-    assert f"of {tested:,} tested runs fail" in charts.rollup_sentence(found)
-    assert len(charts.plan_table(found.plan)) == 3
+    assert f"of {tested:,} tested runs fail" in rollup_sentence(found)
+    assert len(plan_table(found.plan)) == 3
 
 
 def test_scenarios_keep_the_figures_of_their_records():
     bins, models, plan = given.bins(), given.models(), given.rollup()
     made = (
-        charts.bins_scenario(bins, DATASET, "bins"),
-        charts.models_scenario(models, DATASET, "models"),
-        charts.rollup_scenario(plan, DATASET, "plan"),
+        bins_scenario(bins, DATASET, "bins"),
+        models_scenario(models, DATASET, "models"),
+        rollup_scenario(plan, DATASET, "plan"),
     )
     assert made[0].optimal_share == bins.effect.time_based_saved_share
     assert made[0].n_failures == -1
-    assert made[1].n_failures == charts.every_model(models)[0].failures
+    assert made[1].n_failures == every_model(models)[0].failures
     hours = plan.total.memory_gb_h
     assert made[2].saved_share == pytest.approx(1 - hours.after / hours.before)
-    table = charts.comparison_table(compare(made))
+    table = comparison_table(compare(made))
     assert list(table.columns[1:]) == ["bins", "models", "plan"]
     lines = table.set_index("")
     assert lines.loc["failed attempts", "bins"] == "not replayed"
     assert "★" in " ".join(lines.loc["saved, failures charged"])
-    assert len(charts.scenario_table(made)) == 3
+    assert len(scenario_table(made)) == 3
 
 
 @pytest.mark.parametrize("price", [0.0, 0.1, 10.0, 1e6])
@@ -289,7 +328,7 @@ def test_the_price_picks_the_cheapest_of_all(price):
 
 def test_the_pick_of_a_price_becomes_a_scenario():
     found = given.replayed()
-    kept = charts.policy_scenario(found, 1e6, DATASET, "no failures")
+    kept = policy_scenario(found, 1e6, DATASET, "no failures")
     best = picked(found, 1e6)
     assert (kept.policy, kept.n_failures) == (best.name, round(best.failures))
     now = found.policies["preset"]
@@ -314,6 +353,6 @@ def test_the_reason_shows_every_run_above_the_size():
 
 
 def test_hostile_names_are_in_the_tables_as_they_are_and_in_figures_escaped():
-    chart = charts.task_boxes(given.assessment())
+    chart = task_boxes(given.assessment())
     assert any(HOSTILE in name for name in chart.data["task"])
     assert not any("<" in str(trace.name) for trace in chart.figure.data)

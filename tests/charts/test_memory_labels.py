@@ -1,6 +1,6 @@
 """Labels of marks that stand side by side."""
 
-from workprof.charts.memory.labels import stacked_labels
+from workprof.charts.shapes import stacked_labels
 
 
 def test_marks_apart_keep_their_own_labels():

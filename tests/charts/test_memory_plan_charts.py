@@ -8,11 +8,16 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.memory import profile_headlines, profile_notes, profile_sentence, usage_ecdf, waterfall
+from workprof.charts.memory.bins import (
+    profile_bins_scenario,
+    profile_headlines,
+    profile_notes,
+    profile_sentence,
+    usage_ecdf,
+)
 from workprof.charts.memory.models import every_model
-from workprof.charts.memory.profile_bins import profile_bins_scenario
-from workprof.charts.memory.waterfall import waterfall_table
-from workprof.charts.memory.words import gb_h
+from workprof.charts.memory.plans import waterfall, waterfall_table
+from workprof.charts.memory.tasks import gb_h
 from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
 from workprof.store.reports import Dataset
 

@@ -13,9 +13,49 @@ from tests.charts.records_for_tests import HOSTILE
 from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
-from workprof.charts import nodes as charts
-from workprof.charts.nodes.ranked import tie_spans
-from workprof.charts.nodes.words import change_words, moment_words, percent_more, row_names
+from workprof.charts.nodes.degradation import (
+    code_map,
+    detection_headlines,
+    detection_reliability,
+    detectors_table,
+    orientation_table,
+    reconstruction_errors,
+    runs_table,
+    timeline,
+    trust_sentence,
+    unscored_table,
+    unseen_metrics_table,
+)
+from workprof.charts.nodes.groups import (
+    advice_sentence,
+    best_price_sentence,
+    groups_headlines,
+    groups_sentence,
+    groups_table,
+    interval_sentence,
+    silhouette_bars,
+    transfer_bars,
+    use_table,
+    weight_bars,
+)
+from workprof.charts.nodes.ranking import (
+    aspect_lines,
+    change_words,
+    degraded_sentences,
+    dropped_sentence,
+    dropped_table,
+    leave_out_table,
+    moment_words,
+    node_table,
+    pair_table,
+    percent_more,
+    ranked_bars,
+    ranking_headlines,
+    ranking_sentence,
+    robustness_sentence,
+    row_names,
+    tie_spans,
+)
 from workprof.charts.theme import readable
 from workprof.nodes.advice import AdviceSettings, advise
 from workprof.nodes.groups import GroupSettings, group_nodes
@@ -67,19 +107,19 @@ def transferred():
 
 
 EVERY = {
-    "ranked": lambda: charts.ranked_bars(ranking()),
-    "ranked with ties": lambda: charts.ranked_bars(tied()),
-    "not ranked": lambda: charts.ranked_bars(single()),
-    "aspects": lambda: charts.aspect_lines(ranking()),
-    "aspects without intervals": lambda: charts.aspect_lines(single()),
-    "silhouettes": lambda: charts.silhouette_bars(grouping()),
-    "weights": lambda: charts.weight_bars(advice()),
-    "time line": lambda: charts.timeline(given.detection(), HOSTILE),
-    "time line without labels": lambda: charts.timeline(given.without_labels(), "calm"),
-    "codes": lambda: charts.code_map(given.detection()),
-    "restoring errors": lambda: charts.reconstruction_errors(given.detection()),
-    "transfer": lambda: charts.transfer_bars(transferred()),
-    "reliability": lambda: charts.detection_reliability(given.detection()),
+    "ranked": lambda: ranked_bars(ranking()),
+    "ranked with ties": lambda: ranked_bars(tied()),
+    "not ranked": lambda: ranked_bars(single()),
+    "aspects": lambda: aspect_lines(ranking()),
+    "aspects without intervals": lambda: aspect_lines(single()),
+    "silhouettes": lambda: silhouette_bars(grouping()),
+    "weights": lambda: weight_bars(advice()),
+    "time line": lambda: timeline(given.detection(), HOSTILE),
+    "time line without labels": lambda: timeline(given.without_labels(), "calm"),
+    "codes": lambda: code_map(given.detection()),
+    "restoring errors": lambda: reconstruction_errors(given.detection()),
+    "transfer": lambda: transfer_bars(transferred()),
+    "reliability": lambda: detection_reliability(given.detection()),
 }
 
 
@@ -98,7 +138,7 @@ def test_every_chart_has_its_words_and_numbers_and_no_markup_of_others(name, dar
 
 
 def test_bars_start_at_zero_and_keep_the_ratios():
-    chart = charts.ranked_bars(ranking())
+    chart = ranked_bars(ranking())
     bars = chart.figure.data[0]
     assert chart.figure.layout.xaxis.range[0] == 0
     assert bars.x[0] / bars.x[2] == pytest.approx(4, rel=0.05)
@@ -114,32 +154,32 @@ def test_ties_have_brackets_and_words():
     names = [{one.node for one in found.nodes[first : last + 1]} for first, last in spans]
     assert {"b", "c", "d"} in names
     assert not any({"a", "b"} <= span or {"e", "d"} <= span for span in names)
-    chart = charts.ranked_bars(found)
+    chart = ranked_bars(found)
     assert len(chart.figure.layout.shapes) == 3 * len(spans)
     assert [note.text for note in chart.figure.layout.annotations] == ["tie"] * len(spans)
-    assert charts.ranked_bars(ranking()).figure.layout.shapes == ()
+    assert ranked_bars(ranking()).figure.layout.shapes == ()
 
 
 def test_the_sentence_says_by_how_much_or_why_not():
-    assert "big is" in charts.ranking_sentence(ranking())
-    assert "% faster than" in charts.ranking_sentence(ranking())
-    assert charts.ranking_sentence(single()).startswith("There is no ranking: fewer than 3 runs")
-    assert "no aspect can tell" in charts.aspect_lines(single()).takeaway
-    assert all("from fewer than 3 runs" in words for words in charts.pair_table(single())["in_words"])
+    assert "big is" in ranking_sentence(ranking())
+    assert "% faster than" in ranking_sentence(ranking())
+    assert ranking_sentence(single()).startswith("There is no ranking: fewer than 3 runs")
+    assert "no aspect can tell" in aspect_lines(single()).takeaway
+    assert all("from fewer than 3 runs" in words for words in pair_table(single())["in_words"])
     alike = rank_nodes({"runs": runs_of({"a": 1.0, "b": 1.0}, noise=0.1, seed=5)}, RankSettings(**FEW), silent)
-    assert "do not differ clearly" in charts.ranking_sentence(alike)
-    assert "is tied with" in charts.ranking_sentence(alike)
+    assert "do not differ clearly" in ranking_sentence(alike)
+    assert "is tied with" in ranking_sentence(alike)
 
 
 def test_the_table_holds_what_the_record_holds():
     found = ranking()
-    table = charts.node_table(found)
+    table = node_table(found)
     assert list(table["node"]) == [one.node for one in found.nodes]
     assert list(table["score"]) == [one.score for one in found.nodes]
     assert list(table["cpu"]) == [one.aspects["cpu"].score for one in found.nodes]
     assert set(table["degraded"]) == {"no sign"}
     priced = dataclasses.replace(found.nodes[0], price_per_h=2.0, price_performance=found.nodes[0].score / 2)
-    lines = charts.node_table(dataclasses.replace(found, nodes=(priced,)))
+    lines = node_table(dataclasses.replace(found, nodes=(priced,)))
     assert lines["price_performance"].iloc[0] == found.nodes[0].score / 2
 
 
@@ -149,59 +189,59 @@ def test_a_degraded_node_has_its_reason_and_what_to_do():
     frame = pd.DataFrame(rows)
     frame.insert(0, "row_id", range(len(frame)))
     found = rank_nodes({"runs": frame}, RankSettings(**FEW), silent)
-    (sentence,) = charts.degraded_sentences(found)
+    (sentence,) = degraded_sentences(found)
     assert sentence.startswith("big: cpu-sysbench: the newest run")
     assert sentence.endswith("Run the benchmark again to confirm.")
-    assert "degraded" in charts.ranked_bars(found).figure.data[0].text[0]
-    shown = {line.label: line for line in charts.ranking_headlines(found)}
+    assert "degraded" in ranked_bars(found).figure.data[0].text[0]
+    shown = {line.label: line for line in ranking_headlines(found)}
     assert (shown["Degraded"].value, shown["Degraded"].detail) == ("1 node", "big")
-    assert charts.degraded_sentences(ranking()) == ()
+    assert degraded_sentences(ranking()) == ()
 
 
 def test_pairs_and_leave_outs_and_dropped_metrics_are_listed():
     found = ranking()
-    pairs = charts.pair_table(found, "cpu")
+    pairs = pair_table(found, "cpu")
     assert len(pairs) == 3
     assert set(pairs["metrics"]) == {"cpu-sysbench.events_per_second"}
-    assert charts.pair_table(found, "no such aspect").empty
-    assert len(charts.leave_out_table(found)) == 4
-    assert "stays the same" in charts.robustness_sentence(found)
-    assert "can be left out" in charts.robustness_sentence(single())
-    assert len(charts.dropped_table(found)) == len(found.dropped_metrics)
+    assert pair_table(found, "no such aspect").empty
+    assert len(leave_out_table(found)) == 4
+    assert "stays the same" in robustness_sentence(found)
+    assert "can be left out" in robustness_sentence(single())
+    assert len(dropped_table(found)) == len(found.dropped_metrics)
     used = sum(len(metrics) for metrics in found.metrics.values())
-    assert charts.dropped_sentence(found).startswith(f"{used} of {used + len(found.dropped_metrics)} ")
+    assert dropped_sentence(found).startswith(f"{used} of {used + len(found.dropped_metrics)} ")
 
 
 def test_groups_are_told_with_their_certainty():
     found = grouping()
     assert found.k == 2
-    assert charts.groups_sentence(found).startswith("2 groups: ")
-    table = charts.groups_table(found)
+    assert groups_sentence(found).startswith("2 groups: ")
+    table = groups_table(found)
     assert sorted(table["node"]) == sorted(node for one in found.groups for node in one.nodes)
-    shown = {line.label: line for line in charts.groups_headlines(found)}
+    shown = {line.label: line for line in groups_headlines(found)}
     assert (shown["Groups"].value, shown["Stability"].detail) == ("2", "stable")
     one = group_nodes({"runs": runs_of({"a": 1.0})}, GroupSettings(RankSettings(**FEW)), silent)
-    assert "one group" in charts.groups_sentence(one)
-    assert charts.silhouette_bars(one).takeaway == "There are too few nodes to group."
+    assert "one group" in groups_sentence(one)
+    assert silhouette_bars(one).takeaway == "There are too few nodes to group."
 
 
 def test_advice_names_the_profile_its_weights_and_the_best_for_the_price():
     found = advice()
-    assert charts.advice_sentence(found).startswith("For profile 3 (20 jobs): big is")
-    assert charts.best_price_sentence(found) == ""
-    assert charts.best_price_sentence(advice(priced=True)).startswith("small gives most for its price")
-    bars = charts.weight_bars(found).figure.data
+    assert advice_sentence(found).startswith("For profile 3 (20 jobs): big is")
+    assert best_price_sentence(found) == ""
+    assert best_price_sentence(advice(priced=True)).startswith("small gives most for its price")
+    bars = weight_bars(found).figure.data
     assert sum(bars[0].x) == pytest.approx(1.0)
-    assert list(charts.use_table(found)["aspect"]) == ["cpu", "memory", "disk", "network"]
+    assert list(use_table(found)["aspect"]) == ["cpu", "memory", "disk", "network"]
 
 
 def test_transfer_tells_ours_beside_no_scaling():
-    chart = charts.transfer_bars(transferred())
+    chart = transfer_bars(transferred())
     assert "without scaling" in chart.takeaway
     assert list(chart.data["median_error"]) == sorted(chart.data["median_error"])
     assert sum(name.endswith("(ours)") for name in chart.data["method"]) == 1
-    assert charts.interval_sentence(None) == ""
-    told = charts.interval_sentence(Coverage(0.9, 0.88, 1.8, 424, 0, "workflow"))
+    assert interval_sentence(None) == ""
+    told = interval_sentence(Coverage(0.9, 0.88, 1.8, 424, 0, "workflow"))
     assert told.startswith("Intervals of 90 % held 88.0 % of 424 runtimes whose workflow")
 
 
@@ -222,11 +262,11 @@ def test_words_of_ratios_changes_and_moments():
 
 def test_the_time_line_tells_flags_parts_and_the_newest_runs():
     found = given.detection()
-    chart = charts.timeline(found, HOSTILE)
+    chart = timeline(found, HOSTILE)
     assert chart.takeaway.startswith("2 of 20 runs of <img")
     assert "the newest run of disk-fio is flagged: run it again" in chart.takeaway
-    assert "no newest run is flagged" in charts.timeline(found, "calm").takeaway
-    assert "No run of gone has a verdict" in charts.timeline(found, "gone").takeaway
+    assert "no newest run is flagged" in timeline(found, "calm").takeaway
+    assert "No run of gone has a verdict" in timeline(found, "gone").takeaway
     by_name = {trace.name: trace for trace in chart.figure.data}
     assert len(by_name["flagged"].x) == 2
     symbols = [symbol for name in given.BENCHMARKS for symbol in by_name[name].marker.symbol]
@@ -236,19 +276,19 @@ def test_the_time_line_tells_flags_parts_and_the_newest_runs():
 
 
 def test_without_labels_p_values_are_called_so():
-    chart = charts.timeline(given.without_labels(), HOSTILE)
+    chart = timeline(given.without_labels(), HOSTILE)
     assert chart.figure.layout.yaxis.type == "log"
     assert "p-value" in chart.figure.layout.yaxis.title.text
     assert "p_value" in chart.data.columns
     assert min(value for trace in chart.figure.data for value in trace.y if value is not None) >= 1e-3
-    assert charts.detection_reliability(given.without_labels()) is None
-    assert charts.detectors_table(given.without_labels()).empty
-    labels = {line.label for line in charts.detection_headlines(given.without_labels())}
+    assert detection_reliability(given.without_labels()) is None
+    assert detectors_table(given.without_labels()).empty
+    labels = {line.label for line in detection_headlines(given.without_labels())}
     assert "Brier score" not in labels
 
 
 def test_the_code_map_tells_benchmarks_by_colour_and_symbol():
-    data = charts.code_map(given.detection()).figure.data
+    data = code_map(given.detection()).figure.data
     marks = {(trace.marker.color, trace.marker.symbol) for trace in data[:-1]}
     assert len(marks) == len(given.BENCHMARKS)
     assert len({symbol for _, symbol in marks}) == len(given.BENCHMARKS)
@@ -257,13 +297,13 @@ def test_the_code_map_tells_benchmarks_by_colour_and_symbol():
 
 def test_detectors_metrics_and_runs_without_a_verdict_are_listed():
     found = given.detection()
-    table = charts.detectors_table(found)
+    table = detectors_table(found)
     assert table["detector"].iloc[0] == "combined (used)"
     assert table["f1_anomalous"].is_monotonic_decreasing
-    assert charts.orientation_table(found)["reading"].tolist() == ["the data disagree", "agreed"]
-    assert charts.unseen_metrics_table(found)["metric"].tolist() == ["cpu-sysbench.total_time"]
-    assert len(charts.unscored_table(found)) == 1
-    assert "24 runs, 4 of them under stress" in charts.trust_sentence(found)
-    assert len(charts.runs_table(found)) == given.N
-    shown = {line.label: line.value for line in charts.detection_headlines(found)}
+    assert orientation_table(found)["reading"].tolist() == ["the data disagree", "agreed"]
+    assert unseen_metrics_table(found)["metric"].tolist() == ["cpu-sysbench.total_time"]
+    assert len(unscored_table(found)) == 1
+    assert "24 runs, 4 of them under stress" in trust_sentence(found)
+    assert len(runs_table(found)) == given.N
+    shown = {line.label: line.value for line in detection_headlines(found)}
     assert (shown["Flagged"], shown["Detector"], shown["F1 of degraded"]) == ("1", "combined", "0.950")

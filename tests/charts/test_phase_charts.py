@@ -10,37 +10,71 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts import phases as charts
-from workprof.charts.phases.timeline import MOST_POINTS
-from workprof.charts.phases.words import counter_names, counter_unit, number, seconds
+from workprof.charts.phases.evaluation import (
+    confusion_chart,
+    distance_matrix,
+    evaluation_headlines,
+    evaluation_sentence,
+    inner_table,
+    known_bars,
+    known_table,
+    library_sentence,
+    measures_of,
+    open_curve,
+    threshold_table,
+    unknown_table,
+)
+from workprof.charts.phases.fingerprints import EVERY, alignment_chart, fingerprint_chart
+from workprof.charts.phases.matches import (
+    match_chart,
+    match_headlines,
+    match_report,
+    match_sentence,
+    match_table,
+    scores_chart,
+    verdict_words,
+)
+from workprof.charts.phases.timeline import (
+    MOST_POINTS,
+    counter_names,
+    counter_unit,
+    fingerprint_json,
+    fingerprint_npz,
+    most_moving,
+    number,
+    phase_table,
+    seconds,
+    timeline_chart,
+    timeline_sentence,
+)
 from workprof.charts.theme import readable
 from workprof.phases.library import LibraryEdits, RunLabel, faithful_library
 from workprof.phases.timeline import OwnBoundaries
 
 ALL = given.COUNTERS
-EVERY = {
-    "timeline": lambda: charts.timeline_chart(given.timeline(), ALL),
-    "timeline of one": lambda: charts.timeline_chart(given.timeline(f"{HOSTILE}/1"), (given.CPU,)),
-    "window": lambda: charts.timeline_chart(given.timeline(from_s=2.0, to_s=5.0), ALL),
-    "fingerprint": lambda: charts.fingerprint_chart(given.timeline(), "mean", ALL),
-    "every statistic": lambda: charts.fingerprint_chart(given.timeline(), charts.EVERY, ALL),
-    "scores": lambda: charts.scores_chart(given.scored_match()),
-    "match": lambda: charts.match_chart(given.scored_match(), "euclidean"),
-    "match by dtw": lambda: charts.match_chart(given.match(), "dtw"),
-    "match as published": lambda: charts.match_chart(given.match(), "euclidean"),
-    "library": lambda: charts.distance_matrix(given.library(), "euclidean"),
-    "library by dtw": lambda: charts.distance_matrix(given.library(), "dtw"),
-    "alignment": lambda: charts.alignment_chart(given.aligned(), 1),
-    "known": lambda: charts.known_bars(given.evaluation()),
-    "confusion": lambda: charts.confusion_chart(given.known_figures()),
-    "open set": lambda: charts.open_curve(given.evaluation(), "pair_model"),
+FIGURES = {
+    "timeline": lambda: timeline_chart(given.timeline(), ALL),
+    "timeline of one": lambda: timeline_chart(given.timeline(f"{HOSTILE}/1"), (given.CPU,)),
+    "window": lambda: timeline_chart(given.timeline(from_s=2.0, to_s=5.0), ALL),
+    "fingerprint": lambda: fingerprint_chart(given.timeline(), "mean", ALL),
+    "every statistic": lambda: fingerprint_chart(given.timeline(), EVERY, ALL),
+    "scores": lambda: scores_chart(given.scored_match()),
+    "match": lambda: match_chart(given.scored_match(), "euclidean"),
+    "match by dtw": lambda: match_chart(given.match(), "dtw"),
+    "match as published": lambda: match_chart(given.match(), "euclidean"),
+    "library": lambda: distance_matrix(given.library(), "euclidean"),
+    "library by dtw": lambda: distance_matrix(given.library(), "dtw"),
+    "alignment": lambda: alignment_chart(given.aligned(), 1),
+    "known": lambda: known_bars(given.evaluation()),
+    "confusion": lambda: confusion_chart(given.known_figures()),
+    "open set": lambda: open_curve(given.evaluation(), "pair_model"),
 }
 UNITS = ("(s)", "Phase", "Unlikeness", "distance", "Run of the library", "Accuracy", "Answer", "deviations")
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FIGURES)
 def test_every_chart_has_its_words_units_and_numbers(name):
-    chart = EVERY[name]()
+    chart = FIGURES[name]()
     assert chart.takeaway.endswith(".")
     assert len(chart.alt) > 20
     assert len(chart.data)
@@ -57,7 +91,7 @@ def lines(chart, axis):
 
 
 def test_the_timeline_draws_the_planted_steps_of_each_panel():
-    chart = charts.timeline_chart(given.timeline(), (given.CPU, given.NET, given.FLAT))
+    chart = timeline_chart(given.timeline(), (given.CPU, given.NET, given.FLAT))
     assert lines(chart, "y domain") == [8.0, 16.0]
     assert lines(chart, "y2 domain") == [8.0, 16.0]
     assert lines(chart, "y3 domain") == []
@@ -69,7 +103,7 @@ def test_the_timeline_draws_the_planted_steps_of_each_panel():
 
 def test_a_sample_holds_for_the_step_that_it_ends():
     found = given.timeline()
-    trace = charts.timeline_chart(found, (given.CPU,)).figure.data[0]
+    trace = timeline_chart(found, (given.CPU,)).figure.data[0]
     assert trace.line.shape == "vh"
     x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
     assert x[0] == found.start_s == 0
@@ -78,7 +112,7 @@ def test_a_sample_holds_for_the_step_that_it_ends():
 
 
 def test_panels_do_not_overlap_and_have_their_units():
-    layout = charts.timeline_chart(given.timeline(), ALL).figure.layout
+    layout = timeline_chart(given.timeline(), ALL).figure.layout
     domains = [layout[name].domain for name in ("yaxis", "yaxis2", "yaxis3", "yaxis4", "yaxis5")]
     for above, below in itertools.pairwise(domains):
         assert 0 <= below[0] < below[1] < above[0] <= 1
@@ -89,7 +123,7 @@ def test_panels_do_not_overlap_and_have_their_units():
 
 def test_the_strip_is_the_share_of_searched_counters():
     found = given.timeline()
-    strip = charts.timeline_chart(found, (given.CPU,)).figure.data[-1]
+    strip = timeline_chart(found, (given.CPU,)).figure.data[-1]
     assert strip.type == "bar"
     assert np.asarray(strip.y, float) == pytest.approx(found.agreement)
     assert found.agreement[8] == pytest.approx(2 / 3)  # the noisy counter does not change, the constant one is left out
@@ -97,12 +131,12 @@ def test_the_strip_is_the_share_of_searched_counters():
 
 def test_boundaries_of_ones_own_are_dashed_and_count():
     found = given.timeline(own=(OwnBoundaries(given.CPU, (4.0, 12.0)),))
-    chart = charts.timeline_chart(found, (given.CPU, given.NET))
+    chart = timeline_chart(found, (given.CPU, given.NET))
     assert lines(chart, "y domain") == [4.0, 12.0]
     assert lines(chart, "y2 domain") == [8.0, 16.0]
     dashes = [shape.line.dash for shape in chart.figure.layout.shapes if shape.type == "line"]
     assert dashes == ["dash", "dash", "solid", "solid"]
-    table = charts.phase_table(found, (given.CPU,))
+    table = phase_table(found, (given.CPU,))
     assert list(table["start_s"]) == [0, 4, 12]
     assert table["by_hand"].all()
     own = given.samples().query("workload == 'two steps' and run == '1'")[given.CPU].to_numpy()
@@ -111,7 +145,7 @@ def test_boundaries_of_ones_own_are_dashed_and_count():
 
 def test_phases_set_by_hand_everywhere_are_called_so():
     found = given.timeline(own=(OwnBoundaries("", (6.0,)),))
-    assert charts.timeline_sentence(found) == "two steps/1, 0 to 24 s: 2 phases, set by hand for every counter."
+    assert timeline_sentence(found) == "two steps/1, 0 to 24 s: 2 phases, set by hand for every counter."
 
 
 def test_a_long_line_keeps_its_extremes():
@@ -123,7 +157,7 @@ def test_a_long_line_keeps_its_extremes():
     stretched = type(found)(
         **{**vars(found), "recorded": recorded, "agreement": np.zeros(long)},
     )
-    chart = charts.timeline_chart(stretched, (given.CPU, given.NET))
+    chart = timeline_chart(stretched, (given.CPU, given.NET))
     drawn = np.asarray(chart.figure.data[0].y, float)
     assert len(drawn) <= MOST_POINTS
     assert drawn.max() == 9.0
@@ -133,31 +167,31 @@ def test_a_long_line_keeps_its_extremes():
 
 
 def test_the_counters_that_move_most_come_first_and_constant_ones_last():
-    order = charts.most_moving(given.timeline(), 4)
+    order = most_moving(given.timeline(), 4)
     assert set(order[:3]) == {given.CPU, given.NET, given.ODD}
     assert order[3] == given.FLAT
 
 
 def test_padding_is_crossed_out_and_named_no_phase():
     found = given.timeline()
-    chart = charts.fingerprint_chart(found, "mean", ALL)
+    chart = fingerprint_chart(found, "mean", ALL)
     cells, crossed = chart.figure.data
     z = np.asarray(cells.z, float)
     assert np.isnan(z).sum() == len(crossed.x) == int((3 - found.fingerprint.n_phases).sum()) == 4
     assert crossed.name == "no phase"
     assert np.asarray(cells.z, float)[0] == pytest.approx(found.fingerprint.values[0, :, 0])
     assert list(chart.data["padding"]).count(True) == 4
-    every = charts.fingerprint_chart(found, charts.EVERY, ALL).figure.data[0]
+    every = fingerprint_chart(found, EVERY, ALL).figure.data[0]
     assert np.asarray(every.z, float).shape == (4, 3 * 8)
 
 
 def test_files_of_a_fingerprint_hold_its_numbers():
     found = given.timeline()
-    document = json.loads(charts.fingerprint_json(found, "abc"))
+    document = json.loads(fingerprint_json(found, "abc"))
     assert document["dataset"] == "abc"
     assert document["counters"] == list(ALL)
     assert document["fingerprint"]["n_phases"] == [3, 3, 1, 1]
-    with np.load(io.BytesIO(charts.fingerprint_npz(found)), allow_pickle=False) as file:
+    with np.load(io.BytesIO(fingerprint_npz(found)), allow_pickle=False) as file:
         assert file["values"] == pytest.approx(found.fingerprint.values)
         assert tuple(file["counters"]) == ALL
         assert list(file["statistics"]) == list(found.statistics)
@@ -165,7 +199,7 @@ def test_files_of_a_fingerprint_hold_its_numbers():
 
 
 def test_the_phases_table_covers_the_run():
-    table = charts.phase_table(given.timeline())
+    table = phase_table(given.timeline())
     assert list(dict.fromkeys(table["counter"])) == list(ALL)
     for _, own in table.groupby("counter"):
         assert own["start_s"].iloc[0] == 0
@@ -175,13 +209,13 @@ def test_the_phases_table_covers_the_run():
 
 def test_the_verdict_is_a_word_and_the_match_tells_the_nearest():
     found = given.scored_match()
-    assert charts.verdict_words(found.verdict) in ("same as one step", "similar to one step", "unknown")
-    assert charts.match_headlines(found)[0].detail == "nearest: one step"
-    assert "one step/1 is" in charts.match_sentence(found)
-    table = charts.match_table(found, "euclidean")
+    assert verdict_words(found.verdict) in ("same as one step", "similar to one step", "unknown")
+    assert match_headlines(found)[0].detail == "nearest: one step"
+    assert "one step/1 is" in match_sentence(found)
+    table = match_table(found, "euclidean")
     assert len(table) == 3 * given.RUNS - 1
     assert table["distance_euclidean"].is_monotonic_increasing
-    assert charts.match_table(found, "dtw")["distance_dtw"].is_monotonic_increasing
+    assert match_table(found, "dtw")["distance_dtw"].is_monotonic_increasing
 
 
 def test_verdicts_in_words():
@@ -192,27 +226,27 @@ def test_verdicts_in_words():
         "unknown": {"workload": "unknown"},
     }
     for said, change in words.items():
-        assert charts.verdict_words(type(sure)(**{**vars(sure), **change})) == said
-    assert charts.verdict_words(type(sure)(**{**vars(sure), "limit": math.nan})) == "similar to redis"
+        assert verdict_words(type(sure)(**{**vars(sure), **change})) == said
+    assert verdict_words(type(sure)(**{**vars(sure), "limit": math.nan})) == "similar to redis"
 
 
 def test_the_threshold_band_stands_where_distance_decides():
-    published = charts.match_chart(given.match(), "euclidean")
+    published = match_chart(given.match(), "euclidean")
     (band,) = published.figure.layout.shapes
     assert band.x1 == given.match().verdict.limit
-    assert charts.scores_chart(given.match()) is None
-    assert not charts.match_chart(given.match(), "dtw").figure.layout.shapes
-    assert not charts.match_chart(given.scored_match(), "euclidean").figure.layout.shapes
+    assert scores_chart(given.match()) is None
+    assert not match_chart(given.match(), "dtw").figure.layout.shapes
+    assert not match_chart(given.scored_match(), "euclidean").figure.layout.shapes
 
 
 def test_the_scores_have_their_limit():
     found = given.scored_match()
-    (line,) = charts.scores_chart(found).figure.layout.shapes
+    (line,) = scores_chart(found).figure.layout.shapes
     assert line.x0 == found.verdict.limit
 
 
 def test_the_match_report_is_complete():
-    report = json.loads(charts.match_report(given.match(), faithful_library(), "abc"))
+    report = json.loads(match_report(given.match(), faithful_library(), "abc"))
     assert report["unknown"] == "one step/1"
     assert report["verdict"]["nearest"] == "one step"
     assert len(report["matches"]) == 3 * given.RUNS - 1
@@ -220,7 +254,7 @@ def test_the_match_report_is_complete():
 
 
 def test_the_path_rises_from_start_to_end_of_both_runs():
-    chart = charts.alignment_chart(given.aligned(), 1)
+    chart = alignment_chart(given.aligned(), 1)
     path = chart.data
     assert path["first_s"].is_monotonic_increasing
     assert path["second_s"].is_monotonic_increasing
@@ -235,10 +269,10 @@ def test_the_matrix_is_symmetric_and_tells_how_often_the_nearest_is_right():
     assert np.diagonal(found.distances_dtw).max() == 0
     others = [min((found.distances_ed[i, j], found.workloads[j]) for j in range(12) if j != i)[1] for i in range(12)]
     right = sum(one == own for one, own in zip(others, found.workloads, strict=True))
-    assert f"{right} of 12 runs" in charts.library_sentence(found, "euclidean")
-    z = np.asarray(charts.distance_matrix(found, "euclidean").figure.data[0].z, float)
+    assert f"{right} of 12 runs" in library_sentence(found, "euclidean")
+    z = np.asarray(distance_matrix(found, "euclidean").figure.data[0].z, float)
     assert np.isnan(np.diagonal(z)).all()
-    table = charts.threshold_table(found)
+    table = threshold_table(found)
     assert list(table["workload"]) == sorted(given.STEPS)
     limits = table["euclidean_mean"] + found.c["ed"] * table["euclidean_sd"]
     assert list(table["euclidean_limit"]) == pytest.approx(list(limits))
@@ -257,7 +291,7 @@ def test_labels_given_by_hand_change_the_library_and_the_match():
 
 def test_the_evaluation_stands_beside_its_baselines():
     found = given.evaluation()
-    chart = charts.known_bars(found)
+    chart = known_bars(found)
     bars = dict(zip(chart.data["way"], chart.data["accuracy"], strict=True))
     assert bars["recognition as it ships"] == found.known.accuracy
     assert bars["baseline: nearest counter means"] == 0.75
@@ -265,46 +299,46 @@ def test_the_evaluation_stands_beside_its_baselines():
     assert "nearest counter means 75.0 %" in chart.takeaway
     patterns = chart.figure.data[0].marker.pattern.shape
     assert patterns.count("/") == len(found.baselines)
-    shown = {line.label: line.value for line in charts.evaluation_headlines(found)}
+    shown = {line.label: line.value for line in evaluation_headlines(found)}
     assert shown["Unknown rejected"] == "62.5 %"
     assert shown["Known rejected"] == "10.0 %"
 
 
 def test_what_was_not_evaluated_is_said():
-    assert charts.known_bars(given.evaluation(known=False)) is None
-    assert charts.open_curve(given.evaluation(unknown=False), "pair_model") is None
-    assert "Nothing could be evaluated" in charts.evaluation_sentence(given.evaluation(known=False, unknown=False))
-    shown = {line.label: line.value for line in charts.evaluation_headlines(given.evaluation(known=False))}
+    assert known_bars(given.evaluation(known=False)) is None
+    assert open_curve(given.evaluation(unknown=False), "pair_model") is None
+    assert "Nothing could be evaluated" in evaluation_sentence(given.evaluation(known=False, unknown=False))
+    shown = {line.label: line.value for line in evaluation_headlines(given.evaluation(known=False))}
     assert shown["Accuracy"] == "no data"
 
 
 def test_the_open_set_curve_marks_the_chosen_c_and_names_the_best():
-    chart = charts.open_curve(given.evaluation(), "pair_model")
+    chart = open_curve(given.evaluation(), "pair_model")
     assert [shape.x0 for shape in chart.figure.layout.shapes] == [1.25]
-    assert not charts.open_curve(given.evaluation(), "ed").figure.layout.shapes
+    assert not open_curve(given.evaluation(), "ed").figure.layout.shapes
     curve = given.evaluation().curves[0]
     best = curve.rejected[curve.false_rejects <= 0.1].max()
     assert f"{best * 100:.1f} %" in chart.takeaway
-    assert charts.measures_of(given.evaluation()) == ("pair_model", "ed")
+    assert measures_of(given.evaluation()) == ("pair_model", "ed")
 
 
 def test_the_confusion_counts_wrong_answers():
-    chart = charts.confusion_chart(given.known_figures())
+    chart = confusion_chart(given.known_figures())
     assert chart.takeaway == "2 answers of 24 are wrong."
     assert len(chart.figure.layout.annotations) == 5
 
 
 def test_the_tables_of_the_paper_have_ours_and_theirs():
-    known = charts.known_table(given.evaluation())
+    known = known_table(given.evaluation())
     assert list(known["workload"][:3]) == ["two steps", "one step", HOSTILE]
     assert known["f1"].iloc[-1] == 0.93
-    unknown = charts.unknown_table(given.evaluation())
+    unknown = unknown_table(given.evaluation())
     assert list(unknown["workload"]) == [HOSTILE, "one step"]
     assert unknown["nearest"].iloc[1].startswith("two steps 75 %")
-    inner = charts.inner_table(given.evaluation())
+    inner = inner_table(given.evaluation())
     assert len(inner) == 2 + 6
     assert inner["dtw_mean"].iloc[2] == 211.9
-    assert charts.known_table(given.evaluation(known=False)).empty
+    assert known_table(given.evaluation(known=False)).empty
 
 
 def test_names_units_and_numbers_as_people_read_them():

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_tests as made
-from workprof.charts.profiles import profile_map
-from workprof.charts.profiles.selection import (
+from workprof.charts.profiles.jobs import (
     LONGEST,
     MOST_CORNERS,
     Selection,
     chosen,
     drawn_selection,
     in_polygon,
+    profile_map,
     read_selection,
 )
 

@@ -8,12 +8,29 @@ import pytest
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from tests.charts import records_for_tests as made
-from workprof.charts import sweep as charts
-from workprof.charts.contrast import BLACK, relative_luminance
-from workprof.charts.sweep.heat import score_heatmap
-from workprof.charts.sweep.ink import ink
-from workprof.charts.sweep.scores import SCORES, value
-from workprof.charts.theme import SCALE, readable
+from workprof.charts.estimate import sweep_estimate
+from workprof.charts.sweep.maps import (
+    comparison_headlines,
+    moved_jobs,
+    overlap_heatmap,
+    parallel_coordinates,
+    score_heatmap,
+)
+from workprof.charts.sweep.runs import (
+    SCORES,
+    Standing,
+    best_sentence,
+    left_out_table,
+    run_names,
+    runner_up,
+    runs_table,
+    summary_sentence,
+    summary_table,
+    summary_words,
+    target_bars,
+    value,
+)
+from workprof.charts.theme import BLACK, SCALE, ink, readable, relative_luminance
 from workprof.profiles.sweep import (
     SweepGroup,
     SweepRun,
@@ -56,10 +73,10 @@ RUNS = tuple(run for _, group in PAIRS for run in group.runs)
 BEST = best_run(RUNS)
 SOME = compare_runs(RUNS[0], RUNS[7], np.arange(ROWS), np.arange(ROWS))
 EVERY = {
-    "heat": charts.score_heatmap(RUNS, "acquires", "hdbscan"),
-    "parallel": charts.parallel_coordinates(RUNS, BEST),
-    "targets": charts.target_bars(winners_by_target(RUNS), RUNS),
-    "overlap": charts.overlap_heatmap(SOME, "one", "other"),
+    "heat": score_heatmap(RUNS, "acquires", "hdbscan"),
+    "parallel": parallel_coordinates(RUNS, BEST),
+    "targets": target_bars(winners_by_target(RUNS), RUNS),
+    "overlap": overlap_heatmap(SOME, "one", "other"),
 }
 
 
@@ -91,11 +108,11 @@ def test_the_heat_map_shows_every_score_of_one_algorithm(score, algorithm):
 
 
 def test_the_heat_map_names_the_best_cell_in_the_direction_of_the_score():
-    high = charts.score_heatmap(RUNS, "acquires", "hdbscan").takeaway
-    low = charts.score_heatmap(RUNS, "davies_bouldin", "hdbscan").takeaway
+    high = score_heatmap(RUNS, "acquires", "hdbscan").takeaway
+    low = score_heatmap(RUNS, "davies_bouldin", "hdbscan").takeaway
     assert high == "ACQUIRES is best (0.195) at power, Manhattan, size 100."
     assert "power, Manhattan, size 100" in low
-    neither = charts.score_heatmap(RUNS, "n_clusters", "hdbscan").takeaway
+    neither = score_heatmap(RUNS, "n_clusters", "hdbscan").takeaway
     assert neither == "Profiles: 2 to 7 over the grid."
 
 
@@ -108,7 +125,7 @@ def test_words_on_cells_are_readable_everywhere():
 
 
 def test_the_table_stands_best_first_and_names_the_best_in_words():
-    table = charts.runs_table(RUNS, BEST)
+    table = runs_table(RUNS, BEST)
     assert table["acquires"].is_monotonic_decreasing
     assert table.index[0] == BEST
     assert list(table["verdict"][:2]) == ["★ best", ""]
@@ -118,55 +135,55 @@ def test_the_table_stands_best_first_and_names_the_best_in_words():
 
 def test_planted_truth_adds_its_column():
     known = [replace(RUNS[0], scores=made.scores(truth=0.9))]
-    assert charts.runs_table(known, 0)["truth_adjusted_rand"].tolist() == [0.9]
+    assert runs_table(known, 0)["truth_adjusted_rand"].tolist() == [0.9]
 
 
 def test_run_names_are_unique():
-    names = charts.run_names(RUNS)
+    names = run_names(RUNS)
     assert len(set(names)) == len(names)
     assert names[0] == "HDBSCAN, standard, Euclidean, 50"
 
 
 def test_the_best_is_told_with_its_target_and_lead():
-    sentence = charts.best_sentence(RUNS, BEST, complete=False)
+    sentence = best_sentence(RUNS, BEST, complete=False)
     assert sentence.startswith("Best so far by ACQUIRES at a target of 26 profiles: OPTICS, power, Manhattan, 100")
     assert "0.005 ahead of the next" in sentence
-    assert "level with the next" in charts.best_sentence([RUNS[BEST], RUNS[BEST]], 0, complete=True)
-    assert "so far" not in charts.best_sentence(RUNS, BEST, complete=True)
-    assert "No run has a score" in charts.best_sentence(RUNS, -1, complete=True)
+    assert "level with the next" in best_sentence([RUNS[BEST], RUNS[BEST]], 0, complete=True)
+    assert "so far" not in best_sentence(RUNS, BEST, complete=True)
+    assert "No run has a score" in best_sentence(RUNS, -1, complete=True)
 
 
 def test_the_runner_up_is_second_by_the_score():
-    assert charts.runner_up(RUNS, BEST) == len(RUNS) - 2
+    assert runner_up(RUNS, BEST) == len(RUNS) - 2
     none = [replace(run, scores=replace(run.scores, acquires=math.nan)) for run in RUNS[:3]]
-    assert charts.runner_up(none, 0) == 1
+    assert runner_up(none, 0) == 1
 
 
 def test_the_standing_counts_groups_runs_and_what_was_left_out():
     part = [(settings, group if i < 3 else None) for i, (settings, group) in enumerate(PAIRS)]
-    standing = charts.Standing.of(part)
+    standing = Standing.of(part)
     assert standing.words() == "3 of 16 groups, 6 of 109 runs (3 left out)"
     assert not standing.complete
     assert standing.fraction(0.5) == pytest.approx(3.5 / 16)
-    assert charts.Standing.of(PAIRS).complete
+    assert Standing.of(PAIRS).complete
 
 
 def test_left_out_sizes_have_their_reason():
-    table = charts.left_out_table(PAIRS)
+    table = left_out_table(PAIRS)
     assert len(table) == 16
     assert set(table["size"]) == {1000}
     assert "cannot hold" in table["reason"].iloc[0]
-    assert charts.left_out_table([]).empty
+    assert left_out_table([]).empty
 
 
 def test_table_iv_puts_the_published_means_beside_hdbscan_only():
-    table = charts.summary_table(summarise_runs(RUNS))
+    table = summary_table(summarise_runs(RUNS))
     outliers = table[table["score"] == "outliers (rows)"].set_index("algorithm")
     assert outliers.loc["HDBSCAN", "published mean"] == 40_331
     assert math.isnan(outliers.loc["OPTICS", "published mean"])
-    assert charts.summary_words(table).loc[0, "published mean"] == "40,331"
-    assert "HDBSCAN finds 2 to 7 profiles" in charts.summary_sentence(summarise_runs(RUNS))
-    assert charts.summary_sentence(()) == "No run is finished."
+    assert summary_words(table).loc[0, "published mean"] == "40,331"
+    assert "HDBSCAN finds 2 to 7 profiles" in summary_sentence(summarise_runs(RUNS))
+    assert summary_sentence(()) == "No run is finished."
 
 
 def test_targets_name_the_winner_and_keep_the_published_one_apart():
@@ -178,19 +195,19 @@ def test_targets_name_the_winner_and_keep_the_published_one_apart():
 
 
 def test_parallel_coordinates_draw_every_run_and_leave_out_axes_that_say_nothing():
-    chart = charts.parallel_coordinates(RUNS, BEST)
+    chart = parallel_coordinates(RUNS, BEST)
     assert len(chart.figure.data) == len(RUNS)
     assert max(trace.line.width for trace in chart.figure.data) == 4
     one = [run for run in RUNS if run.settings.algorithm == "hdbscan"]
-    assert "algorithm" not in charts.parallel_coordinates(one, 0).figure.layout.yaxis.ticktext
+    assert "algorithm" not in parallel_coordinates(one, 0).figure.layout.yaxis.ticktext
 
 
 def test_one_run_alone_and_runs_without_scores_are_drawn():
     bare = replace(RUNS[0], scores=replace(RUNS[0].scores, acquires=math.nan, avg_silhouette=math.nan))
-    assert charts.parallel_coordinates([RUNS[0]], 0).takeaway.endswith(".")
-    assert charts.parallel_coordinates([bare], -1).takeaway == "No run has a score yet."
-    assert charts.score_heatmap([bare], "acquires", "hdbscan").takeaway.startswith("No finished run")
-    assert charts.target_bars(winners_by_target([bare]), [bare]).takeaway == "No run has a score yet."
+    assert parallel_coordinates([RUNS[0]], 0).takeaway.endswith(".")
+    assert parallel_coordinates([bare], -1).takeaway == "No run has a score yet."
+    assert score_heatmap([bare], "acquires", "hdbscan").takeaway.startswith("No finished run")
+    assert target_bars(winners_by_target([bare]), [bare]).takeaway == "No run has a score yet."
 
 
 def test_the_overlap_keeps_every_row_and_says_what_dissolved():
@@ -198,11 +215,11 @@ def test_the_overlap_keeps_every_row_and_says_what_dissolved():
     assert chart.data.iloc[:, 1:].to_numpy().sum() == ROWS
     assert np.asarray(chart.figure.data[0].z, dtype=float).sum(axis=1) == pytest.approx(1)
     assert "part from theirs" in chart.takeaway
-    assert charts.overlap_heatmap(SOME, "one", "one").takeaway == "The same run twice: nothing moved."
+    assert overlap_heatmap(SOME, "one", "one").takeaway == "The same run twice: nothing moved."
 
 
 def test_comparison_figures_carry_their_meaning():
-    headlines = charts.comparison_headlines(SOME)
+    headlines = comparison_headlines(SOME)
     assert [item.label for item in headlines] == ["Adjusted Rand", "Adjusted Rand", "Into the outliers", "Moved"]
     assert all(item.meaning for item in headlines)
 
@@ -211,14 +228,14 @@ def test_moved_jobs_get_both_groups_in_any_order():
     import pandas as pd
 
     ids = SOME.row_ids[::-1]
-    told = charts.moved_jobs(pd.DataFrame({"row_id": ids}), SOME)
+    told = moved_jobs(pd.DataFrame({"row_id": ids}), SOME)
     label = int(SOME.before[-1])
     assert told["first run"].iloc[0] == ("Outliers" if label < 0 else f"P{label}")
     assert len(told) == len(ids)
 
 
 def test_the_estimate_grows_with_rows_and_exactness():
-    quick = charts.estimate(SweepSettings(), 1_000)
+    quick = sweep_estimate(SweepSettings(), 1_000)
     assert quick.startswith("56 runs in 8 groups on 1,000 rows: about")
-    assert "OPTICS on 4,000 of them" in charts.estimate(SETTINGS, 100_001)
-    assert "on 500 rows" in charts.estimate(SweepSettings(sample_rows=500), 100_001)
+    assert "OPTICS on 4,000 of them" in sweep_estimate(SETTINGS, 100_001)
+    assert "on 500 rows" in sweep_estimate(SweepSettings(sample_rows=500), 100_001)

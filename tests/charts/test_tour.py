@@ -9,25 +9,34 @@ from tests.charts import records_for_classify, records_for_memory, records_for_p
 from tests.charts.records_for_tests import HOSTILE, NOTES, fit
 from tests.charts.test_duration_charts import NAMES, OBSERVED
 from tests.charts.test_nodes_charts import ranking
-from workprof.charts import tour
-from workprof.charts.classify import Naming
-from workprof.charts.durations import ObservedView, group_names, observed_sentence
-from workprof.charts.nodes import ranking_sentence
-from workprof.charts.phases import timeline_sentence
-from workprof.charts.profiles import profile_names
-from workprof.charts.tour.jobs import home_headline
+from workprof.charts.classify.job import Naming
+from workprof.charts.durations.observed import ObservedView, group_names, observed_sentence
+from workprof.charts.nodes.ranking import ranking_sentence
+from workprof.charts.phases.timeline import timeline_sentence
+from workprof.charts.profiles.overview import profile_names
+from workprof.charts.tour import (
+    classify_stop,
+    durations_stop,
+    home_headline,
+    home_stop,
+    memory_stop,
+    nodes_stop,
+    phases_stop,
+    profiles_stop,
+    report_stop,
+)
 
 
 def all_stops():
     return {
-        "home": tour.home_stop((), records_for_memory.assessment()),
-        "profiles": tour.profiles_stop(fit(), profile_names(fit(), NOTES)),
-        "classify": tour.classify_stop(records_for_classify.evaluation(), Naming()),
-        "durations": tour.durations_stop(OBSERVED, NAMES),
-        "memory": tour.memory_stop(records_for_memory.replayed()),
-        "nodes": tour.nodes_stop(ranking()),
-        "phases": tour.phases_stop(records_for_phases.timeline(), 4),
-        "report": tour.report_stop(4, 32, 8, 5_800_000),
+        "home": home_stop((), records_for_memory.assessment()),
+        "profiles": profiles_stop(fit(), profile_names(fit(), NOTES)),
+        "classify": classify_stop(records_for_classify.evaluation(), Naming()),
+        "durations": durations_stop(OBSERVED, NAMES),
+        "memory": memory_stop(records_for_memory.replayed()),
+        "nodes": nodes_stop(ranking()),
+        "phases": phases_stop(records_for_phases.timeline(), 4),
+        "report": report_stop(4, 32, 8, 5_800_000),
     }
 
 
@@ -71,7 +80,7 @@ def test_the_classifier_is_told_by_its_strictest_split():
 
 
 def test_without_a_second_split_nothing_is_said_to_flatter():
-    told = tour.classify_stop(records_for_classify.evaluation({"random": 0.9}), Naming()).headline
+    told = classify_stop(records_for_classify.evaluation({"random": 0.9}), Naming()).headline
     assert "flatter" not in told
     assert "rows that training never saw" in told
 

@@ -2,10 +2,18 @@
 
 import pytest
 
-from workprof.charts.contrast import ink_on
-from workprof.charts.fields import axis_unit, column_words, formatted, label, title
-from workprof.charts.text import listed, markdown_text, plotly_text, shortened
-from workprof.charts.theme import COLOURS, DARK_BACKGROUND, LIGHT_BACKGROUND, OUTLIER_COLOUR, mark
+from workprof.charts.text import (
+    axis_unit,
+    column_words,
+    formatted,
+    label,
+    listed,
+    markdown_text,
+    plotly_text,
+    shortened,
+    title,
+)
+from workprof.charts.theme import COLOURS, DARK_BACKGROUND, LIGHT_BACKGROUND, OUTLIER_COLOUR, ink_on, mark
 from workprof.spreadsheets import spreadsheet_text
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tests.mutations import mutated, mutated_bytes
 from workprof.cache import ABOUT, ARRAYS, DOCUMENT, About, ResultCache
-from workprof.charts.profiles.selection import DIGITS, Selection, read_selection
+from workprof.charts.profiles.jobs import DIGITS, Selection, read_selection
 from workprof.errors import SettingsError
 from workprof.memory.scenarios import Scenario
 from workprof.records import Packed, canonical_json, pack, unpack

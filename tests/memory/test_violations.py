@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.charts.memory import violations_sentence, violations_table
+from workprof.charts.memory.policies import violations_sentence, violations_table
 from workprof.errors import SettingsError
 from workprof.memory.plan import PERCENTILE, RULES, PlanSettings, ViolationSettings, plan_of, violations_of
 from workprof.records import pack, unpack

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
-from workprof.charts.durations import MEASURES
+from workprof.charts.durations.errors import MEASURES
 from workprof.forecasts.durations import GROUPINGS, DurationSettings, share_within, value_at
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.profiles.settings import ProfileSettings

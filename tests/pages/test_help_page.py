@@ -7,8 +7,8 @@ import pytest
 
 from pages._parts.terms import term
 from tests.pages.conftest import problems
-from workprof.charts.help import DEFINITIONS, KEYS, LIMITS, METHODS, TERMS, found_terms, meaning_of, rule_table
-from workprof.charts.help.formats import MEASURED
+from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
+from workprof.charts.help.terms import TERMS, found_terms, meaning_of
 from workprof.errors import SettingsError
 from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, rules_of
 from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS

@@ -8,7 +8,7 @@ import streamlit as st
 from tests.charts import records_for_memory as given
 from tests.pages import addresses
 from tests.pages.conftest import problems
-from workprof.charts.memory.words import gb_h
+from workprof.charts.memory.tasks import gb_h
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 from workprof.profiles.settings import ProfileSettings

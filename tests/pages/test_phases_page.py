@@ -12,7 +12,7 @@ from pages._phases.match import BUTTON
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
 from tests.pages.conftest import problems
-from workprof.charts.phases import EVERY
+from workprof.charts.phases.fingerprints import EVERY
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibraryViewSettings, faithful_library
 from workprof.phases.matching import MatchRunSettings

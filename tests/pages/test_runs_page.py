@@ -7,7 +7,7 @@ import pytest
 from pages._runs import links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
-from workprof.charts.run_steps import STEPS
+from workprof.charts.runs import STEPS
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings

@@ -7,9 +7,8 @@ import pytest
 import streamlit as st
 
 from pages._parts import terms
-from workprof.charts.chart import Headline
-from workprof.charts.help import explained, glossary_of, meaning_of
-from workprof.charts.help.explained import _SPOKEN
+from workprof.charts.help.terms import _SPOKEN, explained, glossary_of, meaning_of
+from workprof.charts.shapes import Headline
 
 CHARTS = Path(__file__).parents[2] / "workprof" / "charts"
 PLAIN = {

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from tests.pages.conftest import ROOT
-from workprof.charts.contrast import relative_luminance
+from workprof.charts.theme import relative_luminance
 
 ENOUGH = 4.5
 CAPTION = 0.6

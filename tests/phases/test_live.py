@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_phases as given
-from workprof.charts import phases as charts
+from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines, live_sentence
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel, relabelled
 from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
@@ -58,7 +58,7 @@ def test_the_planted_steps_are_seen_and_the_workload_is_the_nearest():
 def test_the_first_samples_are_too_few_to_compare():
     view = followed(mine().head(5))
     assert view.match is None
-    assert "too early" in charts.live_sentence(view)
+    assert "too early" in live_sentence(view)
 
 
 def test_missed_steps_are_counted_and_not_scored():
@@ -146,12 +146,12 @@ def test_a_live_library_can_be_kept_and_its_chart_says_what_is_provisional():
     assert again.limits is None
     assert math.isinf(again.limit)
     view = followed(mine())
-    chart = charts.live_chart(view, charts.first_of_each_source(view.counters))
+    chart = live_chart(view, first_of_each_source(view.counters))
     assert "provisional" in chart.note
     dashes = {shape.line.dash for shape in chart.figure.layout.shapes}
     assert dashes == {"dot"}
-    assert {line.label: line.value for line in charts.live_headlines(view)}["Recorded"] == "24 s"
-    assert charts.first_of_each_source(("cpu.a", "cpu.b", "net.c"), 3) == ("cpu.a", "net.c", "cpu.b")
+    assert {line.label: line.value for line in live_headlines(view)}["Recorded"] == "24 s"
+    assert first_of_each_source(("cpu.a", "cpu.b", "net.c"), 3) == ("cpu.a", "net.c", "cpu.b")
 
 
 @pytest.mark.slow

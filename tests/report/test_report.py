@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.pages.conftest import SAMPLE
-from workprof.charts.chart import Chart, Headline
+from workprof.charts.shapes import Chart, Headline
 from workprof.errors import Cancelled, SettingsError
 from workprof.memory.rollup import RollupSettings
 from workprof.report.bundle import report_bundle

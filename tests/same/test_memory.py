@@ -6,7 +6,7 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.charts.memory.words import gb_h
+from workprof.charts.memory.tasks import gb_h
 from workprof.cli.memory import (
     assessment_json,
     bins_json,

@@ -6,8 +6,8 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from workprof.charts.downloads import csv_bytes
-from workprof.charts.memory import comparison_table
-from workprof.charts.memory.words import gb_h, number
+from workprof.charts.memory.plans import comparison_table
+from workprof.charts.memory.tasks import gb_h, number
 from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.units import GB, format_share
 

@@ -5,7 +5,8 @@ import pytest
 
 from tests.same.reading import bar
 from workprof.charts.downloads import csv_bytes
-from workprof.charts.nodes import node_comparison_table, transfer_table
+from workprof.charts.nodes.groups import transfer_table
+from workprof.charts.nodes.ranking import node_comparison_table
 from workprof.cli.nodes import transfer_answer
 from workprof.nodes.transfer import TransferSettings
 from workprof.records import to_json

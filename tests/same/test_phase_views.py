@@ -10,7 +10,8 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from workprof.charts.downloads import csv_bytes
-from workprof.charts.phases import distance_matrix, first_of_each_source, live_chart, threshold_table
+from workprof.charts.phases.evaluation import distance_matrix, threshold_table
+from workprof.charts.phases.matches import first_of_each_source, live_chart
 from workprof.phases.library import LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.timeline import TimelineSettings

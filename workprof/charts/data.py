@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
-from workprof.charts.fields import formatted, label
-from workprof.charts.text import counted
+from workprof.charts.shapes import Chart
+from workprof.charts.text import counted, formatted, label
 from workprof.charts.theme import COLOURS, laid_out
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
 from workprof.units import DAY_S, HOUR_S, format_count, format_duration, format_share

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 import workprof
-from workprof.charts.profiles.names import PUBLISHED
+from workprof.charts.profiles.overview import PUBLISHED
 from workprof.profiles.fit import ProfileFit
 from workprof.records import to_json
 from workprof.spreadsheets import spreadsheet_text

@@ -9,6 +9,16 @@ from typing import Any, TypeVar
 
 from workprof.charts.text import counted
 from workprof.errors import SettingsError
+from workprof.forecasts.estimates import EstimateEvaluationSettings
+from workprof.profiles.settings import (
+    EXACT_SILHOUETTE_ROWS,
+    FEATURE_SETS,
+    OPTICS_ROWS,
+    ProfileSettings,
+    clustered_rows,
+    default_features,
+)
+from workprof.profiles.sweep import OPTICS_SWEEP_ROWS, GroupSettings, SweepSettings
 from workprof.records import Packed, unpack
 from workprof.units import format_duration
 
@@ -79,3 +89,137 @@ def measured_with(
             continue  # of another version: it can say nothing about this one
         found.append((settings, work(settings, run.n_rows), run.seconds))
     return found
+
+
+FIT_SECONDS_PER_CELL = 1.6e-5
+"""Of rows × features, fit and scores together, on one core of a small machine (100,001 × 10: about 16 s)."""
+
+CUT = ("min_cluster_size", "method", "epsilon", "target_clusters", "silhouette", "seed")
+"""Settings that a kept tree is cut again for: such a run takes a second and is no measure of a fit."""
+
+
+def fit_estimate(settings: ProfileSettings, n_rows: int, earlier: Sequence[EarlierRun] = ()) -> str:
+    """Return what there is to do and about how long it takes.
+
+    Args:
+        settings: as asked.
+        n_rows: finished rows of the dataset.
+        earlier: fits of this home, newest first.
+    """
+    alike = [
+        (work, seconds)
+        for past, work, seconds in measured_with(_whole_fits(earlier), ProfileSettings, fit_work_s)
+        if past.algorithm == settings.algorithm
+    ]
+    found = pace(alike)
+    rows, columns = clustered_rows(settings, n_rows), _n_features(settings)
+    told = found.words(STARTING_S + found.factor * fit_work_s(settings, n_rows), "fit")
+    return f"{rows:,} rows × {columns} features: {told} in the background; the pages stay usable meanwhile."
+
+
+def fit_work_s(settings: ProfileSettings, n_rows: int) -> float:
+    """Return a guess of the seconds that the work takes, without the start of its process."""
+    rows = clustered_rows(settings, n_rows)
+    if settings.algorithm == "optics":
+        return OPTICS_SECONDS_PER_PAIR * rows**2
+    chosen = settings.silhouette or ("exact" if settings.mode == "faithful" or rows <= EXACT_SILHOUETTE_ROWS else "")
+    exact = SECONDS_PER_PAIR_CELL * rows**2 * _n_features(settings) if chosen == "exact" else 0.0
+    return FIT_SECONDS_PER_CELL * rows * _n_features(settings) + exact
+
+
+def _n_features(settings: ProfileSettings) -> int:
+    chosen = settings.features or default_features(settings.mode)
+    return len(FEATURE_SETS.get(chosen[0], chosen))
+
+
+def _whole_fits(earlier: Sequence[EarlierRun]) -> list[EarlierRun]:
+    """Return the longest run of each tree: the others were cut from it."""
+    longest: dict[str, EarlierRun] = {}
+    for run in earlier:
+        tree = repr(
+            (run.dataset, sorted((name, repr(value)) for name, value in run.settings.items() if name not in CUT))
+        )
+        if tree not in longest or run.seconds > longest[tree].seconds:
+            longest[tree] = run
+    return list(longest.values())
+
+
+GROUP_SECONDS_PER_CELL = 6e-6
+"""Of rows × features in a group with one min_samples and sampled silhouettes."""
+
+COUPLED_FACTOR = 3.0
+
+
+def sweep_estimate(settings: SweepSettings, n_rows: int, earlier: Sequence[EarlierRun] = ()) -> str:
+    """Return what there is to do and about how long it takes.
+
+    Args:
+        settings: of the sweep.
+        n_rows: finished rows of the dataset.
+        earlier: groups that this home has finished, newest first.
+    """
+    groups = settings.groups()
+    runs = sum(len(group.sizes) for group in groups)
+    work = f"{counted(runs, 'run')} in {counted(len(groups), 'group')} on {_group_rows(groups[0], n_rows):,} rows"
+    sampled = any(group.algorithm == "optics" for group in groups) and _rows_of_optics(groups, n_rows) < n_rows
+    also = f", OPTICS on {_rows_of_optics(groups, n_rows):,} of them" if sampled else ""
+    return (
+        f"{work}{also}: {_time(groups, n_rows, earlier)} in the background; finished groups are kept, "
+        "so a stopped sweep goes on where it was."
+    )
+
+
+def _time(groups: tuple[GroupSettings, ...], n_rows: int, earlier: Sequence[EarlierRun]) -> str:
+    """Return the time in words; each algorithm has a pace of its own, the runs of both are counted."""
+    past = measured_with(earlier, GroupSettings, _group_work_s)
+    paces = {
+        algorithm: pace([(work, seconds) for group, work, seconds in past if group.algorithm == algorithm])
+        for algorithm in {group.algorithm for group in groups}
+    }
+    seconds = sum(STARTING_S + paces[group.algorithm].factor * _group_work_s(group, n_rows) for group in groups)
+    known = all(found.runs for found in paces.values())
+    return Pace(runs=sum(found.runs for found in paces.values()) if known else 0).words(seconds, "group")
+
+
+def _group_rows(group: GroupSettings, n_rows: int) -> int:
+    if group.algorithm == "optics":
+        return min(n_rows, group.sample_rows or min(OPTICS_ROWS, OPTICS_SWEEP_ROWS))
+    return clustered_rows(group.of_size(group.sizes[0]), n_rows)
+
+
+def _rows_of_optics(groups: tuple[GroupSettings, ...], n_rows: int) -> int:
+    return next(_group_rows(group, n_rows) for group in groups if group.algorithm == "optics")
+
+
+def _group_work_s(group: GroupSettings, n_rows: int) -> float:
+    """Return a guess of the seconds that a group takes, without the start of its process."""
+    rows, columns = _group_rows(group, n_rows), len(FEATURE_SETS.get(group.features[0], group.features))
+    if group.algorithm == "optics":
+        return len(group.sizes) * OPTICS_SECONDS_PER_PAIR * rows**2
+    neighbours = GROUP_SECONDS_PER_CELL * rows * columns * (1.0 if group.min_samples else COUPLED_FACTOR)
+    exact = len(group.sizes) * SECONDS_PER_PAIR_CELL * rows**2 * columns if group.silhouette == "exact" else 0.0
+    return neighbours + exact
+
+
+SECONDS_PER_TURN = 1.0
+SECONDS_PER_ROW_AND_TURN = 1e-3
+"""Taken on two cores of a small machine; earlier runs here set it right."""
+
+
+def evaluation_estimate(settings: EstimateEvaluationSettings, n_rows: int, earlier: Sequence[EarlierRun] = ()) -> str:
+    """Return 'About 686 rows in 10 turns: about 40 s (...)'."""
+    here = pace(
+        [(guess, seconds) for _, guess, seconds in measured_with(earlier, EstimateEvaluationSettings, _test_work_s)]
+    )
+    seconds = STARTING_S + here.factor * _test_work_s(settings, n_rows)
+    turns = _turns(settings)
+    words = f"{turns} turns" if turns > 1 else "one turn"
+    return f"{n_rows:,} finished rows, {words} of training and testing: {here.words(seconds, 'test')}."
+
+
+def _turns(settings: EstimateEvaluationSettings) -> int:
+    return 1 if settings.estimates.split == "by_time" else settings.estimates.n_folds
+
+
+def _test_work_s(settings: EstimateEvaluationSettings, n_rows: int) -> float:
+    return _turns(settings) * (SECONDS_PER_TURN + SECONDS_PER_ROW_AND_TURN * n_rows)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.fields import column_words
+from workprof.charts.shapes import Chart, Headline
+from workprof.charts.text import column_words
 from workprof.charts.theme import readable
 from workprof.records import to_json
 from workprof.report.parts import Section, Table

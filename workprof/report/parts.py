@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
+from workprof.charts.shapes import Chart, Headline
 from workprof.progress import Progress
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench

@@ -1,22 +1,186 @@
-"""The errors of every predictor as cumulative curves in one picture (the paper's Fig. 6, with its true unit)."""
+"""How far every predictor of durations is off: headlines, the table, the error curves, the boxes per profile."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.arrays import Floats
-from workprof.charts.chart import Chart
-from workprof.charts.durations.names import flag, is_baseline, label, shown
-from workprof.charts.durations.view import NEUTRAL, number
-from workprof.charts.text import plotly_text
-from workprof.charts.theme import COLOURS, laid_out
+from workprof.charts.durations.observed import NEUTRAL, number, percent
+from workprof.charts.shapes import Chart, Headline
+from workprof.charts.text import formatted, plotly_text, shortened
+from workprof.charts.theme import COLOURS, OUTLIERS, laid_out, rows_height
 from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors
-from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
+from workprof.forecasts.estimates import TARGETS
 from workprof.units import format_share
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A predictor in words."""
+
+    label: str
+    meaning: str
+    baseline: bool = False
+
+
+PREDICTORS = {
+    "combined": Predictor("combined (ours)", "the three below, weighted on validation rows"),
+    "recent": Predictor("recent history", "past jobs of the same group and task, the newest first"),
+    "forest": Predictor("forest", "a quantile forest on metadata, plan and history"),
+    "boosted": Predictor("boosted", "boosted trees on metadata, plan and history"),
+    "global_mean": Predictor("mean of all jobs", "one value for every job", baseline=True),
+    "global_median": Predictor("median of all jobs", "one value for every job", baseline=True),
+    "user_median": Predictor("median per user", "of the user's past jobs", baseline=True),
+    "backoff_medians": Predictor(
+        "back-off medians", "the first of group, user and workload with a past", baseline=True
+    ),
+    "boosted_plain": Predictor("plain boosting", "XGBoost with its defaults on metadata and plan", baseline=True),
+    "profile_mean": Predictor("profile mean (published)", "mean of the predicted profile", baseline=True),
+    "profile_median": Predictor("profile median", "median of the predicted profile", baseline=True),
+    "profile_q05": Predictor("profile 5th percentile", "promises too little by design", baseline=True),
+    "profile_iqr": Predictor("profile quartile width", "a width, published as if it were a level", baseline=True),
+    "profile_skew_adaptive": Predictor("profile by skewness", "median or 5th percentile", baseline=True),
+}
+
+
+def label(name: str) -> str:
+    """Return what a predictor is called."""
+    return PREDICTORS[name].label if name in PREDICTORS else name.replace("_", " ")
+
+
+def shown(found: EstimateEvaluation, *, baselines: bool) -> tuple[str, ...]:
+    """Return the predictors to show, the best last (it is drawn over the others); the best is never hidden."""
+    others = [name for name in found.predictors if name != found.best]
+    kept = [name for name in others if baselines or not (name in PREDICTORS and PREDICTORS[name].baseline)]
+    return (*kept, found.best)
+
+
+def flag(found: EstimateEvaluation, name: str) -> str:
+    """Return 'best' for the predictor that validation chose, 'the paper's' for the one of faithful mode, else ''."""
+    if name != found.best:
+        return ""
+    return "best" if found.settings.mode == "corrected" else "the paper's"
+
+
+def is_baseline(name: str) -> bool:
+    """Return whether a predictor only serves for comparison."""
+    return name in PREDICTORS and PREDICTORS[name].baseline
+
+
+SHARES = ("within_5pct", "within_20pct", "within_100pct", "within_500pct", "within_2x", "under_predicted")
+
+
+def predictor_table(found: EstimateEvaluation, *, baselines: bool = True) -> pd.DataFrame:
+    """Return one line per predictor, the best first; shares 0-1, errors as ratios and factors, mae in the unit."""
+    names = reversed(shown(found, baselines=baselines))
+    return pd.DataFrame([_predictors_line(found, name) for name in names])
+
+
+def predictor_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Return the table as people read it."""
+    words = table.drop(columns="predictor")
+    for name in SHARES:
+        words[name] = [format_share(float(share)) for share in words[name]]
+    words["mae"] = [formatted(target, float(value)) for value in words["mae"]]
+    for name in ("ratio_p50", "ratio_p80", "ratio_p90", "factor_p50", "factor_p90"):
+        sign = "×" if name.startswith("factor") else ""
+        words[name] = [f"{number(float(value))}{sign}" for value in words[name]]
+    return words.rename(columns=_HEADINGS)
+
+
+_HEADINGS = {
+    "label": "predictor",
+    "within_5pct": "≤ 5 %",
+    "within_20pct": "≤ 20 %",
+    "within_100pct": "≤ 100 %",
+    "within_500pct": "≤ 500 %",
+    "ratio_p50": "ratio p50",
+    "ratio_p80": "ratio p80",
+    "ratio_p90": "ratio p90",
+    "factor_p50": "factor p50",
+    "factor_p90": "factor p90",
+    "within_2x": "within 2×",
+    "mae": "mean abs. error",
+    "under_predicted": "promised too little",
+}
+
+
+def interval_sentence(found: EstimateEvaluation) -> str:
+    """Return how the interval held, or that these definitions have none."""
+    held = found.interval
+    if held is None:
+        return "The published estimators give no interval."
+    words = (
+        f"The {percent(held.nominal)} interval covers {format_share(held.coverage)} of the tested jobs and is "
+        f"{_times(held.median_width_factor)} wide (upper over lower end, median)"
+    )
+    return f"{words}; one interval for all jobs would be {_times(held.global_width_factor)} wide."
+
+
+def error_headlines(found: EstimateEvaluation) -> tuple[Headline, ...]:
+    """Return the best predictor's errors and the interval as figures."""
+    best, held = found.predictors[found.best], found.interval
+    headlines = [
+        Headline("Median error", f"{best.ratio_error.p50:.2f}", "|p − t| / t; 1 = 100 %.", "ratio, 1 = 100 %"),
+        Headline("Within a factor 2", format_share(best.within_2x), "Half to double the true value."),
+        Headline(
+            "Mean error",
+            formatted(found.settings.target, best.mae),
+            f"Absolute, over the tested jobs: {best.mae:,.4g} {TARGETS[found.settings.target]}.",
+            "absolute",
+        ),
+    ]
+    if held is not None:
+        headlines += [
+            Headline(
+                "Interval covers",
+                format_share(held.coverage),
+                "Tested jobs inside.",
+                f"promised {percent(held.nominal)}",
+            ),
+            Headline(
+                "Interval width",
+                _times(held.median_width_factor),
+                "Upper over lower end, median.",
+                f"one for all: {_times(held.global_width_factor)}",
+            ),
+        ]
+    return tuple(headlines)
+
+
+def _predictors_line(found: EstimateEvaluation, name: str) -> dict[str, object]:
+    errors = found.predictors[name]
+    flaw = FLAWS.get(name.removeprefix("profile_"), "") if found.settings.mode == "faithful" else ""
+    meaning = PREDICTORS[name].meaning if name in PREDICTORS else ""
+    return {
+        "predictor": name,
+        "label": f"{label(name)}{f' ★ {flag(found, name)}' if name == found.best else ''}",
+        "within_5pct": errors.share_within_5pct,
+        "within_20pct": errors.share_within_20pct,
+        "within_100pct": errors.share_within_100pct,
+        "within_500pct": errors.share_within_500pct,
+        "ratio_p50": errors.ratio_error.p50,
+        "ratio_p80": errors.ratio_error.p80,
+        "ratio_p90": errors.ratio_error.p90,
+        "factor_p50": errors.factor_error.p50,
+        "factor_p90": errors.factor_error.p90,
+        "within_2x": errors.within_2x,
+        "mae": errors.mae,
+        "under_predicted": errors.under_predicted_share,
+        "meaning": flaw or meaning,
+    }
+
+
+def _times(value: float) -> str:
+    return f"{number(value)}×" if math.isfinite(value) else "no data"
 
 
 @dataclass(frozen=True)
@@ -76,7 +240,7 @@ def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
     measure, names = MEASURES[view.measure], shown(found, baselines=view.baselines)
     figure = go.Figure()
     for position, name in enumerate(names):
-        figure.add_trace(_line(found, name, position, view.measure))
+        figure.add_trace(_errors_line(found, name, position, view.measure))
     published = _published(found, view)
     for line, dash in zip(published, ("dash", "longdashdot"), strict=False):
         figure.add_trace(_published_line(line, view.measure, dash))
@@ -92,7 +256,7 @@ def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
     _cursor(figure, view.percentile)
     legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "traceorder": "reversed"}
     figure.update_layout(showlegend=True, legend=legend, margin={"t": 36})
-    sentence = _takeaway(found, view)
+    sentence = _errors_takeaway(found, view)
     return Chart(
         name=f"errors-{found.settings.target}-{view.measure}",
         figure=figure,
@@ -111,7 +275,7 @@ def error_at(found: EstimateEvaluation, name: str, measure: str, share: float) -
     return float(curve[at])
 
 
-def _line(found: EstimateEvaluation, name: str, position: int, measure: str) -> go.Scatter:
+def _errors_line(found: EstimateEvaluation, name: str, position: int, measure: str) -> go.Scatter:
     kind, best = MEASURES[measure], name == found.best
     errors = found.predictors[name].curve[kind.row]
     finite = np.isfinite(errors)
@@ -178,7 +342,7 @@ def _table(found: EstimateEvaluation, names: tuple[str, ...], measure: str) -> p
     return pd.DataFrame({"share": curve_levels(), **columns})
 
 
-def _takeaway(found: EstimateEvaluation, view: ErrorView) -> str:
+def _errors_takeaway(found: EstimateEvaluation, view: ErrorView) -> str:
     """Return what the cursor reads for the best predictor, and for the best of the baselines."""
     share, suffix = view.percentile / 100, MEASURES[view.measure].suffix
     own = error_at(found, found.best, view.measure, share)
@@ -204,3 +368,100 @@ def _note(found: EstimateEvaluation, published: tuple[PublishedErrors, ...]) -> 
     for line in published:
         lines += f" Reference: {line.words}."
     return lines
+
+
+NOTABLE_SHARE = 0.1
+"""Of a profile's jobs off by more than 100 %: one in ten, the tail beyond the usual p90."""
+
+LEAST = 0.001
+"""Left end of the logarithmic axis; smaller errors stand there."""
+
+MOST = 1e4
+ROOM_FOR_WORDS = 1.9
+"""Decades kept free at the right, enough for the words on a phone."""
+
+QUANTILES = ("p5", "p25", "p50", "p75", "p95")
+
+
+def profile_error_boxes(found: EstimateEvaluation, names: Mapping[int, str]) -> Chart | None:
+    """Return one box per profile, worst median first, or None where the tested rows' profiles are not known."""
+    if not found.by_profile:
+        return None
+    table = pd.DataFrame([_row(errors, names) for errors in found.by_profile])
+    figure = _figure(table)
+    sentence = _boxes_takeaway(table, found.best)
+    return Chart(
+        name=f"errors-{found.settings.target}-per-profile",
+        figure=figure,
+        takeaway=sentence,
+        alt=f"Box plots of the ratio error of {len(table)} profiles, worst first. {sentence}",
+        data=table,
+        note="Boxes: quartiles, whiskers at the 5th and 95th percentile of |p − t| / t; orange and named: more than "
+        f"{percent(NOTABLE_SHARE)} of the profile's jobs are off by more than 100 %. Errors below 0.001 stand at "
+        "the left end. The published figure writes the same ratios as per cent.",
+    )
+
+
+def _row(errors: ProfileErrors, names: Mapping[int, str]) -> dict[str, object]:
+    default = "Outliers" if errors.profile == OUTLIERS else f"P{errors.profile}"
+    return {
+        "profile": errors.profile,
+        "name": shortened(names.get(errors.profile, default), 24),
+        "rows": errors.n_rows,
+        **dict(zip(QUANTILES, errors.quantiles.tolist(), strict=True)),
+        "beyond_100pct_share": errors.beyond_100pct_share,
+        "called_out": errors.beyond_100pct_share > NOTABLE_SHARE,
+    }
+
+
+def _figure(table: pd.DataFrame) -> go.Figure:
+    figure = go.Figure()
+    drawn = table[list(QUANTILES)].clip(LEAST, MOST)
+    top = float(np.log10(drawn.to_numpy().max()))
+    rows: Any = table.itertuples()
+    for row in rows:
+        figure.add_box(
+            y=[plotly_text(row.name)],
+            **_box(drawn.loc[row.Index]),
+            orientation="h",
+            name=plotly_text(row.name),
+            marker={"color": COLOURS[1] if row.called_out else COLOURS[0]},
+            fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
+            hovertext=f"{plotly_text(row.name)}: {row.rows:,} jobs, median {number(row.p50)}, "
+            f"{format_share(row.beyond_100pct_share)} beyond 100 %",
+        )
+        if row.called_out:
+            figure.add_annotation(
+                x=float(np.log10(drawn.loc[row.Index, "p95"])),
+                y=plotly_text(row.name),
+                text=f"{percent(row.beyond_100pct_share)} beyond",
+                showarrow=False,
+                xanchor="left",
+                xshift=8,
+                font={"size": 12},
+            )
+    laid_out(figure, x="Ratio error |p − t| / t (1 = 100 %), logarithmic", y="", height=rows_height(len(table)))
+    figure.update_xaxes(type="log", range=[np.log10(LEAST), max(top, 0.5) + ROOM_FOR_WORDS], dtick=1, zeroline=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.add_vline(x=1, line={"color": NEUTRAL, "dash": "dot", "width": 1.6})
+    figure.add_annotation(x=0, yref="paper", y=1, yanchor="bottom", text="100 %", showarrow=False)
+    return figure
+
+
+def _box(quantiles: pd.Series[float]) -> dict[str, list[float]]:
+    parts = {"lowerfence": "p5", "q1": "p25", "median": "p50", "q3": "p75", "upperfence": "p95"}
+    return {part: [float(quantiles[name])] for part, name in parts.items()}
+
+
+def _boxes_takeaway(table: pd.DataFrame, best: str) -> str:
+    called = table[table["called_out"]].sort_values("beyond_100pct_share", ascending=False, kind="stable")
+    if called.empty:
+        rarely = percent(NOTABLE_SHARE)
+        return f"In every profile {label(best)} is off by more than 100 % for at most {rarely} of the jobs."
+    parts = zip(called["name"].head(3), called["beyond_100pct_share"].head(3), strict=True)
+    worst = ", ".join(f"{name} ({percent(share)})" for name, share in parts)
+    others = f" and {len(called) - 3} more" if len(called) > 3 else ""
+    return (
+        f"In {len(called)} of {len(table)} groups {label(best)} is off by more than 100 % for over "
+        f"{percent(NOTABLE_SHARE)} of the jobs: {worst}{others}."
+    )

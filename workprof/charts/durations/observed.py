@@ -1,19 +1,304 @@
-"""The observed curves of all groups in one picture, with their bands, a percentile cursor and an SLO."""
+"""Observed durations: quantiles and curves of all jobs and of groups, in words, tables and figures."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.chart import Chart
-from workprof.charts.durations.groups import Look, look
-from workprof.charts.durations.lines import MOST_DRAWN, band_area, cursors, curve_line, scaled_axes, span
-from workprof.charts.durations.readouts import observed_sentence, quantile_table
-from workprof.charts.durations.view import NEUTRAL, ObservedView, percent
-from workprof.charts.fields import label
-from workprof.charts.text import counted
-from workprof.charts.theme import COLOURS, laid_out
-from workprof.forecasts.durations import EVERYTHING, FEWEST_ROWS, ObservedDurations
+from workprof.arrays import Floats, Ints
+from workprof.charts.shapes import Chart
+from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
+from workprof.charts.theme import COLOURS, OUTLIERS, laid_out
+from workprof.forecasts.durations import (
+    EVERYTHING,
+    FEWEST_ROWS,
+    PROFILE,
+    DurationCurve,
+    ObservedDurations,
+    share_within,
+    value_at,
+)
 from workprof.units import format_share
+
+NEUTRAL = "#7b828c"
+
+
+@dataclass(frozen=True)
+class ObservedView:
+    """What a reader asks of the curves.
+
+    Attributes:
+        log_x: logarithmic axis of values.
+        complementary: share above a value instead of at or below it.
+        percentile: cursor, in per cent of the jobs.
+        limit: SLO in the target's unit; 0 = none.
+        bands: whether the bands are drawn.
+    """
+
+    log_x: bool = True
+    complementary: bool = False
+    percentile: float = 80.0
+    limit: float = 0.0
+    bands: bool = True
+
+    @property
+    def share(self) -> float:
+        """The cursor as a share, 0-1."""
+        return self.percentile / 100
+
+
+@dataclass(frozen=True)
+class ValueAxis:
+    """Ticks and title of an axis of values in the target's unit."""
+
+    title: str
+    ticks: tuple[float, ...]
+    words: tuple[str, ...]
+
+
+_SECONDS = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000)
+_WORDS = ("1 ms", "10 ms", "0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "10 h", "1 d", "10 d", "100 d")
+_KIB = 1024.0
+_BYTES = tuple(_KIB**power * step for power in range(1, 5) for step in (1, 32))
+_BYTE_WORDS = tuple(f"{step} {name}" for name in ("KiB", "MiB", "GiB", "TiB") for step in (1, 32))
+
+
+def value_axis(target: str, *, log: bool) -> ValueAxis:
+    """Return the axis of a target; without ticks of its own where plain numbers read well."""
+    scale = ", logarithmic" if log else ""
+    if target == "duration_s":
+        return ValueAxis(f"Duration (time{scale})", *((_SECONDS, _WORDS) if log else ((), ())))
+    if target.endswith("_bytes"):
+        return ValueAxis(f"{title(target, 'binary units')}{scale}", *((_BYTES, _BYTE_WORDS) if log else ((), ())))
+    return ValueAxis(f"{title(target)}{scale}", (), ())
+
+
+def within_words(target: str, value: float) -> str:
+    """Return 'finish within 4 min 10 s', or the like for another target."""
+    verb = "finish within" if target == "duration_s" else "stay at or below"
+    return f"{verb} {formatted(target, value)}"
+
+
+def limit_words(target: str, limit: float) -> str:
+    """Return 'SLO 10 min 00 s', or 'limit 2 GiB' for another target."""
+    return f"{'SLO' if target == 'duration_s' else 'limit'} {formatted(target, limit)}"
+
+
+def number(value: float) -> str:
+    """Return an error as people read it: '0.331', '16.6', '1,742'."""
+    if not math.isfinite(value):
+        return "infinite"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """Return a round share: '90 %'."""
+    return f"{100 * share:.0f} %"
+
+
+LONGEST_NAME = 24
+_DASHES = ("solid", "longdashdot", "dashdot", "longdash")
+"""One per turn through the colours."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, dash and width of a group's line."""
+
+    colour: str
+    dash: str
+    width: float
+
+
+def group_names(found: ObservedDurations, profiles: Mapping[int, str] | None = None) -> tuple[str, ...]:
+    """Return one name per group: the profile's own, 'other (15 groups)', or the value; few jobs are told."""
+    return tuple(_name(found, position, profiles or {}) for position in range(len(found.groups)))
+
+
+def look(found: ObservedDurations, position: int) -> Look:
+    """Return how a group is drawn: dashed with few jobs, grey for the sums and the outliers."""
+    group = found.groups[position]
+    if group.n_merged:
+        return Look(NEUTRAL, "dash" if group.few else "dashdot", 1.8)
+    number = int(group.name) if found.settings.by == PROFILE else position
+    if number == OUTLIERS and found.settings.by == PROFILE:
+        return Look(NEUTRAL, "dash" if group.few else "dot", 2.0)
+    turn = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    return Look(COLOURS[number % len(COLOURS)], "dash" if group.few else turn, 1.5 if group.few else 2.2)
+
+
+def _name(found: ObservedDurations, position: int, profiles: Mapping[int, str]) -> str:
+    group = found.groups[position]
+    if group.n_merged:
+        return f"other ({group.n_merged} more)"
+    if found.settings.by != PROFILE:
+        return shortened(group.name, LONGEST_NAME)
+    number = int(group.name)
+    return shortened(profiles.get(number, "Outliers" if number == OUTLIERS else f"P{number}"), LONGEST_NAME)
+
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+ALL_JOBS = "all jobs"
+
+
+def quantile_table(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> pd.DataFrame:
+    """Return one line per group and one for all jobs: rows, quantiles in the target's unit, what the cursors read."""
+    curves = [*zip(names, found.groups, strict=True), (ALL_JOBS, found.everything)]
+    return pd.DataFrame([_line(name, curve, view) for name, curve in curves])
+
+
+def quantile_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Return the table as people read it: values with their units, shares in per cent."""
+    words = table.drop(columns=["effective_jobs", "few"])
+    for name in words.columns:
+        if name.startswith("p") or name in ("max", "at_cursor"):
+            words[name] = [formatted(target, float(value)) for value in words[name]]
+        elif name in ("band", "within_limit"):
+            words[name] = [format_share(float(value)) for value in words[name]]
+    words["band"] = "± " + words["band"]
+    renamed = {"at_cursor": "at the cursor", "within_limit": "within the limit"}
+    return words.rename(columns=renamed)
+
+
+def observed_sentence(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> str:
+    """Return what the cursor and the SLO read over all jobs, and the groups at both ends."""
+    target, everything = found.settings.target, found.everything
+    words = f"{view.percentile:g} % of jobs {within_words(target, value_at(everything, view.share))}"
+    told = [(value_at(curve, view.share), name) for name, curve in zip(names, found.groups, strict=True)]
+    told = [item for item, curve in zip(told, found.groups, strict=True) if not curve.few and not curve.n_merged]
+    if len(told) > 1:
+        (low, first), (high, last) = min(told), max(told)
+        words += f", from {formatted(target, low)} in {first} to {formatted(target, high)} in {last}"
+    if view.limit > 0:
+        words += f"; {format_share(share_within(everything, view.limit))} keep the {limit_words(target, view.limit)}"
+    return f"{words}."
+
+
+def _line(name: str, curve: DurationCurve, view: ObservedView) -> dict[str, object]:
+    line: dict[str, object] = {
+        "group": name,
+        "rows": curve.n_rows,
+        "effective_jobs": curve.n_effective,
+        "few": curve.few,
+        "at_cursor": value_at(curve, view.share),
+    }
+    if view.limit > 0:
+        line["within_limit"] = share_within(curve, view.limit)
+    line |= {f"p{level * 100:g}": value_at(curve, level) for level in QUANTILES}
+    return line | {"max": float(curve.points[-1]), "band": min(curve.band, 1.0)}
+
+
+MOST_DRAWN = 10_000
+"""Points of all lines of a figure together."""
+
+BAND_POINTS = 120
+TAIL_DRAWN = 40
+_BAND_OPACITY = 0.14
+
+
+def curve_line(curve: DurationCurve, view: ObservedView, look: Look, target: str, name: str, points: int) -> go.Scatter:
+    """Return the step line of a curve, from share 0 at its smallest value to 1 at its largest."""
+    kept = _kept(len(curve.points), points)
+    x = np.concatenate([curve.points[:1], curve.points[kept]])
+    share = np.concatenate([[0.0], curve.shares[kept]])
+    return go.Scatter(
+        x=_drawable(x, view),
+        y=_turned(share, view),
+        mode="lines",
+        name=plotly_text(name),
+        line={"color": look.colour, "width": look.width, "dash": look.dash, "shape": "hv"},
+        legendgroup=plotly_text(name),
+        customdata=[formatted(target, value) for value in x],
+        hovertemplate="%{fullData.name}: %{y:.1%} at %{customdata}<extra></extra>",
+    )
+
+
+def band_area(curve: DurationCurve, view: ObservedView, look: Look, name: str) -> go.Scatter:
+    """Return the band of a curve as one closed area."""
+    kept = _kept(len(curve.points), BAND_POINTS)
+    x, share = _stepped(_drawable(curve.points[kept], view), curve.shares[kept])
+    low, high = np.clip(share - curve.band, 0, 1), np.clip(share + curve.band, 0, 1)
+    return go.Scatter(
+        x=np.concatenate([x, x[::-1]]),
+        y=_turned(np.concatenate([high, low[::-1]]), view),
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=_translucent(look.colour),
+        legendgroup=plotly_text(name),
+        showlegend=False,
+        hoverinfo="skip",
+    )
+
+
+def cursors(figure: go.Figure, view: ObservedView, target: str, colour: str) -> None:
+    """Draw the percentile cursor and the SLO."""
+    level = 1 - view.share if view.complementary else view.share
+    figure.add_hline(y=level, line={"color": colour, "dash": "dot", "width": 1.2})
+    left = {"xref": "paper", "x": 0.005, "xanchor": "left", "yanchor": "bottom", "font": {"size": 12}}
+    figure.add_annotation(y=level, text=f"{view.percentile:g} %", showarrow=False, **left)
+    if view.limit > 0:
+        figure.add_vline(x=view.limit, line={"color": colour, "dash": "dot", "width": 1.6})
+        at = float(np.log10(view.limit)) if view.log_x else view.limit
+        figure.add_annotation(
+            x=at, yref="paper", y=1, yanchor="bottom", text=limit_words(target, view.limit), showarrow=False
+        )
+
+
+def scaled_axes(figure: go.Figure, view: ObservedView, target: str, low: float, high: float) -> None:
+    """Set the axis of values from low to high and the axis of shares."""
+    axis = value_axis(target, log=view.log_x)
+    figure.update_xaxes(title={"text": axis.title})
+    if view.log_x:
+        figure.update_xaxes(type="log", range=[float(np.log10(low)) - 0.05, float(np.log10(high)) + 0.05])
+    if axis.ticks:
+        figure.update_xaxes(tickvals=list(axis.ticks), ticktext=list(axis.words))
+    elif target == "duration_s" or target.endswith("_bytes"):
+        ticks = np.linspace(0, high, 5)
+        figure.update_xaxes(tickvals=ticks, ticktext=[formatted(target, value) for value in ticks])
+    words = "Share of jobs above" if view.complementary else "Share of jobs at or below"
+    figure.update_yaxes(title={"text": words}, range=[-0.02, 1.02], tickformat=".0%")
+
+
+def span(curves: list[DurationCurve], limit: float) -> tuple[float, float]:
+    """Return the smallest positive and the largest value of some curves, the SLO among them."""
+    positive = np.concatenate([curve.points[curve.points > 0] for curve in curves])
+    known = np.append(positive, limit) if limit > 0 else positive
+    return (float(known.min()), float(known.max())) if len(known) else (0.1, 1.0)
+
+
+def _drawable(values: Floats, view: ObservedView) -> Floats:
+    """Return the values; on a logarithmic axis a zero stands far left of everything."""
+    return np.maximum(values, 1e-12) if view.log_x else values
+
+
+def _turned(shares: Floats, view: ObservedView) -> Floats:
+    return 1 - shares if view.complementary else shares
+
+
+def _stepped(x: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Return the corners of the steps, so that one closed area can follow them."""
+    return np.repeat(x, 2)[1:], np.repeat(share, 2)[:-1]
+
+
+def _kept(count: int, points: int) -> Ints:
+    """Return the positions that are drawn: all, or both tails and an even choice between them."""
+    if count <= points:
+        return np.arange(count, dtype=np.int64)
+    tail = min(TAIL_DRAWN, points // 4)
+    inner = np.linspace(tail, count - 1 - tail, points - 2 * tail).round().astype(np.int64)
+    return np.unique(np.concatenate([np.arange(tail), inner, np.arange(count - tail, count)])).astype(np.int64)
+
+
+def _translucent(colour: str) -> str:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{_BAND_OPACITY})"
+
 
 MOST_BANDS = 4
 """More of them in one picture hide each other; then only that of all jobs is drawn."""
@@ -89,3 +374,36 @@ def grid_words(found: ObservedDurations) -> str:
     """Return how exact the curves are."""
     step = max([found.everything.grid_step, *(curve.grid_step for curve in found.groups)])
     return f"Curves of many values are thinned to 2,000 points: shares exact to {format_share(step)}." if step else ""
+
+
+HEIGHT_PX = 230
+
+
+def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int, view: ObservedView) -> Chart:
+    """Return the curve of the group at a position; every small chart has the same axes."""
+    curve, name, target = found.groups[position], names[position], found.settings.target
+    own = look(found, position)
+    figure = go.Figure()
+    if view.bands:
+        figure.add_trace(band_area(curve, view, own, name))
+    points = MOST_DRAWN // (2 * len(found.groups))
+    behind = Look(NEUTRAL, "dot", 1.4)
+    figure.add_trace(curve_line(found.everything, view, behind, target, "all jobs", points))
+    figure.add_trace(curve_line(curve, view, own, target, name, points))
+    laid_out(figure, x="", y="", height=HEIGHT_PX)
+    scaled_axes(figure, view, target, *span([found.everything, *found.groups], view.limit))
+    cursors(figure, view, target, NEUTRAL)
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        axis.title = {"text": None, "standoff": 0}  # the big picture names the axes; here there is no room
+    figure.update_layout(margin={"t": 28, "b": 0})
+    words = f"{curve.n_rows:,} rows{' (few: mostly chance)' if curve.few else ''}: "
+    words += f"{view.percentile:g} % {within_words(target, value_at(curve, view.share))}"
+    if view.limit > 0:
+        words += f"; {format_share(share_within(curve, view.limit))} within the {limit_words(target, view.limit)}"
+    return Chart(
+        name=f"observed-{target}-{position}",
+        figure=figure,
+        takeaway=f"{words}.",
+        alt=f"Cumulative distribution of {label(target)} of {name}, with all jobs dotted. {words}.",
+        data=quantile_table(found, names, view).iloc[[position]],
+    )

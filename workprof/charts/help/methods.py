@@ -1,8 +1,20 @@
-"""What each part of workprof computes, by whose method, and where ours differs."""
+"""What Help says beside the glossary: methods, published and corrected definitions, formats, limits, diagnostics."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+import pandas as pd
+
+from workprof.memory.assessment import FEWEST_RUNS
+from workprof.memory.bin_search import MOST_BINS
+from workprof.memory.plan import LEAST_RUNS
+from workprof.memory.scenarios import MOST_COMPARED
+from workprof.profiles.settings import EXACT_SILHOUETTE_ROWS, OPTICS_ROWS
+from workprof.profiles.sweep import OPTICS_SWEEP_ROWS
+from workprof.units import format_bytes
 
 
 @dataclass(frozen=True)
@@ -123,3 +135,292 @@ METHODS = (
         ),
     ),
 )
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition that has two modes, or that ours does otherwise.
+
+    Attributes:
+        topic: what is defined.
+        published: how it was published (faithful).
+        ours: how it is here (corrected).
+        numbers: what the difference makes.
+        source: of the numbers.
+    """
+
+    topic: str
+    published: str
+    ours: str
+    numbers: str
+    source: str
+
+
+_POLARIS = "PolarisProfiler's notebooks"
+_THESIS = "the load-aware provisioning thesis"
+
+DEFINITIONS = (
+    Definition(
+        "Error of an estimate",
+        "A ratio, read as per cent: 'below 5 % for 80 % of the jobs'.",
+        "Ratio, per cent, factor and signed error each under its own name.",
+        "Below 5 means below 500 %, for 80.4 % of 999 jobs; 1.2 % of them are within 5 %.",
+        f"{_POLARIS}, recomputed from the 999 printed values",
+    ),
+    Definition(
+        "Join of the raw tables",
+        "On inst_id, which names a job: tasks x instances x sensors of the job.",
+        "On worker_name: every instance with its own sensors.",
+        "129,761 tasks become 36,690,185 rows.",
+        f"{_POLARIS}, printed row counts",
+    ),
+    Definition(
+        "Features of the clustering",
+        "17, with requests, start and end times and the duration.",
+        "The 10 sensors: what a job did.",
+        "All 26 published profiles are one workload and one task name but for 13 rows of 75,398: metadata found again.",
+        f"{_POLARIS}, recomputed",
+    ),
+    Definition(
+        "Missing values",
+        "Become 0: not requested looks like none.",
+        "Stay missing, or are filled from training rows.",
+        "GPU requests are missing on 223,965 of 1,261,050 tasks (17.8 %).",
+        "the PAI trace, counted by its authors",
+    ),
+    Definition(
+        "Test of the classifier",
+        "Rows drawn at random; rows of one job stand on both sides.",
+        "Four splits side by side: random, by job, by group, by time.",
+        "95.19 % accuracy, while one job has up to 1,075 of the sampled rows.",
+        f"{_POLARIS}, printed",
+    ),
+    Definition(
+        "Target number of profiles",
+        "26, which is the number that the winner has.",
+        "A setting; moving it scores the finished runs again.",
+        "With 26 the best ACQUIRES is 0.718; with 20 another run wins, with 0.723.",
+        f"{_POLARIS}, both grids recomputed",
+    ),
+    Definition(
+        "Violation of an estimate",
+        "An overall error above 50, which no under-estimate can reach.",
+        "One-sided by resource: more used than promised.",
+        "Zero predicted for everything peaks at 49.93 on 686 rows.",
+        "PolarisProfiler's package, computed on the development sample",
+    ),
+    Definition(
+        "Edges of bins",
+        "Multiples of a stride; the top edge stays at the largest request.",
+        "Every edge that can be best is tried (exact); the top edge is what the largest run needs.",
+        "Two bins of one task save 68.7 % with the top pinned and 82.0 % with it free, as much as three pinned ones.",
+        "task BISMARK_DEDUPLICATE of Sizey's methylseq trace, computed",
+    ),
+    Definition(
+        "Saving of a model",
+        "Optimal improvement x accuracy - share of under-estimates.",
+        "Replayed run by run, failures charged; the estimate stands beside it.",
+        "On a held-out task the estimate preferred 2 bins and the replay 3.",
+        f"{_THESIS}, its formula on Sizey's traces",
+    ),
+    Definition(
+        "Total of the roll-up",
+        "A saving of 69.7 % that was computed against 200 GB is applied to a request of 100 GB.",
+        "Saving and request belong together.",
+        "325 GB and 78.6 % saved as published; 355.65 GB and 76.6 % against 200 GB.",
+        f"{_THESIS}, Tables 6, 12 and 13",
+    ),
+    Definition(
+        "Score of a node",
+        "10-norm over resources, which squashes ratios.",
+        "Ratios are kept.",
+        "Median error of runtimes carried over: Perona 0.1411, Lotaru 0.1237, the plain ratio of sysbench cpu 0.0863.",
+        "Perona, Table III, recomputed from Lotaru's reports; the last is ours",
+    ),
+    Definition(
+        "Normalised counters",
+        "|x - mean| / sd: a step with equal halves is 1 on both sides.",
+        "Signs are kept, mean and sd come from the training runs.",
+        "Of 23 programs a 1-nearest neighbour names 39 % as published and 72 % so; optimistic, only the order counts.",
+        "CWD, measured on hardware counters of one machine",
+    ),
+    Definition(
+        "Unknown workloads",
+        "Mean ± 1 sd of the distances: too near is unknown, too.",
+        "Mean + c sd, one-sided.",
+        "For normal distances, ± 1 sd turns away 16 % of the true runs on the far side alone.",
+        "CWD, section V; arithmetic",
+    ),
+)
+
+
+def definition_table() -> pd.DataFrame:
+    """Return one line per definition."""
+    lines = [(one.topic, one.published, one.ours, one.numbers, one.source) for one in DEFINITIONS]
+    return pd.DataFrame(lines, columns=["what", "as published", "corrected", "the difference", "source"])
+
+
+MEASURED = {
+    "benchmarks": "Benchmark runs: JSON lines, one run each, as `workprof nodes suite` writes them",
+    "telemetry": "Counters by the second: CSV with workload, run, t, as `workprof record` writes them",
+    "perfspect": "PerfSpect metrics and telemetry",
+    "perf-stat": "perf stat -I MILLISECONDS -x,",
+    "sadf": "sadf -d of sysstat",
+    "prometheus": "Prometheus range query, JSON",
+    "psrecord": "psrecord log",
+    "wide": "Any CSV with one column per counter, and a mapping of time, run and workload",
+}
+"""Formats of measurements are read by code, not declared; these words name them."""
+
+
+class Rule(Protocol):
+    """A declared rule; `workprof.formats.declare.Rule` is one."""
+
+    @property
+    def field(self) -> str:
+        """Of the job table."""
+
+    @property
+    def source(self) -> str:
+        """Column of the file."""
+
+    @property
+    def unit(self) -> str:
+        """Of the file."""
+
+
+class Format(Protocol):
+    """A declared format; `workprof.formats.declare.Format` is one."""
+
+    @property
+    def name(self) -> str:
+        """As the command spells it."""
+
+    @property
+    def title(self) -> str:
+        """For people."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Columns."""
+
+    @property
+    def finished(self) -> tuple[str, ...]:
+        """Statuses."""
+
+
+class Field(Protocol):
+    """A field of a job table; `workprof.formats.fields.Field` is one."""
+
+    @property
+    def name(self) -> str:
+        """Of the field."""
+
+    @property
+    def unit(self) -> str:
+        """That it is kept in."""
+
+
+def format_table(formats: Iterable[Format], more: Mapping[str, str]) -> pd.DataFrame:
+    """Return one line per format.
+
+    Args:
+        formats: declared ones.
+        more: name -> what it is, for those that are read by code.
+    """
+    lines = [(one.name, one.title, ", ".join(one.required), ", ".join(one.finished)) for one in formats]
+    lines += [(name, words, "", "") for name, words in more.items()]
+    return pd.DataFrame(lines, columns=["format", "what it is", "columns it must have", "finished means"])
+
+
+def rule_table(rules: Sequence[Rule]) -> pd.DataFrame:
+    """Return which field each column of a format becomes, and the unit that it is read in."""
+    lines = [(rule.source, rule.field, rule.unit or "as it is") for rule in rules]
+    return pd.DataFrame(lines, columns=["column", "becomes", "read in"])
+
+
+def field_table(fields: Iterable[Field], descriptions: Mapping[str, str]) -> pd.DataFrame:
+    """Return the fields of a job table with unit and meaning."""
+    lines = [(field.name, field.unit or "none", descriptions.get(field.name, "")) for field in fields]
+    return pd.DataFrame(lines, columns=["field", "unit", "meaning"])
+
+
+LIMITS = (
+    "One process holds a home folder at a time: the dashboard or one command. Several servers over one home are not "
+    "supported.",
+    "The dashboard listens on 127.0.0.1 only. Nothing leaves the machine, and nothing that is uploaded is executed or "
+    "unpickled.",
+    "Databases are written by DuckDB 2 and cannot be read by DuckDB 1.",
+    f"Silhouettes are exact up to {EXACT_SILHOUETTE_ROWS:,} rows and in faithful mode, else sampled with a "
+    "standard error; exact ones can be asked for.",
+    f"OPTICS sees at most {OPTICS_ROWS:,} rows, {OPTICS_SWEEP_ROWS:,} in a sweep; the sample is said.",
+    f"A task with fewer than {FEWEST_RUNS} runs is marked as thin; below {LEAST_RUNS} it keeps its request.",
+    f"One to {MOST_BINS} bins per task; up to {MOST_COMPARED} scenarios side by side.",
+    "Tables show their first 1,000 rows; the CSV beside them has all.",
+    "Profiles say which jobs behave alike, not why. A saving is what past runs would have saved; it promises nothing "
+    "about other inputs.",
+    "Money appears only with a price of yours: no price list comes with workprof.",
+)
+
+KEYS = (
+    ("Tab, Shift + Tab", "next and previous control"),
+    ("Enter, Space", "press a button, open a fold, tick a box"),
+    ("Arrows", "move a slider, choose in an open list, go through the tabs or the cells of a table"),
+    ("Letters", "search in an open list"),
+    ("Esc", "close a list, a dialog or a full-screen table"),
+    ("Ctrl + F or Cmd + F", "search in the table that has the focus"),
+    ("Ctrl + P or Cmd + P", "print the page, or save it as PDF"),
+)
+
+
+class Diagnostics(Protocol):
+    """What is told; `workprof.workbench.diagnostics.Diagnostics` is one."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Of workprof, Python and libraries."""
+
+    @property
+    def platform(self) -> str:
+        """Kernel and processor kind."""
+
+    @property
+    def processors(self) -> int:
+        """That this process may use."""
+
+    @property
+    def home_bytes(self) -> int:
+        """On disk."""
+
+    @property
+    def memory_limit_bytes(self) -> int:
+        """Of database and cache."""
+
+    @property
+    def datasets(self) -> Mapping[str, int]:
+        """Kind -> how many."""
+
+    @property
+    def kept_runs(self) -> int:
+        """How many."""
+
+    @property
+    def readonly(self) -> bool:
+        """Whether changes are refused."""
+
+
+def diagnostics_text(found: Diagnostics) -> str:
+    """Return the diagnostics as lines to be copied."""
+    datasets = ", ".join(f"{count} {kind}" for kind, count in found.datasets.items()) or "none"
+    told = {
+        **found.versions,
+        "platform": found.platform,
+        "processors": str(found.processors),
+        "home folder": format_bytes(found.home_bytes),
+        "memory limit": format_bytes(found.memory_limit_bytes),
+        "datasets": datasets,
+        "kept runs": str(found.kept_runs),
+        "read-only": "yes" if found.readonly else "no",
+    }
+    widest = max(len(name) for name in told)
+    return "\n".join(f"{name.ljust(widest)}  {value}" for name, value in told.items())

@@ -1,12 +1,24 @@
-"""Bins as figures and as a table."""
+"""Bins: the curve of usage with its limits, the table, the saving by number of bins, bins of a profile."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Headline
-from workprof.charts.memory.words import gb_h
-from workprof.memory.bins import Bins
+from workprof.arrays import Floats
+from workprof.charts.memory.plans import bins_scenario
+from workprof.charts.memory.tasks import gb, gb_h, saved, shown
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, vertical
+from workprof.charts.text import counted, shortened
+from workprof.charts.theme import COLOURS
+from workprof.memory.assessment import FEWEST_RUNS
+from workprof.memory.bin_search import COUNT
+from workprof.memory.bins import Bins, ImprovementCurve, NoBins, ProfileBins
+from workprof.memory.scenarios import Scenario
+from workprof.store.reports import Dataset
 from workprof.units import GB, format_share
 
 
@@ -60,3 +72,349 @@ def bin_table(found: Bins) -> pd.DataFrame:
             "used_percent": 100 * effect.bin_used_share,
         }
     )
+
+
+MOST_DRAWN = 600
+TAIL_DRAWN = 60
+CLOSEST = 0.06
+"""Edges nearer to each other than this share of the axis have one label."""
+
+_WASTE = "rgba(201,96,31,0.18)"
+
+
+def usage_ecdf(found: Bins, about: str = "") -> Chart:
+    """Return the ECDF of a task's uses by the weight of the search, its edges, the request, and the unused memory.
+
+    Args:
+        found: its bins.
+        about: whose bins they are, where these are no task's.
+    """
+    by_count = found.settings.weight == COUNT
+    usage = found.usage
+    share = usage.share if by_count else usage.hours_share
+    used, drawn = _thinned(usage.used_bytes / GB, share)
+    edges = np.array(found.edges_bytes) / GB
+    top = max(float(edges[-1]), found.static_bytes / GB, float(usage.used_bytes[-1]) / GB)
+    figure = figure_of(
+        [
+            _unused(used, drawn, edges),
+            _usage_curve(used, drawn, "runs" if by_count else "hours"),
+            _edge_marks(edges, used, drawn),
+        ],
+        x={"title": "Memory used (GB)", "range": [0, top * 1.04]},
+        y={
+            "title": f"Share of the {'runs' if by_count else 'hours'} at or below",
+            "range": [-0.02, 1.02],
+            "tickformat": ".0%",
+        },
+        height=400,
+        margin={"l": 8, "r": 8, "t": 44, "b": 8},
+        shapes=[
+            *(vertical(float(edge), colour=COLOURS[0]) for edge in edges),
+            vertical(found.static_bytes / GB, dash="dot", colour=NEUTRAL),
+        ],
+        annotations=[*_edge_words(edges, top), _request_words(found, top)],
+    )
+    takeaway = bins_sentence(found, about)
+    return Chart(
+        name="memory-bins",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Cumulative distribution of memory used with {counted(len(edges), 'bin edge')}. {takeaway}",
+        data=pd.DataFrame(
+            {"used_gb": usage.used_bytes / GB, "share_of_runs": usage.share, "share_of_hours": usage.hours_share}
+        ),
+        note=_note(found, of_task=not about),
+    )
+
+
+def bins_sentence(found: Bins, about: str = "") -> str:
+    """Return saving and risk of the edges in one sentence."""
+    effect = found.effect
+    share = effect.saved_share if found.settings.weight == COUNT else effect.time_based_saved_share
+    of = "memory" if found.settings.weight == COUNT else "GB·h"
+    edges = ", ".join(gb(edge / GB) for edge in found.edges_bytes)
+    risk = "no run of this history is above the top edge"
+    if effect.n_above:
+        risk = f"{counted(effect.n_above, 'run')} ({format_share(effect.above_share)}) are above the top edge"
+    about = about or shown(found.settings.task)
+    task = f" for {about}" if about else ""
+    bins = counted(len(found.edges_bytes), "bin")
+    verb = "holds" if len(found.edges_bytes) == 1 else "hold"
+    return f"{bins}{task} ({edges}) {verb} {saved(share)} {of} than requested, at best; {risk}."
+
+
+def _thinned(used: Floats, share: Floats) -> tuple[Floats, Floats]:
+    if len(used) <= MOST_DRAWN:
+        return used, share
+    body = np.linspace(0, len(used) - TAIL_DRAWN - 1, MOST_DRAWN - TAIL_DRAWN).round().astype(np.int64)
+    kept = np.concatenate([np.unique(body), np.arange(len(used) - TAIL_DRAWN, len(used))])
+    return used[kept], share[kept]
+
+
+def _usage_curve(used: Floats, share: Floats, of: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": np.concatenate([used[:1], used]),
+        "y": np.concatenate([[0.0], share]),
+        "line": {"shape": "hv", "color": COLOURS[2], "width": 2.2},
+        "hovertemplate": f"%{{y:.1%}} of the {of} use at most %{{x:.4g}} GB<extra></extra>",
+    }
+
+
+def _unused(used: Floats, share: Floats, edges: Floats) -> dict[str, Any]:
+    """Return the area between what runs use and the edge that they would get; above the top edge there is none."""
+    places = np.searchsorted(edges, used)
+    given = np.where(places < len(edges), edges[np.minimum(places, len(edges) - 1)], used)
+    below = np.concatenate([[0.0], share[:-1]])
+    left, right = np.repeat(used, 2), np.repeat(given, 2)
+    height = np.stack([below, share], axis=1).ravel()
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": np.concatenate([left, right[::-1]]),
+        "y": np.concatenate([height, height[::-1]]),
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillcolor": _WASTE,
+        "hoverinfo": "skip",
+    }
+
+
+def _edge_marks(edges: Floats, used: Floats, share: Floats) -> dict[str, Any]:
+    places = np.searchsorted(used, edges, side="right")
+    reached = np.where(places > 0, share[np.maximum(places - 1, 0)], 0.0)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": edges,
+        "y": reached,
+        "marker": {"symbol": "diamond", "size": 11, "color": COLOURS[0]},
+        "hovertemplate": "edge %{x:.4g} GB: %{y:.1%} at or below<extra></extra>",
+    }
+
+
+def _edge_words(edges: Floats, top: float) -> list[dict[str, Any]]:
+    """Return a label over every edge, one for edges that are close together."""
+    groups: list[list[float]] = []
+    for edge in edges.tolist():
+        if groups and edge - groups[-1][-1] < CLOSEST * top:
+            groups[-1].append(edge)
+        else:
+            groups.append([edge])
+    return [
+        {
+            "x": group[-1],
+            "y": 1.0 + 0.055 * (place % 2),
+            "yref": "paper",
+            "yanchor": "bottom",
+            "xanchor": "right" if group[-1] > 0.85 * top else "center",
+            "text": gb(group[-1]) if len(group) == 1 else f"{len(group)} edges to {gb(group[-1])}",
+            "showarrow": False,
+            "font": {"size": 12},
+        }
+        for place, group in enumerate(groups)
+    ]
+
+
+def _request_words(found: Bins, top: float) -> dict[str, Any]:
+    at = found.static_bytes / GB
+    return {
+        "x": at,
+        "y": 0.02,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xanchor": "right" if at > top / 2 else "left",
+        "text": f"largest request<br>{gb(at)}",
+        "showarrow": False,
+        "align": "right" if at > top / 2 else "left",
+        "font": {"size": 12},
+    }
+
+
+def _note(found: Bins, *, of_task: bool) -> str:
+    words = f"{counted(found.effect.n_runs, 'run')}; shaded: memory that stays unused in the bins. "
+    words += "At best = if every run comes into its right bin"
+    words += "; the Models tab says how often that fails." if of_task else "."
+    if found.stride_bytes:
+        words += f" Stride {gb(found.stride_bytes / GB)}; all choices would be {found.n_trials:,.0f} trials."
+    out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
+    return words + (f" Left out: {', '.join(out)}." if out else "")
+
+
+NOTE = (
+    "Exact use known: every run gets just what it used, which no one can know. No bins: every run gets what it used "
+    "with headroom and step; many bins end near it. Against the requests of the runs, "
+)
+
+
+def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
+    """Return the saving against the number of bins, the chosen number marked, with bound and no-bin line."""
+    by_count = found.settings.weight == COUNT
+    share = found.saved_share if by_count else found.time_based_saved_share
+    oracle, continuous = (_bound(bound, by_count=by_count) for bound in (found.oracle, found.continuous))
+    chosen = found.k.index(k)
+    figure = figure_of(
+        [
+            _line("exact use known", oracle, len(found.k), (NEUTRAL, "solid")),
+            _line("no bins, with headroom", continuous, len(found.k), (COLOURS[2], "dot")),
+            _improvement_curve(found, share),
+            _mark(k, float(share[chosen])),
+        ],
+        x={"title": "Number of bins", "dtick": 1, "range": [0.6, len(found.k) + 0.4]},
+        y={"title": "Saved at best", "tickformat": ".0%", "range": _range(share, oracle)},
+        height=380,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+    )
+    takeaway = _sentence(found, share, chosen, oracle)
+    return Chart(
+        name="memory-improvement",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Line of the saving against one to {len(found.k)} bins, with the bound and the no-bin line. {takeaway}",
+        data=_table(found),
+        note=NOTE + ("every run counting as one." if by_count else "by hours."),
+    )
+
+
+def _bound(bound: NoBins, *, by_count: bool) -> float:
+    return bound.saved_share if by_count else bound.time_based_saved_share
+
+
+def _line(name: str, level: float, bins: int, look: tuple[str, str]) -> dict[str, Any]:
+    colour, dash = look
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [0.6, bins + 0.4],
+        "y": [level, level],
+        "name": f"{name}: {format_share(level)}",
+        "line": {"color": colour, "dash": dash, "width": 1.6},
+        "hoverinfo": "skip",
+    }
+
+
+def _improvement_curve(found: ImprovementCurve, share: Floats) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": list(found.k),
+        "y": share,
+        "name": "best edges",
+        "line": {"color": COLOURS[0], "width": 2.2},
+        "marker": {"size": 8},
+        "hovertemplate": "%{x} bins: %{y:.1%} saved at best<extra></extra>",
+    }
+
+
+def _mark(k: int, share: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [k],
+        "y": [share],
+        "name": "chosen",
+        "marker": {"symbol": "diamond-open", "size": 16, "color": COLOURS[1], "line": {"width": 2.4}},
+        "hovertemplate": "chosen: %{x} bins, %{y:.1%}<extra></extra>",
+    }
+
+
+def _range(share: Floats, oracle: float) -> list[float]:
+    """Return an axis that holds curve and bound; one bin that costs far more than now may leave it below."""
+    low = min(0.0, float(share[1:].min()))
+    return [max(low, -1.0) - 0.05, max(oracle, float(share.max())) + 0.08]
+
+
+def _sentence(found: ImprovementCurve, share: Floats, chosen: int, oracle: float) -> str:
+    here = f"{counted(found.k[chosen], 'bin')}: {saved(float(share[chosen]))} than requested, at best"
+    if chosen + 1 < len(share):
+        gain = 100 * float(share[chosen + 1] - share[chosen])
+        here += f"; one more bin would add {gain:.1f} percentage points"
+    return f"{here}; no number of bins can save more than {format_share(oracle)}."
+
+
+def _table(found: ImprovementCurve) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "bins": found.k,
+            "edges_gb": [", ".join(f"{edge / GB:.4g}" for edge in edges) for edges in found.edges_bytes],
+            "saved_by_time": found.time_based_saved_share,
+            "saved_by_count": found.saved_share,
+            "thesis_by_time": found.time_based_optimal_improvement,
+            "thesis_by_count": found.optimal_improvement,
+        }
+    )
+
+
+MOST_TASKS = 3
+LONGEST_TASK = 40
+BEFOREHAND = (
+    "Jobs of one profile are alike in what they did, which nobody knows beforehand: a plan by profile needs the "
+    "profile predicted before the run, from what is known when the job is submitted."
+)
+
+
+def profile_headlines(found: ProfileBins) -> tuple[Headline, ...]:
+    """Return what the profile's runs waste now, then saving beside risk as for a task."""
+    wasted = Headline(
+        "Wasted now",
+        gb_h(found.wasted_gb_h),
+        f"GB·h that these runs ask for and do not use, of {gb_h(found.requested_gb_h)} asked for; runs that use more "
+        "than they ask for waste nothing.",
+        f"{_share(found.wasted_gb_h, found.requested_gb_h)} of requests",
+    )
+    return (wasted, *bin_headlines(found.bins))
+
+
+def profile_sentence(found: ProfileBins, name: str) -> str:
+    """Return whose runs these are, of how many tasks, and what they waste."""
+    return (
+        f"{name}: {counted(found.bins.effect.n_runs, 'run')} of {_tasks(found)} ask for "
+        f"{gb_h(found.requested_gb_h)} and waste {gb_h(found.wasted_gb_h)} of it."
+    )
+
+
+def _tasks(found: ProfileBins) -> str:
+    """Return '2 tasks (ps 60.0 %, worker 40.0 %)', the most frequent first."""
+    names = [shortened(shown(one.task), LONGEST_TASK) for one in found.tasks]
+    if len(names) == 1:
+        return f"one task ({names[0]})"
+    shares = [format_share(one.n_runs / found.bins.effect.n_runs) for one in found.tasks]
+    told = ", ".join(" ".join(pair) for pair in list(zip(names, shares, strict=True))[:MOST_TASKS])
+    more = f" and {len(names) - MOST_TASKS:,} more" if len(names) > MOST_TASKS else ""
+    return f"{len(names):,} tasks ({told}{more})"
+
+
+def profile_notes(found: ProfileBins) -> tuple[str, ...]:
+    """Return what limits these figures, '' nowhere."""
+    runs, notes = found.bins.effect.n_runs, []
+    if found.too_few:
+        notes.append(f"Too few runs: {runs}, and {FEWEST_RUNS} are the least that sizes should rest on.")
+    if runs < found.n_rows:
+        notes.append(
+            f"{found.n_rows - runs:,} of the profile's {counted(found.n_rows, 'row')} have no request, no known use "
+            "of memory or no run time, and are left out."
+        )
+    if found.n_not_clustered:
+        notes.append(f"{found.n_not_clustered:,} rows of the dataset are in no clustering, so in no profile.")
+    return tuple(notes)
+
+
+def profile_bins_scenario(found: ProfileBins, dataset: Dataset, name: str, profile: str) -> Scenario:
+    """Return the bins of a profile as a scenario.
+
+    Args:
+        found: its bins.
+        dataset: that they are of.
+        name: of the scenario.
+        profile: how the profile is called, with its clustering.
+    """
+    made = bins_scenario(found.bins, dataset, name)
+    return replace(made, settings={**made.settings, "profile": profile})
+
+
+def _share(part: float, whole: float) -> str:
+    return format_share(part / whole) if whole > 0 else "no data"

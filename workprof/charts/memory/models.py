@@ -1,19 +1,23 @@
-"""Models of bins side by side: scores with their intervals, the thesis' estimate beside the replay."""
+"""Models of a run's bin: the table, what they look at, the confusion of bins, the learning curve, published tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import NEUTRAL, figure_of, rows_axis
-from workprof.charts.memory.words import gb_h, saved, shown
+from workprof.arrays import Ints
+from workprof.charts.memory.policies import OURS, policy_name
+from workprof.charts.memory.tasks import gb_h, number, saved, shown
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
-from workprof.charts.theme import COLOURS, rows_height
+from workprof.charts.theme import COLOURS, SCALE, ink, rows_height
 from workprof.memory.model_data import InputFact
+from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
-from workprof.units import format_share
+from workprof.memory.replay import PolicyFigures, ReplayResult
+from workprof.units import GB, format_share
 
 
 def every_model(found: PredictorResult) -> tuple[ModelResult, ...]:
@@ -215,4 +219,214 @@ def _risks(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
             f"(over-estimates + {found.settings.penalty:g} × under-estimates) / runs; lower is better.",
             f"penalty {found.settings.penalty:g}",
         ),
+    )
+
+
+HEIGHT_PX = 300
+
+
+def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
+    """Return the confusion matrix of a model's bins; colour = share of the true bin's test runs.
+
+    Source: the load-aware provisioning thesis, Figures 15 and 16.
+    """
+    counts = model.confusion
+    names = [f"≤ {number(edge / GB)}" for edge in found.edges_bytes]
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+    positions = list(range(len(names)))
+    figure = figure_of(
+        [_cells(counts, shares, names)],
+        x={"title": "Predicted bin (GB)", "tickvals": positions, "ticktext": names, "showgrid": False},
+        y={
+            "title": "True bin (GB)",
+            "tickvals": positions,
+            "ticktext": names,
+            "autorange": "reversed",
+            "showgrid": False,
+        },
+        height=HEIGHT_PX,
+        shapes=[under_outline(len(names))] if len(names) > 1 else [],
+        annotations=_numbers(counts, shares),
+    )
+    under = int(np.tril(counts, -1).sum())
+    takeaway = (
+        f"{counted(under, 'test run')} of {model.n_test:,} ({format_share(model.u_rate)}) are predicted too small "
+        f"(outlined); {format_share(model.accuracy)} are right."
+    )
+    table = pd.DataFrame(counts, columns=[f"predicted {name} GB" for name in names])
+    table.insert(0, "true bin (GB)", names)
+    return Chart(
+        name=f"memory-confusion-{model.model}-{model.sampling or 'one'}",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Heat map of true against predicted bins of {model.name}. {takeaway}",
+        data=table,
+    )
+
+
+def _cells(counts: Ints, shares: np.ndarray[Any, Any], names: list[str]) -> dict[str, Any]:
+    positions = list(range(len(names)))
+    return {
+        "type": "heatmap",
+        "z": shares,
+        "x": positions,
+        "y": positions,
+        "colorscale": SCALE,
+        "zmin": 0,
+        "zmax": 1,
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "customdata": _hover(counts, names),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def under_outline(bins: int) -> dict[str, Any]:
+    """Return the outline of the cells whose predicted bin (x) is below the true one (y)."""
+    steps = ["M -0.5,0.5"]
+    for place in range(1, bins):
+        steps.append(f"L {place - 0.5},{place - 0.5}")
+        steps.append(f"L {place - 0.5},{place + 0.5}")
+    steps.append(f"L -0.5,{bins - 0.5} Z")
+    return {
+        "type": "path",
+        "xref": "x",
+        "yref": "y",
+        "path": " ".join(steps),
+        "line": {"color": COLOURS[4], "width": 3},
+    }
+
+
+def _numbers(counts: Ints, shares: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "x": int(j),
+            "y": int(i),
+            "text": f"{runs:,}",
+            "showarrow": False,
+            "font": {"size": 13, "color": ink(float(shares[i, j]))},
+        }
+        for (i, j), runs in np.ndenumerate(counts)
+        if runs
+    ]
+
+
+def _hover(counts: Ints, names: list[str]) -> list[list[str]]:
+    return [
+        [
+            f"true {truth} GB, predicted {said} GB: {counted(int(counts[i, j]), 'run')}"
+            + (" (too small: fails)" if j < i else "")
+            for j, said in enumerate(names)
+        ]
+        for i, truth in enumerate(names)
+    ]
+
+
+MOST_LINES = 6
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+
+
+def learning_curve(found: ReplayResult) -> Chart:
+    """Return waste so far against runs so far: ours, the request of now, and the best of the others."""
+    lines = _lines(found)
+    figure = figure_of(
+        [_trace(one, place) for place, one in enumerate(lines)],
+        x={"title": "Runs so far", "rangemode": "tozero"},
+        y={"title": "Wasted so far (GB·h)", "rangemode": "tozero"},
+        height=400,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+    )
+    best = min(lines, key=lambda one: one.wasted_gb_h)
+    takeaway = f"After {counted(found.n_test, 'run')} {policy_name(best.policy)} has wasted least: "
+    takeaway += f"{gb_h(best.wasted_gb_h)}."
+    cold = f" The first runs of each task ({found.n_cold:,} in all) start at their request." if found.n_cold else ""
+    return Chart(
+        name="memory-learning",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Lines of cumulative waste of {len(lines)} policies. {takeaway}",
+        data=pd.concat([_table(one) for one in lines], ignore_index=True),
+        note=f"Each run is sized from the runs before it, then added to them.{cold} The {len(lines)} policies of "
+        "interest; the table above has all.",
+    )
+
+
+def _lines(found: ReplayResult) -> list[PolicyFigures]:
+    every = sorted(found.policies.values(), key=lambda one: one.wasted_gb_h)
+    wanted = [one for one in every if one.policy.startswith(OURS) or one.policy == "preset"]
+    others = [one for one in every if one not in wanted]
+    return sorted([*wanted, *others[: max(MOST_LINES - len(wanted), 0)]], key=lambda one: one.wasted_gb_h)
+
+
+def _trace(one: PolicyFigures, place: int) -> dict[str, Any]:
+    ours = one.policy.startswith(OURS)
+    colour = NEUTRAL if one.policy == "preset" else COLOURS[place % len(COLOURS)]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": one.curve.runs_seen,
+        "y": one.curve.wasted_gb_h,
+        "name": policy_name(one.policy),
+        "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2.8 if ours else 1.6},
+        "hovertemplate": "%{fullData.name}: %{y:,.4g} GB·h after %{x:,} runs<extra></extra>",
+    }
+
+
+def _table(one: PolicyFigures) -> pd.DataFrame:
+    curve = one.curve
+    return pd.DataFrame(
+        {"policy": policy_name(one.policy), "runs_seen": curve.runs_seen, "wasted_gb_h": curve.wasted_gb_h}
+    )
+
+
+def best_models_table(found: PredictorTables) -> pd.DataFrame:
+    """Return Tables 7 and 8: per number of bins and model the sampling with the lowest u-score; shares in per cent."""
+    rows = [
+        {"bins": one.k, "model": one.model, "over_sampling": one.sampling, "accuracy": 100 * one.accuracy}
+        | {"u_score": one.u_score}
+        for one in found.models
+    ]
+    return pd.DataFrame(rows)
+
+
+def samplings_table(found: PredictorTables) -> pd.DataFrame:
+    """Return Tables 9 and 10: the u-score of every model and sampling."""
+    rows = [
+        {"bins": one.k, "model": one.model, "over_sampling": one.sampling, "done": one.done, "u_score": one.u_score}
+        for one in found.samplings
+    ]
+    return pd.DataFrame(rows)
+
+
+def binnings_table(found: PredictorTables) -> pd.DataFrame:
+    """Return Table 11 with the replay beside it; shares in per cent, edges in GB."""
+    rows = [
+        {
+            "bins": one.k,
+            "edges_gb": ", ".join(f"{edge / GB:.3g}" for edge in one.edges_bytes),
+            "model": one.model,
+            "optimal": 100 * one.optimal_improvement,
+            "accuracy": 100 * one.accuracy,
+            "u_rate": 100 * one.u_rate,
+            "u_rate_low": 100 * one.u_rate_interval.low,
+            "u_rate_high": 100 * one.u_rate_interval.high,
+            "estimated": 100 * one.estimated_improvement,
+            "replayed": 100 * one.replayed_improvement,
+        }
+        for one in found.binnings
+    ]
+    return pd.DataFrame(rows)
+
+
+def binnings_sentence(found: PredictorTables) -> str:
+    """Return which number of bins the estimate and the replay prefer."""
+    if found.best_k_by_estimate == found.best_k_by_replay:
+        return f"Estimate and replay both prefer {found.best_k_by_replay} bins."
+    return (
+        f"The thesis' estimate prefers {found.best_k_by_estimate} bins, the replay {found.best_k_by_replay}: trust the "
+        "replay, which charges what a failure costs."
     )

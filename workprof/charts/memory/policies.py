@@ -1,17 +1,22 @@
-"""Policies on one replay: the table, and what a price per failure picks."""
+"""Policies: the table, the frontier of wastage and failures, the reason for a size, what a plan would break."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Headline
-from workprof.charts.memory.words import gb_h, number
+from workprof.charts.memory.tasks import gb, gb_h, number, shown
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
 from workprof.charts.text import counted
+from workprof.charts.theme import COLOURS
+from workprof.memory.plan import Violations
 from workprof.memory.replay import PolicyFigures, ReplayResult
-from workprof.units import format_share
+from workprof.memory.why import Why
+from workprof.units import GB, format_share
 
 POLICY_WORDS = {
     "workprof": "workprof",
@@ -73,7 +78,7 @@ def picked(found: ReplayResult, price_gb_h: float) -> Candidate:
 def policy_table(found: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
     """Return one line per policy, the cheapest at the price first; shares in per cent."""
     figures = sorted(found.policies.values(), key=lambda one: one.wasted_gb_h + price_gb_h * one.failures)
-    return pd.DataFrame([_line(one, price_gb_h) for one in figures])
+    return pd.DataFrame([_policies_line(one, price_gb_h) for one in figures])
 
 
 def policy_headlines(found: ReplayResult, price_gb_h: float) -> tuple[Headline, ...]:
@@ -121,7 +126,7 @@ def choice_table(found: ReplayResult) -> pd.DataFrame:
     )
 
 
-def _line(one: PolicyFigures, price_gb_h: float) -> dict[str, object]:
+def _policies_line(one: PolicyFigures, price_gb_h: float) -> dict[str, object]:
     return {
         "policy": policy_name(one.policy),
         "wasted_gb_h": one.wasted_gb_h,
@@ -136,3 +141,317 @@ def _line(one: PolicyFigures, price_gb_h: float) -> dict[str, object]:
         "never_fit": one.n_never_fit + one.n_given_up,
         "seconds": one.seconds,
     }
+
+
+_TICKS = (0, 1, 5, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
+_LEAST_DRAWN = 1e-6
+
+
+def frontier_chart(found: ReplayResult, price_gb_h: float) -> Chart:
+    """Return waste against failures: policies as marks, our settings as a line, the pick of the price outlined."""
+    best = picked(found, price_gb_h)
+    peers = [one for one in found.policies.values() if not one.policy.startswith(OURS)]
+    ours = [one for one in found.policies.values() if one.policy.startswith(OURS)]
+    most = max(best.failures, *(one.failures for one in found.policies.values()))
+    figure = figure_of(
+        [
+            _settings(found),
+            _marks("peers", peers, (COLOURS[1], "circle"), most),
+            _marks("ours", ours, (COLOURS[0], "diamond"), most),
+            _pick(best),
+        ],
+        x=_failures_axis(most),
+        y=_waste_axis(
+            [*(one.wasted_gb_h for one in found.policies.values()), *(one.wasted_gb_h for one in found.frontier)]
+        ),
+        height=460,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0},
+    )
+    takeaway = (
+        f"At {number(price_gb_h)} GB·h per failure, {best.name} is best: {gb_h(best.wasted_gb_h)} wasted, "
+        f"{number(best.failures)} failed attempts of {counted(found.n_test, 'run')}."
+    )
+    return Chart(
+        name="memory-frontier",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Waste against failed attempts of {len(found.policies)} policies and {len(found.frontier)} settings of "
+        f"workprof. {takeaway}",
+        data=frontier_table(found),
+        note=f"Nearer to the lower left is better. {counted(found.n_tasks, 'task')}, {found.n_test:,} replayed runs, "
+        f"order {found.protocol}, input {found.input_column}, one simulator for all.",
+    )
+
+
+def frontier_table(found: ReplayResult) -> pd.DataFrame:
+    """Return every point of the plane."""
+    points = [
+        {"name": policy_name(one.policy), "kind": "policy", "wasted_gb_h": one.wasted_gb_h, "failures": one.failures}
+        for one in found.policies.values()
+    ]
+    points += [
+        {
+            "name": one.setting,
+            "kind": "setting of workprof, efficient" if one.efficient else "setting of workprof",
+            "wasted_gb_h": one.wasted_gb_h,
+            "failures": one.failures,
+        }
+        for one in found.frontier
+    ]
+    return pd.DataFrame(points)
+
+
+def _failures_axis(most: float) -> dict[str, Any]:
+    ticks = [tick for tick in _TICKS if tick <= most * 1.1] or [0]
+    end = math.sqrt(most + 1)
+    return {
+        "title": "Failed attempts (square-root axis)",
+        "tickvals": [math.sqrt(tick) for tick in ticks],
+        "ticktext": [f"{tick:,}" for tick in ticks],
+        "range": [-0.06 * end, 1.08 * end],
+    }
+
+
+def _waste_axis(wasted: list[float]) -> dict[str, Any]:
+    low, high = max(min(wasted), _LEAST_DRAWN), max(*wasted, _LEAST_DRAWN)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    ticks = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
+    return {
+        "title": "Wasted (GB·h, logarithmic)",
+        "type": "log",
+        "tickvals": ticks,
+        "ticktext": [number(tick) for tick in ticks],
+        "range": [math.log10(low) - 0.12, math.log10(high) + 0.12],
+    }
+
+
+def _marks(name: str, figures: list[PolicyFigures], look: tuple[str, str], most: float) -> dict[str, Any]:
+    """Return policies as marks; those at one place share a label, those far right have theirs on the left."""
+    colour, symbol = look
+    places = [(round(one.failures, 1), f"{one.wasted_gb_h:.3g}") for one in figures]
+    shared = [
+        " = ".join(policy_name(other.policy) for other, there in zip(figures, places, strict=True) if there == place)
+        for place in places
+    ]
+    names = [
+        words if places.index(place) == at else "" for at, (words, place) in enumerate(zip(shared, places, strict=True))
+    ]
+    x = [math.sqrt(max(one.failures, 0.0)) for one in figures]
+    y = [max(one.wasted_gb_h, _LEAST_DRAWN) for one in figures]
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": x or [None],
+        "y": y or [None],
+        "text": stacked_labels([value / math.sqrt(most + 1) for value in x], [math.log10(value) for value in y], names),
+        "textposition": ["middle left" if one.failures > most / 3 else "middle right" for one in figures],
+        "textfont": {"size": 11},
+        "cliponaxis": False,
+        "name": name,
+        "marker": {"color": colour, "symbol": symbol, "size": 10},
+        "customdata": [f"{policy_name(one.policy)}: {number(one.failures)} failed attempts" for one in figures],
+        "hovertemplate": "%{customdata}, %{y:,.4g} GB·h wasted<extra></extra>",
+    }
+
+
+def _settings(found: ReplayResult) -> dict[str, Any]:
+    points = sorted((one for one in found.frontier if one.efficient), key=lambda one: one.failures)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": [math.sqrt(max(one.failures, 0.0)) for one in points] or [None],
+        "y": [max(one.wasted_gb_h, _LEAST_DRAWN) for one in points] or [None],
+        "name": "settings of ours",
+        "line": {"color": COLOURS[0], "width": 2},
+        "marker": {"size": 6, "symbol": "diamond-open"},
+        "customdata": [f"{one.setting}: {number(one.failures)} failed attempts" for one in points],
+        "hovertemplate": "%{customdata}, %{y:,.4g} GB·h wasted<extra></extra>",
+    }
+
+
+def _pick(best: Candidate) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [math.sqrt(max(best.failures, 0.0))],
+        "y": [max(best.wasted_gb_h, _LEAST_DRAWN)],
+        "name": "pick of the price",
+        "marker": {"symbol": "square-open", "size": 20, "color": NEUTRAL, "line": {"width": 2.4}},
+        "hoverinfo": "skip",
+    }
+
+
+MOST_DOTS = 2_000
+LARGEST_KEPT = 200
+
+
+def why_headlines(found: Why) -> tuple[Headline, ...]:
+    """Return size, margin and odds of a retry."""
+    odds = found.odds_of_retry
+    share = found.retried / found.n_tried if found.n_tried else math.nan
+    return (
+        Headline("Size", gb(found.size_bytes / GB), "The first attempt of the next run.", "first attempt"),
+        Headline(
+            "After a failure",
+            gb(found.next_bytes / GB),
+            f"Then {gb(found.last_bytes / GB)}, then doubled.",
+            "second attempt",
+        ),
+        Headline(
+            "Margin",
+            format_share(found.margin_share),
+            "Size over the largest past use at or below it.",
+            f"{found.n_above:,} runs used more",
+        ),
+        Headline(
+            "Odds of a retry",
+            format_share(share),
+            f"{found.retried:,} of {found.n_tried:,} past runs failed when each was sized from those before it; 95 % "
+            "interval.",
+            f"{odds.low * 100:.1f} to {odds.high * 100:.1f} %",
+        ),
+        Headline("Request now", gb(found.requested_bytes / GB), "Of the most recent run.", "most recent"),
+    )
+
+
+def why_sentence(found: Why) -> str:
+    """Return the reason in words."""
+    thin = " These are too few runs to rely on." if found.too_few else ""
+    return (
+        f"{gb(found.size_bytes / GB)} for {shown(found.settings.task)}, from {counted(found.n_known, 'past run')}: "
+        f"{found.n_above:,} of them used more; {found.retried:,} of {found.n_tried:,} failed when sized in turn.{thin}"
+    )
+
+
+def why_history(found: Why) -> Chart:
+    """Return every past run as a dot in order of submission, with the size and the request as lines."""
+    used = found.used_bytes / GB
+    kept = _kept(used)
+    lines = [("size", found.size_bytes / GB, (COLOURS[0], "solid"))]
+    if math.isfinite(found.requested_bytes):
+        lines.append(("request now", found.requested_bytes / GB, (NEUTRAL, "dash")))
+    figure = figure_of(
+        [
+            _dots("fits", kept[used[kept] <= found.size_bytes / GB], used, (COLOURS[2], "circle")),
+            _dots("used more", kept[used[kept] > found.size_bytes / GB], used, (COLOURS[4], "x")),
+            *(_reasons_line(name, level, len(used), look) for name, level, look in lines),
+        ],
+        x={"title": "Past runs, in order of submission"},
+        y={"title": "Memory used (GB)", "rangemode": "tozero"},
+        height=360,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0},
+    )
+    takeaway = why_sentence(found)
+    drawn = f" {len(kept):,} are drawn, the largest among them." if len(kept) < len(used) else ""
+    return Chart(
+        name="memory-why",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Dots of the memory used by {counted(len(used), 'past run')} with the advised size. {takeaway}",
+        data=pd.DataFrame({"run": np.arange(1, len(used) + 1), "used_gb": used, "hours": found.hours}),
+        note=f"{counted(found.n_known, 'past run')}.{drawn}",
+    )
+
+
+def why_costs(found: Why) -> Chart:
+    """Return the mean charge of the past runs at every candidate size, the chosen one marked."""
+    sizes, costs = found.candidate_bytes / GB, found.candidate_cost_gb_h
+    curve = {
+        "type": "scatter",
+        "mode": "lines",
+        "line": {"color": COLOURS[1], "width": 2},
+        "hovertemplate": "%{x:.4g} GB: %{y:.4g} GB·h per run<extra></extra>",
+    }
+    mark = {
+        "type": "scatter",
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 12, "color": COLOURS[0]},
+        "hovertemplate": "chosen: %{x:.4g} GB, %{y:.4g} GB·h per run<extra></extra>",
+    }
+    figure = figure_of(
+        [
+            curve | {"x": sizes, "y": costs},
+            mark | {"x": sizes[found.chosen], "y": costs[found.chosen]},
+        ],
+        x={"title": "First size (GB)"},
+        y={"title": "Mean charge (GB·h per run)", "rangemode": "tozero"},
+        height=320,
+        shapes=[vertical(found.size_bytes / GB, dash="dot")],
+    )
+    cheapest = float(sizes[int(np.argmin(costs))])
+    chosen = float(costs[found.chosen][0])
+    takeaway = (
+        f"At {gb(found.size_bytes / GB)} a past run would have been charged {number(chosen)} GB·h on average, retries "
+        f"included; {number(float(costs.min()))} GB·h at {gb(cheapest)}."
+    )
+    return Chart(
+        name="memory-why-costs",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Line of the mean charge against the first size. {takeaway}",
+        data=pd.DataFrame({"size_gb": sizes, "charge_gb_h": costs, "chosen": found.chosen}),
+        note="The chosen size also counts runs larger than any seen, and the price of a failure; so it need not be the "
+        "cheapest of the past.",
+    )
+
+
+def _kept(used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if len(used) <= MOST_DOTS:
+        return np.arange(len(used))
+    evenly = np.linspace(0, len(used) - 1, MOST_DOTS - LARGEST_KEPT).round().astype(np.int64)
+    return np.unique(np.append(evenly, np.argsort(-used, kind="stable")[:LARGEST_KEPT]))
+
+
+def _dots(name: str, places: np.ndarray[Any, Any], used: np.ndarray[Any, Any], look: tuple[str, str]) -> dict[str, Any]:
+    colour, symbol = look
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": places + 1,
+        "y": used[places],
+        "name": f"{name}: {len(places):,}",
+        "marker": {"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
+        "hovertemplate": "run %{x:,}: %{y:.4g} GB<extra></extra>",
+    }
+
+
+def _reasons_line(name: str, level: float, runs: int, look: tuple[str, str]) -> dict[str, Any]:
+    colour, dash = look
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [0.5, runs + 0.5],
+        "y": [level, level],
+        "name": f"{name}: {gb(level)}",
+        "line": {"color": colour, "dash": dash, "width": 2},
+        "hoverinfo": "skip",
+    }
+
+
+def violations_sentence(found: Violations) -> str:
+    """Return how many runs of the history are above their size."""
+    if not found.n_above:
+        return f"None of {counted(found.n_runs, 'run')} of this history is above its size."
+    share = format_share(found.n_above / found.n_runs)
+    listed = "" if found.n_above <= len(found.row_ids) else f"; the worst {len(found.row_ids)} are listed"
+    are = "is" if found.n_above == 1 else "are"
+    return f"{found.n_above:,} of {counted(found.n_runs, 'run')} ({share}) {are} above the size of the plan{listed}."
+
+
+def violations_table(found: Violations) -> pd.DataFrame:
+    """Return one line per listed run, the one that is short by most first."""
+    return pd.DataFrame(
+        {
+            "row_id": found.row_ids,
+            "task": [shown(task) for task in found.tasks],
+            "used_gb": found.used_bytes / GB,
+            "size_gb": found.size_bytes / GB,
+            "short_gb": found.short_bytes / GB,
+            "hours": found.hours,
+            "full_name": found.tasks,
+        }
+    )

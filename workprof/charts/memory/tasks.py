@@ -1,12 +1,152 @@
-"""Tasks and groups of tasks as tables: what they ask for, use and waste."""
+"""Tasks and their memory: amounts and names as people read them, headlines, the tables of tasks, the classes."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
-from workprof.charts.memory.words import shown, task_labels
-from workprof.charts.text import shortened
-from workprof.memory.assessment import FEWEST_RUNS, Assessment
+from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
+from workprof.charts.text import counted, plotly_text, shortened
+from workprof.charts.theme import COLOURS, rows_height
+from workprof.memory.assessment import (
+    CLASSES,
+    FEWEST_RUNS,
+    HEAVY,
+    LIGHT,
+    MODERATE,
+    Assessment,
+    ClassSettings,
+    TaskAssessment,
+    Utilisation,
+    task_classes,
+)
+from workprof.units import GB, format_share
+
+CLASS_LOOKS = {LIGHT: (COLOURS[2], "circle"), MODERATE: (COLOURS[1], "square"), HEAVY: (COLOURS[4], "diamond")}
+"""Colour and symbol of a class of tasks."""
+
+LONGEST_ROW = 24
+PATH_SIGN = ":"
+"""Between the parts of a task's name in a Nextflow trace; the last part says what it does."""
+
+
+def number(value: float) -> str:
+    """Return a number with about three digits: '0.31', '12.3', '8,724'."""
+    if not math.isfinite(value):
+        return "no data"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def gb(value: float) -> str:
+    """Return '12.3 GB'."""
+    return f"{number(value)} GB" if math.isfinite(value) else "no data"
+
+
+def gb_h(value: float) -> str:
+    """Return '8,724 GB·h'."""
+    return f"{number(value)} GB·h" if math.isfinite(value) else "no data"
+
+
+def saved(share: float) -> str:
+    """Return '31.3 % less', or '12.0 % more' where a saving is none."""
+    if not math.isfinite(share):
+        return "an unknown share less"
+    return f"{share * 100:.1f} % less" if share >= 0 else f"{-share * 100:,.1f} % more"
+
+
+def task_labels(tasks: Sequence[str]) -> dict[str, str]:
+    """Return shown name -> task: the last part of a path, more parts where two tasks end alike."""
+    found: dict[str, str] = {}
+    for task in tasks:
+        found[_shortest(task, tasks)] = task
+    return found
+
+
+def shown(task: str) -> str:
+    """Return the last part of a task's path."""
+    return task.rsplit(PATH_SIGN, 1)[-1] or task
+
+
+def row_labels(tasks: Sequence[str]) -> list[str]:
+    """Return names for the rows of a figure: the ends of long ones, a number where two would look alike."""
+    labels = {task: label for label, task in task_labels(tasks).items()}
+    ends = [labels[task] for task in tasks]
+    ends = [end if len(end) <= LONGEST_ROW else f"…{end[1 - LONGEST_ROW :]}" for end in ends]
+    return [
+        plotly_text(f"{end} ({place + 1})" if ends.count(end) > 1 else end, 2 * LONGEST_ROW)
+        for place, end in enumerate(ends)
+    ]
+
+
+def _shortest(task: str, tasks: Sequence[str]) -> str:
+    parts = task.split(PATH_SIGN)
+    for kept in range(1, len(parts)):
+        ending = PATH_SIGN.join(parts[-kept:])
+        if ending and sum(other == ending or other.endswith(PATH_SIGN + ending) for other in tasks) == 1:
+            return ending
+    return task
+
+
+def assessment_headlines(found: Assessment) -> tuple[Headline, ...]:
+    """Return utilisation by count and by time, GB·h, and the runs that are too large already."""
+    requested = sum(task.requested_gb_h for task in found.tasks)
+    over = sum(task.n_over_request for task in found.tasks)
+    used = requested * found.memory.utilisation_by_time
+    return (
+        _used("Memory used", found.memory, "Use over request of memory, every run counting as one."),
+        _used("CPU used", found.cpu, "Mean CPU use over requested cores, every run counting as one."),
+        Headline("Requested", gb_h(requested), "Requests times run time; GB = 1e9 bytes.", "request × time"),
+        Headline("Used", gb_h(used), "Uses times run time, of the runs with a request.", "used × time"),
+        Headline(
+            "Over request",
+            f"{over:,}",
+            "Runs that used more than they asked for: too small already, whatever is saved elsewhere.",
+            f"{format_share(over / found.n_runs)} of runs",
+        ),
+        Headline(
+            "Tasks",
+            f"{len(found.tasks):,}",
+            f"Tasks with fewer than {FEWEST_RUNS} runs are too thin for advice.",
+            f"{found.n_too_few} too thin",
+        ),
+    )
+
+
+def assessment_sentence(found: Assessment) -> str:
+    """Return in one sentence where the memory goes."""
+    if not found.memory.n:
+        return f"None of {counted(found.n_runs, 'run')} has a request, so nothing can be called wasted yet."
+    wasted = sum(task.wasted_gb_h for task in found.tasks)
+    requested = sum(task.requested_gb_h for task in found.tasks)
+    worst = found.tasks[0]
+    share = worst.wasted_gb_h / wasted if wasted else 0.0
+    return (
+        f"{gb_h(wasted)} of {gb_h(requested)} are asked for and not used; "
+        f"{shown(worst.task)} alone wastes {gb_h(worst.wasted_gb_h)} ({format_share(share)})."
+    )
+
+
+def left_out_words(left_out: dict[str, int]) -> str:
+    """Return the rows that are in no figure."""
+    told = [f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows]
+    return f"Rows left out: {', '.join(told)}." if told else "No row is left out."
+
+
+def _used(label: str, found: Utilisation, meaning: str) -> Headline:
+    if not found.n:
+        return Headline(label, "no data", f"{meaning} The table has no such pairs.", "no such pairs")
+    return Headline(
+        label,
+        format_share(found.utilisation),
+        f"{meaning} By time: weighted by hours. {counted(found.n, 'run')}.",
+        f"by time {format_share(found.utilisation_by_time)}",
+    )
+
 
 MOST_NAMED = 3
 
@@ -64,3 +204,103 @@ def group_table(found: Assessment) -> pd.DataFrame:
 def _named(tasks: tuple[str, ...]) -> str:
     names = ", ".join(shortened(shown(task), 24) for task in tasks[:MOST_NAMED])
     return names if len(tasks) <= MOST_NAMED else f"{names} and {len(tasks) - MOST_NAMED} more"
+
+
+MOST_TASKS = 60
+
+
+def with_limits(found: Assessment, settings: ClassSettings) -> Assessment:
+    """Return an assessment with other limits set by hand: nothing else in it depends on them.
+
+    Args:
+        found: under any limits.
+        settings: 'fixed' ones; automatic ones need the runs themselves.
+    """
+    most = np.array([task.peak_gb.max * GB for task in found.tasks])
+    classes = task_classes(most, np.ones(len(most)), settings)
+    tasks = tuple(replace(task, size_class=name) for task, name in zip(found.tasks, classes.classes, strict=True))
+    return replace(found, settings=replace(found.settings, classes=settings), tasks=tasks, classes=classes)
+
+
+def classes_chart(found: Assessment) -> Chart:
+    """Return the largest use of every task on a logarithmic axis, marked by class, with the limits.
+
+    Source: the load-aware provisioning thesis, Figure 13.
+    """
+    tasks = sorted(found.tasks, key=lambda task: -task.peak_gb.max)[:MOST_TASKS]
+    rows = row_labels([task.task for task in tasks])
+    limits = (found.classes.light_bytes / GB, found.classes.moderate_bytes / GB)
+    figure = figure_of(
+        [_marks(name, tasks, rows) for name in CLASSES],
+        x={"title": "Largest use (GB, log)", "type": "log", "dtick": 1, "range": _range(tasks, limits)},
+        y=rows_axis(rows, grid=True),
+        height=rows_height(len(rows)) + 30,
+        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "yref": "paper"},
+        shapes=[vertical(limit, dash="dash") for limit in limits],
+        annotations=_limit_words(limits),
+    )
+    takeaway = _sentence(found)
+    return Chart(
+        name="memory-classes",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Largest use of {counted(len(tasks), 'task')}, marked as light, moderate or heavy. {takeaway}",
+        data=pd.DataFrame(
+            [
+                {"task": t.task, "class": t.size_class, "largest_use_gb": t.peak_gb.max, "requested_gb": t.requested_gb}
+                for t in sorted(found.tasks, key=lambda task: -task.peak_gb.max)
+            ]
+        ),
+        note=f"A task is light when its largest use and {found.settings.classes.headroom * 100:g} % fit the light size."
+        + ("" if len(tasks) == len(found.tasks) else f" The {MOST_TASKS} largest of {len(found.tasks):,} tasks."),
+    )
+
+
+def _range(tasks: list[TaskAssessment], limits: tuple[float, float]) -> list[float]:
+    sizes = [*limits, *(task.peak_gb.max for task in tasks)]
+    return [math.log10(min(sizes)) - 0.2, math.log10(max(sizes)) + 0.2]
+
+
+def _marks(name: str, tasks: list[TaskAssessment], rows: list[str]) -> dict[str, Any]:
+    colour, symbol = CLASS_LOOKS[name]
+    own = [(task.peak_gb.max, row) for task, row in zip(tasks, rows, strict=True) if task.size_class == name]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [largest for largest, _ in own] or [None],
+        "y": [row for _, row in own] or [None],
+        "name": name,
+        "marker": {"color": colour, "symbol": symbol, "size": 10},
+        "hovertemplate": f"%{{y}}: %{{x:.3g}} GB, {name}<extra></extra>",
+    }
+
+
+def _limit_words(limits: tuple[float, float]) -> list[dict[str, Any]]:
+    if limits[0] == limits[1]:
+        limits = limits[:1]  # type: ignore[assignment]
+    return [
+        {
+            "x": math.log10(limit),
+            "y": 0,
+            "yref": "paper",
+            "yanchor": "bottom",
+            "xanchor": anchor,
+            "text": gb(limit),
+            "showarrow": False,
+            "font": {"size": 12},
+        }
+        for limit, anchor in zip(limits, ("right", "left"), strict=False)
+    ]
+
+
+def _sentence(found: Assessment) -> str:
+    counts, classes = found.classes.counts, found.classes
+    how = "found" if found.settings.classes.limits == "auto" else "set"
+    return (
+        f"{counted(counts['light'], 'task')} fit {gb(classes.light_bytes / GB)}, {counts['moderate']} more fit "
+        f"{gb(classes.moderate_bytes / GB)}, {counts['heavy']} "
+        f"{'is' if counts['heavy'] == 1 else 'are'} heavy and {'needs' if counts['heavy'] == 1 else 'need'} bins or a "
+        f"model (limits {how})."
+    )

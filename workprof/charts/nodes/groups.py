@@ -1,4 +1,4 @@
-"""Groups of nodes: which nodes are alike, how they are called, and how sure the number of groups is."""
+"""Groups of nodes, how far a ranking carries over to others, and which node suits a profile."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import NEUTRAL, figure_of
-from workprof.charts.nodes.words import NO_DATA, nodes_words
+from workprof.charts.nodes.ranking import NO_DATA, nodes_words, ranking_sentence
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed
-from workprof.charts.theme import COLOURS
+from workprof.charts.theme import COLOURS, rows_height
+from workprof.nodes.advice import Advice
 from workprof.nodes.groups import Groups
+from workprof.nodes.runtime_intervals import Coverage
+from workprof.nodes.transfer import Transfer
+from workprof.units import format_share
 
 STABLE_FROM = 0.75
 
@@ -70,7 +73,7 @@ def silhouette_bars(found: Groups) -> Chart:
     return Chart(
         name="node-groups-silhouettes",
         figure=figure_of(
-            [_bars(numbers, values, chosen)],
+            [_groups_bars(numbers, values, chosen)],
             x={"title": "Number of groups", "dtick": 1},
             y={"title": "Mean silhouette", "range": [min(0.0, *values, 0.0), 1.0]},
             height=280,
@@ -92,7 +95,7 @@ def _chosen_words(numbers: list[int], chosen: int | None) -> str:
     return f"{best} of {numbers[0]} to {numbers[-1]}."
 
 
-def _bars(numbers: list[int], values: list[float], chosen: int | None) -> dict[str, Any]:
+def _groups_bars(numbers: list[int], values: list[float], chosen: int | None) -> dict[str, Any]:
     return {
         "type": "bar",
         "x": numbers or [None],
@@ -107,3 +110,153 @@ def _bars(numbers: list[int], values: list[float], chosen: int | None) -> dict[s
 
 def _number(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else NO_DATA
+
+
+def advice_sentence(found: Advice) -> str:
+    """Return which node suits the profile."""
+    return f"For profile {found.settings.profile} ({counted(found.n_jobs, 'job')}): {ranking_sentence(found.ranking)}"
+
+
+def best_price_sentence(found: Advice) -> str:
+    """Return which node gives most for its price; '' without prices."""
+    priced = [one for one in found.ranking.nodes if math.isfinite(one.price_performance)]
+    if not priced:
+        return ""
+    best = max(priced, key=lambda one: one.price_performance)
+    return f"{best.node} gives most for its price: {best.price_performance:.3g} per unit of money and hour."
+
+
+def weight_bars(found: Advice) -> Chart:
+    """Return the weight of each aspect that was used, beside the proposed one."""
+    aspects = [one.aspect for one in found.uses]
+    takeaway = _weights_sentence(found)
+    return Chart(
+        name="node-advice-weights",
+        figure=figure_of(
+            [
+                _advice_bars("used", found.weights, aspects, 0),
+                _advice_bars("proposed by the jobs", found.proposed, aspects, 1),
+            ],
+            x={"title": "Weight", "range": [0, 1.12], "tickformat": ".0%"},
+            y=rows_axis(aspects),
+            height=300,
+            barmode="group",
+            showlegend=True,
+        ),
+        takeaway=takeaway,
+        alt=f"Weight of {len(aspects)} aspects. {takeaway}",
+        data=use_table(found),
+        note="A weight is a resource's use among the use of all; job tables do not tell the network.",
+    )
+
+
+def use_table(found: Advice) -> pd.DataFrame:
+    """Return what the jobs use, of what, and the weights."""
+    return pd.DataFrame(
+        [
+            {
+                "aspect": one.aspect,
+                "use_share": one.share,
+                "use_is": one.source,
+                "jobs": one.n_jobs,
+                "proposed_weight": found.proposed.get(one.aspect, float("nan")),
+                "used_weight": found.weights.get(one.aspect, 0.0),
+            }
+            for one in found.uses
+        ]
+    )
+
+
+def _weights_sentence(found: Advice) -> str:
+    told = ", ".join(f"{name} {format_share(share)}" for name, share in found.weights.items() if share > 0)
+    return f"The score weighs {told or 'nothing'}."
+
+
+def _advice_bars(name: str, weights: dict[str, float], aspects: list[str], number: int) -> dict[str, Any]:
+    values = [weights.get(aspect, 0.0) for aspect in aspects]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "x": values,
+        "y": aspects,
+        "marker": {"color": COLOURS[number], "pattern": {"shape": "/" if number else ""}},
+        "text": [format_share(value) for value in values],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
+
+
+def transfer_table(found: Transfer) -> pd.DataFrame:
+    """Return one line per method, the smallest median error first; errors are shares of the measured runtime."""
+    lines = [
+        {
+            "method": name + (" (ours)" if name == found.default else ""),
+            "median_error": one.median,
+            "p90_error": one.p90,
+            "p95_error": one.p95,
+            "predictions": one.n,
+        }
+        for name, one in found.methods.items()
+    ]
+    return pd.DataFrame(lines).sort_values("median_error", kind="stable")
+
+
+def transfer_bars(found: Transfer) -> Chart:
+    """Return the median error of every method, smallest first."""
+    table = transfer_table(found)
+    rows = [str(name) for name in table["method"]]
+    errors = [float(value) for value in table["median_error"]]
+    takeaway = transfer_sentence(found)
+    return Chart(
+        name="node-transfer",
+        figure=figure_of(
+            [_transfer_bars(rows, errors)],
+            x={
+                "title": "Median error (share of the measured runtime)",
+                "tickformat": ".0%",
+                "range": [0, 1.15 * max(errors)],
+            },
+            y=rows_axis(rows),
+            height=rows_height(len(rows)),
+        ),
+        takeaway=takeaway,
+        alt=f"Median error of {len(rows)} methods. {takeaway}",
+        data=table,
+        note="Error = |predicted - measured| / measured. Our factor was picked with sight of the errors on the public "
+        "reports: there its row is in-sample.",
+    )
+
+
+def transfer_sentence(found: Transfer) -> str:
+    """Return how far off our method is, beside no scaling at all."""
+    ours, plain = found.methods.get(found.default), found.methods.get("none")
+    if ours is None:
+        return f"Our factor could not be computed: {found.left_out.get(found.default, 'it was not asked for')}."
+    rest = f", without scaling {format_share(plain.median)}" if plain else ""
+    return f"Half of {ours.n:,} predictions are within {format_share(ours.median)} of the measured runtime{rest}."
+
+
+def interval_sentence(told: Coverage | None) -> str:
+    """Return how often the intervals held; '' where there are none."""
+    if told is None or not told.n or not math.isfinite(told.share):
+        return ""
+    return (
+        f"Intervals of {format_share(told.confidence, 0)} held {format_share(told.share)} of {told.n:,} runtimes whose "
+        f"{told.held_out} they had not seen; upper end / lower end {told.median_width:.2f}."
+    )
+
+
+def _transfer_bars(rows: list[str], errors: list[float]) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": errors,
+        "y": rows,
+        "marker": {"color": [COLOURS[0] if name.endswith("(ours)") else NEUTRAL for name in rows]},
+        "text": [format_share(value) for value in errors],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }

@@ -1,4 +1,4 @@
-"""How well workloads are recognised: beside baselines, over c, and beside the published tables."""
+"""The library of known workloads, and how well it recognises runs: measured and as published."""
 
 from __future__ import annotations
 
@@ -9,14 +9,135 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.chart import Chart, Headline
-from workprof.charts.memory.figures import figure_of, rows_axis, vertical
-from workprof.charts.phases.words import NOT_THE_PAPER, number
-from workprof.charts.sweep.ink import ink
+from workprof.charts.phases.timeline import NOT_THE_PAPER, number
+from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import COLOURS, SCALE, rows_height
+from workprof.charts.theme import COLOURS, SCALE, SMALLEST_PX, ink, rows_height
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
+from workprof.phases.library import LibraryView
 from workprof.units import format_share
+
+ROW_PX, MOST_PX = 13, 900
+MEASURE = {"euclidean": "ed", "dtw": "dtw"}
+
+
+def distance_matrix(found: LibraryView, measure: str) -> Chart:
+    """Return the distances between all runs of the library, sorted by workload, with lines between workloads."""
+    distances = found.distances(MEASURE[measure])
+    names = [f"{plotly_text(own, 22)}/{plotly_text(run, 12)}" for own, run in _runs(found)]
+    names = [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
+    off = ~np.eye(len(names), dtype=bool)
+    lowest, highest = np.percentile(distances[off], [2, 98]).tolist() if off.any() else (0.0, 1.0)
+    places = list(range(len(names)))
+    middles, labels = _middles(found)
+    ticks = {"tickvals": middles, "ticktext": labels, "showgrid": False, "zeroline": False}
+    figure = figure_of(
+        [
+            {
+                "type": "heatmap",
+                "z": np.where(off, distances, np.nan),
+                "x": places,
+                "y": places,
+                "colorscale": SCALE,
+                "reversescale": True,
+                "zmin": lowest,
+                "zmax": max(highest, lowest + 1e-9),
+                "hoverongaps": False,
+                "colorbar": {"title": {"text": "distance", "side": "top"}, "thickness": 12},
+                "customdata": [[f"{one} and {other}" for other in names] for one in names],
+                "hovertemplate": "%{customdata}: %{z:.4g}<extra></extra>",
+            }
+        ],
+        x={"title": "Run of the library", **ticks, "tickangle": -60},
+        y={"title": "", **ticks, "autorange": "reversed"},
+        height=min(MOST_PX, max(SMALLEST_PX + 100, 160 + ROW_PX * len(names))),
+        shapes=_between(found),
+    )
+    takeaway = library_sentence(found, measure)
+    table = pd.DataFrame(distances, columns=names)
+    table.insert(0, "run", names)
+    return Chart(
+        name=f"phases-library-{measure}",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Distance matrix of {counted(len(names), 'run')} of {counted(len(labels), 'workload')}. {takeaway}",
+        data=table,
+        note=f"{found.n_counters} counters. Bright squares along the diagonal: runs of one workload are alike.",
+    )
+
+
+def library_sentence(found: LibraryView, measure: str) -> str:
+    """Return how often the nearest other run is of the same workload, in one sentence."""
+    distances, labels = found.distances(MEASURE[measure]).copy(), np.array(found.workloads)
+    if len(labels) < 2:
+        return "The library holds one run; distances need two."
+    np.fill_diagonal(distances, np.inf)
+    same = int((labels[distances.argmin(axis=1)] == labels).sum())
+    words = "Euclidean" if measure == "euclidean" else "DTW"
+    return f"The nearest other run by {words} distance is of the same workload for {same} of {len(labels)} runs."
+
+
+def threshold_table(found: LibraryView) -> pd.DataFrame:
+    """Return one line per workload: runs, distances among them, and up to which a run is accepted."""
+    lines = []
+    for ed, dtw in zip(found.thresholds["ed"], found.thresholds["dtw"], strict=True):
+        lines.append(
+            {
+                "workload": ed.workload,
+                "runs": ed.n_runs,
+                "phases": _phases_of(found, ed.workload),
+                "euclidean_mean": ed.mean,
+                "euclidean_sd": ed.sd,
+                "euclidean_limit": ed.mean + found.c["ed"] * ed.sd,
+                "dtw_mean": dtw.mean,
+                "dtw_sd": dtw.sd,
+                "dtw_limit": dtw.mean + found.c["dtw"] * dtw.sd,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def threshold_note(found: LibraryView) -> str:
+    """Return what the limits are made of."""
+    return (
+        f"Limit = mean + c sd, with c = {number(found.c['ed'])} (Euclidean) and {number(found.c['dtw'])} (DTW). A "
+        "workload of fewer than three runs has no limit: it can be the nearest only."
+    )
+
+
+def _runs(found: LibraryView) -> list[tuple[str, str]]:
+    return list(zip(found.workloads, found.names, strict=True))
+
+
+def _phases_of(found: LibraryView, workload: str) -> str:
+    own = [int(n) for n, label in zip(found.n_phases, found.workloads, strict=True) if label == workload]
+    return f"{min(own)}" if min(own) == max(own) else f"{min(own)} to {max(own)}"
+
+
+def _starts(found: LibraryView) -> list[int]:
+    labels = found.workloads
+    return [place for place in range(len(labels)) if place == 0 or labels[place] != labels[place - 1]]
+
+
+def _middles(found: LibraryView) -> tuple[list[float], list[str]]:
+    starts = _starts(found)
+    ends = [*starts[1:], len(found.workloads)]
+    return (
+        [(first + end - 1) / 2 for first, end in zip(starts, ends, strict=True)],
+        [plotly_text(found.workloads[first], 22) for first in starts],
+    )
+
+
+def _between(found: LibraryView) -> list[dict[str, object]]:
+    last = len(found.workloads) - 0.5
+    shapes: list[dict[str, object]] = []
+    for first in _starts(found)[1:]:
+        at = first - 0.5
+        line = {"color": "#ffffff", "width": 1.4}
+        shapes.append({"type": "line", "x0": at, "x1": at, "y0": -0.5, "y1": last, "line": line})
+        shapes.append({"type": "line", "x0": -0.5, "x1": last, "y0": at, "y1": at, "line": line})
+    return shapes
+
 
 OURS = "recognition as it ships"
 NAMES = {
@@ -244,3 +365,73 @@ def _cells(shares: Any, names: list[str]) -> dict[str, Any]:
         "showscale": False,
         "hovertemplate": "%{y} answered %{x}: %{z:.1%}<extra></extra>",
     }
+
+
+TABLE_TWO = {"accuracy": 0.93, "precision": 0.95, "recall": 0.93, "f1": 0.93}
+TABLE_THREE = (
+    "MongoDB-ycsb is nearest to WordPress (67 %) and MySQL (33 %), Bayesian inference to AI-benchmark (100 %)."
+)
+TABLE_FOUR = {
+    "Redis": (211.90, 52.74, 28.06, 6.41),
+    "AI-benchmark": (131.07, 52.66, 19.93, 7.33),
+    "MySQL": (181.94, 65.53, 23.51, 8.45),
+    "MongoDB-ycsb": (166.23, 73.30, 23.19, 9.18),
+    "WordPress": (145.25, 64.47, 20.21, 6.94),
+    "Bayesian": (181.60, 46.69, 27.93, 6.32),
+}
+"""DTW mean and sd, Euclidean mean and sd, of hardware and software counters on another machine."""
+
+
+def known_table(found: Evaluation) -> pd.DataFrame:
+    """Return precision, recall and F1 of every workload, the weakest first, then all of them and the published ones."""
+    if found.known is None:
+        return pd.DataFrame()
+    lines = [
+        {"workload": one.workload, "precision": one.precision, "recall": one.recall, "f1": one.f1, "runs": one.support}
+        for one in sorted(found.known.per_class, key=lambda one: one.f1)
+    ]
+    means = {"precision": found.known.precision, "recall": found.known.recall, "f1": found.known.f1}
+    published = {name: TABLE_TWO[name] for name in means}
+    return pd.DataFrame(
+        [
+            *lines,
+            {"workload": "mean of these", **means, "runs": found.known.n_test},
+            {"workload": "published (6 workloads, Table II)", **published, "runs": None},
+        ]
+    )
+
+
+def unknown_table(found: Evaluation) -> pd.DataFrame:
+    """Return the share that is rejected of every unknown workload, and what it is nearest to."""
+    return pd.DataFrame(
+        {
+            "workload": one.workload,
+            "rejected_share": one.rejected_share,
+            "answers": one.n,
+            "nearest": ", ".join(
+                f"{name} {share * 100:.0f} %" for name, share in sorted(one.nearest.items(), key=lambda item: -item[1])
+            ),
+        }
+        for one in sorted(found.unknown, key=lambda one: one.rejected_share)
+    )
+
+
+def inner_table(found: Evaluation) -> pd.DataFrame:
+    """Return the distances among the runs of each workload, with the published ones below."""
+    ours = [
+        {
+            "workload": one.workload,
+            "dtw_mean": one.dtw_mean,
+            "dtw_sd": one.dtw_std,
+            "euclidean_mean": one.ed_mean,
+            "euclidean_sd": one.ed_std,
+            "pairs": one.n_pairs,
+        }
+        for one in found.distances
+    ]
+    names = ("dtw_mean", "dtw_sd", "euclidean_mean", "euclidean_sd")
+    published = [
+        {"workload": f"published: {name}", **dict(zip(names, figures, strict=True)), "pairs": None}
+        for name, figures in TABLE_FOUR.items()
+    ]
+    return pd.DataFrame([*ours, *published])

@@ -1,22 +1,148 @@
-"""Counters of one run over time, one panel each over a shared axis, with the boundaries of their phases."""
+"""Phases of a run over time: the panels of its counters, its table and its files; words of phases."""
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+import workprof
 from workprof.arrays import Floats
-from workprof.charts.chart import Chart
-from workprof.charts.memory.figures import NEUTRAL
-from workprof.charts.phases.panels import Panels, panel_domains, stacked
-from workprof.charts.phases.tables import phase_table
-from workprof.charts.phases.words import counter_names, counter_unit, seconds
+from workprof.charts.shapes import NEUTRAL, Chart, Panels, panel_domains, stacked
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.phases.timeline import Timeline
+from workprof.records import to_json
 from workprof.units import format_share
+
+LONGEST_COUNTER = 34
+STATISTIC_WORDS = {
+    "mean": "mean",
+    "median": "median",
+    "variance": "variance",
+    "adf": "ADF statistic",
+    "q10": "10 % quantile",
+    "q25": "25 % quantile",
+    "q75": "75 % quantile",
+    "q90": "90 % quantile",
+}
+NOT_THE_PAPER = (
+    "The counters of workprof's recorder are software counters; the paper's are hardware and software counters, so "
+    "only the order of things can be compared with it."
+)
+
+
+def counter_unit(counter: str) -> str:
+    """Return what a counter is measured in, by its name: '%', 'per s', 'MB' or ''."""
+    if counter.endswith("ms/s"):
+        return "ms per s"
+    if counter.endswith("kb/s"):
+        return "kB per s"
+    for ending, unit in (("/s", "per s"), ("%", "%"), ("_mb", "MB")):
+        if counter.endswith(ending):
+            return unit
+    return ""
+
+
+def counter_names(counters: Sequence[str]) -> list[str]:
+    """Return names for the rows of a figure: the ends of long ones, a number where two would look alike."""
+    ends = [one if len(one) <= LONGEST_COUNTER else f"…{one[1 - LONGEST_COUNTER :]}" for one in counters]
+    return [
+        plotly_text(f"{end} ({place + 1})" if ends.count(end) > 1 else end, 2 * LONGEST_COUNTER)
+        for place, end in enumerate(ends)
+    ]
+
+
+def seconds(value: float) -> str:
+    """Return '12 s' or '12.5 s', 'no data' for NaN."""
+    return f"{value:,.6g} s" if math.isfinite(value) else "no data"
+
+
+def number(value: float) -> str:
+    """Return a number with about three digits, 'no data' for NaN."""
+    if not math.isfinite(value):
+        return "no data"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def statistic_words(name: str) -> str:
+    """Return a statistic of a phase in words."""
+    return STATISTIC_WORDS.get(name, name)
+
+
+def phase_table(found: Timeline, counters: Sequence[str] = ()) -> pd.DataFrame:
+    """Return one line per counter and phase: where it lies, what was recorded in it, its statistics; () = all."""
+    names = counters or found.counters
+    return pd.DataFrame([line for name in names for line in _lines(found, found.counters.index(name))])
+
+
+def fingerprint_json(found: Timeline, dataset_hash: str) -> bytes:
+    """Return the fingerprint as JSON, with the names of its axes and the true number of phases."""
+    document = {
+        "workprof": workprof.__version__,
+        "dataset": dataset_hash,
+        "workload": found.fingerprint.workload,
+        "run": found.fingerprint.run,
+        "start_s": found.start_s,
+        "end_s": found.end_s,
+        "step_s": found.step_s,
+        "counters": list(found.counters),
+        "statistics": list(found.statistics),
+        "fingerprint": to_json(found.fingerprint),
+        "notes": list(found.notes),
+    }
+    return json.dumps(document, indent=2, allow_nan=False).encode()
+
+
+def fingerprint_npz(found: Timeline) -> bytes:
+    """Return the fingerprint as NPZ: values (counters, phases, statistics) and what tells padding from phases."""
+    target, own = io.BytesIO(), found.fingerprint
+    np.savez_compressed(
+        target,
+        values=np.stack([found.statistic(name) for name in found.statistics], axis=-1),
+        n_phases=own.n_phases,
+        starts=own.starts,
+        offsets=own.offsets,
+        flags=own.flags,
+        counters=np.array(found.counters),
+        statistics=np.array(found.statistics),
+        workload=np.array(own.workload),
+        run=np.array(own.run),
+        start_s=np.array(found.start_s),
+        step_s=np.array(found.step_s),
+    )
+    return target.getvalue()
+
+
+def _lines(found: Timeline, place: int) -> list[dict[str, object]]:
+    own = found.fingerprint
+    edges = [0, *own.boundaries_of(place).tolist(), own.n_samples]
+    lines = []
+    for phase, (first, end) in enumerate(itertools.pairwise(edges)):
+        recorded = found.recorded[place, first:end]
+        present = recorded[np.isfinite(recorded)]
+        lines.append(
+            {
+                "workload": own.workload,
+                "run": own.run,
+                "counter": found.counters[place],
+                "phase": phase + 1,
+                "start_s": found.start_s + first * found.step_s,
+                "end_s": found.start_s + end * found.step_s,
+                "samples": len(present),
+                "recorded_mean": float(present.mean()) if len(present) else None,
+                "by_hand": bool(found.edited[place]),
+                **{f"normalised_{name}": float(found.statistic(name)[place, phase]) for name in found.statistics},
+            }
+        )
+    return lines
+
 
 MOST_POINTS = 1500
 """Of one line; a longer one shows the least and the largest value of each stretch."""

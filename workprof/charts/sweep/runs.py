@@ -1,16 +1,92 @@
-"""The runs of a sweep as a table, what each is called, and which is best."""
+"""Runs of a sweep: scores, the best run, the published means, what stands, and the winner per target."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 
-from workprof.charts.sweep.scores import SCORES, value, written
+from workprof.charts.shapes import Chart
+from workprof.charts.theme import COLOURS, laid_out, rows_height
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.sweep import SweepRun
+from workprof.profiles.sweep import GroupSettings, ScoreSummary, SweepGroup, SweepRun, TargetWinner
 from workprof.units import format_share
+
+HIGHER, LOWER, NEITHER = "higher is better", "lower is better", "neither high nor low is better"
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score: its label, which way is better, digits behind the point, and what it means."""
+
+    label: str
+    better: str
+    digits: int
+    meaning: str
+
+
+SCORES = {
+    "acquires": Score("ACQUIRES", HIGHER, 3, "Mean of published silhouette, clustered share, closeness to the target."),
+    "scores_v3": Score("scores_v3", HIGHER, 3, "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share."),
+    "silhouette_clustered": Score("Silhouette (proper)", HIGHER, 3, "Among the profiles' rows, outliers left out."),
+    "avg_silhouette": Score("Silhouette (published)", HIGHER, 3, "Outliers count as one group, then are left out."),
+    "davies_bouldin": Score("Davies–Bouldin", LOWER, 3, "As published, with the outliers as one group."),
+    "dbcv": Score("DBCV", HIGHER, 3, "Density-based validity, relative."),
+    "ccpm": Score("CCPM", HIGHER, 3, "Published silhouette + 1 / Davies–Bouldin."),
+    "n_clusters": Score("Profiles", NEITHER, 0, "Groups found, outliers not counted."),
+    "outlier_share": Score("Outliers (share of rows)", LOWER, 3, "Rows in no dense group."),
+    "truth_adjusted_rand": Score("Truth (ARI)", HIGHER, 3, "Adjusted Rand index against the planted truth."),
+}
+
+
+def value(run: SweepRun, score: str) -> float:
+    """Return one score of a run; NaN where it is undefined."""
+    scores = run.scores
+    if score == "outlier_share":
+        return scores.n_outliers / scores.n_rows if scores.n_rows else math.nan
+    return float(getattr(scores, score))
+
+
+def written(score: str, number: float) -> str:
+    """Return a score as text, 'no data' for NaN."""
+    return f"{number:,.{SCORES[score].digits}f}" if math.isfinite(number) else "no data"
+
+
+PUBLISHED_ROWS = 100_001
+BEST_RUN = "HDBSCAN, power, Euclidean, 300"
+BEST_ROW = 48
+BEST_ACQUIRES = 0.717785
+BEST_CLUSTERS = 26
+BEST_OUTLIERS = 24_603
+
+TABLE_IV_MEANS = {
+    "n_outliers": 40_331.0,
+    "n_clusters": 68.6,
+    "mean_cluster_size": 1_993.6,
+    "avg_silhouette": 0.44,
+    "davies_bouldin": 1.52,
+}
+"""HDBSCAN line of Table IV."""
+
+TARGET_WINNERS = {
+    10: ("power, Manhattan, 1000", 11, 0.6767),
+    20: ("power, Manhattan, 400", 20, 0.7231),
+    26: ("power, Euclidean, 300", 26, 0.7178),
+    50: ("power, Manhattan, 200", 53, 0.7096),
+    100: ("robust, Euclidean, 100", 104, 0.6846),
+}
+"""Target -> best HDBSCAN run of the published grid, its clusters, its ACQUIRES (recomputed from the published file)."""
+
+REFERENCE = (
+    f"Published, on another sample of {PUBLISHED_ROWS:,} rows and 17 features: row {BEST_ROW} of the grid "
+    f"({BEST_RUN}) wins with ACQUIRES {BEST_ACQUIRES}, {BEST_CLUSTERS} profiles and {BEST_OUTLIERS:,} outliers. "
+    "Its runs were not repeated here; compare orders, not values."
+)
+
 
 ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", "optics": "OPTICS"}
 SCALER_WORDS = {"none": "none", "standard": "standard", "minmax": "min–max", "robust": "robust", "power": "power"}
@@ -41,7 +117,7 @@ def runs_table(runs: Sequence[SweepRun], best: int) -> pd.DataFrame:
     The index is each run's position in `runs`.
     """
     shown = (*ALWAYS, "truth_adjusted_rand") if has_truth(runs) else ALWAYS
-    table = pd.DataFrame([_line(run, i == best, shown) for i, run in enumerate(runs)])
+    table = pd.DataFrame([_runs_line(run, i == best, shown) for i, run in enumerate(runs)])
     return table.sort_values("acquires", ascending=False, kind="stable")
 
 
@@ -81,7 +157,7 @@ def _lead(ahead: float) -> str:
     return f", {ahead:.3f} ahead of the next" if ahead >= SMALLEST_LEAD else ", level with the next"
 
 
-def _line(run: SweepRun, is_best: bool, shown: Sequence[str]) -> dict[str, object]:
+def _runs_line(run: SweepRun, is_best: bool, shown: Sequence[str]) -> dict[str, object]:
     settings, scores = run.settings, run.scores
     return {
         "verdict": "★ best" if is_best else "",
@@ -99,3 +175,190 @@ def _line(run: SweepRun, is_best: bool, shown: Sequence[str]) -> dict[str, objec
         "n_rows": scores.n_rows,
         "seconds": run.seconds,
     }
+
+
+Pairs = Sequence[tuple[GroupSettings, SweepGroup | None]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a sweep is.
+
+    Attributes:
+        groups, groups_done: of the grid.
+        runs, runs_done: of the grid; left-out sizes count as neither done nor open.
+        runs_left_out: sizes that the rows cannot hold.
+    """
+
+    groups: int
+    groups_done: int
+    runs: int
+    runs_done: int
+    runs_left_out: int
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Standing:
+        """Return the standing of a grid's groups, each with its result or None."""
+        kept = [result for _, result in pairs if result is not None]
+        left_out = sum(len(result.left_out) for result in kept)
+        asked = sum(len(settings.sizes) for settings, _ in pairs)
+        return cls(len(pairs), len(kept), asked - left_out, sum(len(result.runs) for result in kept), left_out)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.groups_done == self.groups
+
+    def fraction(self, of_running_group: float | None) -> float:
+        """Return the share of the groups that is done, 0-1, the part of the running one included."""
+        return min(1.0, (self.groups_done + (of_running_group or 0.0)) / max(1, self.groups))
+
+    def words(self) -> str:
+        """Return '3 of 8 groups, 21 of 56 runs'."""
+        left_out = f" ({self.runs_left_out:,} left out)" if self.runs_left_out else ""
+        return f"{self.groups_done:,} of {self.groups:,} groups, {self.runs_done:,} of {self.runs:,} runs{left_out}"
+
+
+def left_out_table(pairs: Pairs) -> pd.DataFrame:
+    """Return one line per size that was left out, with the reason; no line where none was."""
+    return pd.DataFrame(
+        [
+            {
+                "algorithm": ALGORITHM_WORDS[settings.algorithm],
+                "scaler": SCALER_WORDS[settings.scaler],
+                "metric": METRIC_WORDS[settings.metric],
+                "size": int(size),
+                "reason": reason,
+            }
+            for settings, result in pairs
+            if result is not None
+            for size, reason in result.left_out.items()
+        ],
+        columns=["algorithm", "scaler", "metric", "size", "reason"],
+    )
+
+
+SCORE_WORDS = {
+    "n_outliers": "outliers (rows)",
+    "n_clusters": "profiles",
+    "mean_cluster_size": "mean size (rows)",
+    "avg_silhouette": "silhouette (published)",
+    "davies_bouldin": "Davies–Bouldin",
+    "acquires": "ACQUIRES",
+}
+
+
+def summary_table(summary: Sequence[ScoreSummary]) -> pd.DataFrame:
+    """Return Table IV; the last column is the paper's mean, of another sample."""
+    return pd.DataFrame([_summary_line(line) for line in summary])
+
+
+def summary_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return Table IV with its numbers as text, whole where they count rows."""
+    told = table.copy()
+    for name in told.columns[3:]:
+        told[name] = [
+            _written(number, large=row.startswith(("outliers", "mean size")))
+            for number, row in zip(told[name], told["score"], strict=True)
+        ]
+    return told
+
+
+def _written(number: float, *, large: bool) -> str:
+    if not math.isfinite(number):
+        return "–"
+    return f"{number:,.0f}" if large else f"{number:,.3g}"
+
+
+def summary_sentence(summary: Sequence[ScoreSummary]) -> str:
+    """Return what Table IV says about the number of profiles."""
+    counts = [line for line in summary if line.score == "n_clusters" and line.runs]
+    if not counts:
+        return "No run is finished."
+    parts = [
+        f"{ALGORITHM_WORDS[line.algorithm]} finds {line.minimum:,.0f} to {line.maximum:,.0f} profiles "
+        f"(median {line.median:,.0f}) over {line.runs} runs"
+        for line in counts
+    ]
+    return "; ".join(parts) + "."
+
+
+def _summary_line(line: ScoreSummary) -> dict[str, object]:
+    published = TABLE_IV_MEANS.get(line.score, math.nan) if line.algorithm == "hdbscan" else math.nan
+    return {
+        "algorithm": ALGORITHM_WORDS[line.algorithm],
+        "score": SCORE_WORDS[line.score],
+        "runs": line.runs,
+        "mean": line.mean,
+        "std": line.std,
+        "min": line.minimum,
+        "median": line.median,
+        "max": line.maximum,
+        "published mean": published,
+    }
+
+
+LINE_PX = 26
+
+
+def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Chart:
+    """Return the best run and its ACQUIRES for each target; above it the run's settings and profiles."""
+    table = pd.DataFrame([_targets_line(winner, runs) for winner in winners])
+    distinct = list(dict.fromkeys(table["winner"]))
+    lines: Any = list(table.itertuples())
+    figure = go.Figure(
+        go.Bar(
+            y=[f"target {target}" for target in table["target"]],
+            x=table["acquires"],
+            orientation="h",
+            width=0.4,
+            marker={"color": [COLOURS[distinct.index(name) % len(COLOURS)] for name in table["winner"]]},
+            customdata=table["winner"],
+            hovertemplate="%{y}: %{customdata}, ACQUIRES %{x:.4f}<extra></extra>",
+        )
+    )
+    laid_out(figure, x="ACQUIRES of the winner (1 = best)", y="", height=rows_height(len(table)) + LINE_PX * len(table))
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(range=[0, 1])
+    for row in lines:
+        words = f"{row.acquires:.3f} · {row.short}: {row.profiles:.0f} profiles" if row.winner else "no run has a score"
+        place = {"x": 0, "y": f"target {row.target}", "xanchor": "left", "yshift": 20}
+        figure.add_annotation(text=words, showarrow=False, font={"size": 12}, **place)
+    return Chart(
+        name="sweep-targets",
+        figure=figure,
+        takeaway=_takeaway(table),
+        alt="Bars of the winner's ACQUIRES per target number of profiles. " + _takeaway(table),
+        data=table.drop(columns="short"),
+        note="Above each bar: ACQUIRES · transform, metric, size: profiles found. The paper calls 26 optimal without a "
+        "reason; it is the count of its own winner. Published winners are of another sample (100,001 rows, "
+        "17 features).",
+    )
+
+
+def _targets_line(winner: TargetWinner, runs: Sequence[SweepRun]) -> dict[str, object]:
+    found = runs[winner.run] if winner.run >= 0 else None
+    published, profiles, acquires = TARGET_WINNERS.get(winner.target_clusters, ("", math.nan, math.nan))
+    return {
+        "target": winner.target_clusters,
+        "winner": run_name(found.settings, found.grid_size) if found else "",
+        "short": f"{place(found.settings)}, {found.grid_size}" if found else "",
+        "profiles": found.scores.n_clusters if found else math.nan,
+        "acquires": winner.acquires,
+        "published winner": published,
+        "published profiles": profiles,
+        "published acquires": acquires,
+    }
+
+
+def _takeaway(table: pd.DataFrame) -> str:
+    won = table[table["winner"] != ""]
+    if won.empty:
+        return "No run has a score yet."
+    names = list(dict.fromkeys(won["winner"]))
+    if len(names) == 1:
+        return f"The same run wins at every target: {names[0]}."
+    return (
+        f"{len(names)} different runs win as the target goes from {won['target'].iloc[0]} to {won['target'].iloc[-1]}: "
+        f"from {int(won['profiles'].iloc[0])} to {int(won['profiles'].iloc[-1])} profiles. The target decides."
+    )

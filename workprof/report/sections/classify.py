@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from workprof.charts.classify import Naming, confusion_heatmap, reliability_diagram, split_bars, table_five
-from workprof.charts.profiles import profile_names
+from workprof.charts.classify.job import Naming
+from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
+from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress

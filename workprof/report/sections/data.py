@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workprof.charts.data import check_table, column_table, coverage_chart, ingest_sentence, join_table
-from workprof.charts.overview import dataset_headlines, overview_sentence
+from workprof.charts.home import dataset_headlines, overview_sentence
 from workprof.progress import Progress
 from workprof.report.parts import Content, Kind, Table
 from workprof.store.reports import Dataset

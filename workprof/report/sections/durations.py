@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from workprof.charts.durations import (
+from workprof.charts.durations.errors import (
     ErrorView,
-    ObservedView,
     error_cdf,
     error_headlines,
-    group_names,
     interval_sentence,
-    observed_ecdf,
     predictor_table,
     profile_error_boxes,
-    quantile_table,
 )
-from workprof.charts.profiles import profile_names
+from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
+from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from workprof.charts.memory import (
+from workprof.charts.memory.boxes import task_boxes
+from workprof.charts.memory.models import learning_curve
+from workprof.charts.memory.plans import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
+from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
+from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
     classes_chart,
-    frontier_chart,
     group_table,
-    learning_curve,
     left_out_words,
-    plan_table,
-    policy_headlines,
-    policy_table,
-    rollup_bars,
-    rollup_headlines,
-    rollup_sentence,
-    rollup_table,
-    task_boxes,
     task_table,
 )
 from workprof.errors import ColumnMissing

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from workprof.charts.nodes import (
-    aspect_lines,
+from workprof.charts.nodes.degradation import (
     code_map,
-    degraded_sentences,
     detection_headlines,
     detection_reliability,
     detectors_table,
-    groups_sentence,
-    groups_table,
-    leave_out_table,
-    node_table,
     orientation_table,
-    pair_table,
-    ranked_bars,
-    ranking_headlines,
     reconstruction_errors,
-    robustness_sentence,
     runs_table,
-    silhouette_bars,
     timeline,
     trust_sentence,
     unscored_table,
     unseen_metrics_table,
+)
+from workprof.charts.nodes.groups import groups_sentence, groups_table, silhouette_bars
+from workprof.charts.nodes.ranking import (
+    aspect_lines,
+    degraded_sentences,
+    leave_out_table,
+    node_table,
+    pair_table,
+    ranked_bars,
+    ranking_headlines,
+    robustness_sentence,
 )
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import Detection

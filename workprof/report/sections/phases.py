@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workprof.charts.phases import (
-    NOT_THE_PAPER,
+from workprof.charts.phases.evaluation import (
     confusion_chart,
     evaluation_headlines,
     evaluation_sentence,
@@ -11,12 +10,10 @@ from workprof.charts.phases import (
     known_bars,
     known_table,
     measures_of,
-    most_moving,
     open_curve,
-    phase_table,
-    timeline_chart,
     unknown_table,
 )
+from workprof.charts.phases.timeline import NOT_THE_PAPER, most_moving, phase_table, timeline_chart
 from workprof.formats.measured import TELEMETRY
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.runs import RunList

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from workprof.charts.clusterability import hopkins_line
 from workprof.charts.downloads import summary_table
-from workprof.charts.profiles import (
-    condensed_tree,
-    feature_boxes,
-    headlines,
-    metadata_heatmap,
-    profile_map,
-    profile_names,
-    silhouette_boxes,
-    size_bars,
-)
+from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
+from workprof.charts.profiles.jobs import profile_map
+from workprof.charts.profiles.overview import condensed_tree, headlines, profile_names, silhouette_boxes, size_bars
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings

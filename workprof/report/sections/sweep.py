@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from workprof.charts.sweep import (
-    best_sentence,
-    parallel_coordinates,
-    runs_table,
-    score_heatmap,
-    summary_sentence,
-    summary_table,
-    target_bars,
-)
+from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
+from workprof.charts.sweep.runs import best_sentence, runs_table, summary_sentence, summary_table, target_bars
 from workprof.profiles.sweep import SweepSettings
 from workprof.progress import Progress
 from workprof.report.parts import Content, Kind, Table

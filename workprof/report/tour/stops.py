@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from workprof.charts.classify import Naming
+from workprof.charts.classify.job import Naming
 from workprof.charts.home import home_headlines
-from workprof.charts.profiles import profile_names
+from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
     TourStop,
     classify_stop,

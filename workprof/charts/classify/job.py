@@ -1,0 +1,485 @@
+"""One job under Classify: its profile, its needs with their intervals, the reasons, and the table of many jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+import workprof
+from workprof.charts.shapes import Chart
+from workprof.charts.text import formatted, label, plotly_text, shortened, title
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, mark, rows_height
+from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
+from workprof.forecasts.explain import JobExplanation
+from workprof.forecasts.forecaster import Forecaster, Forecasts
+from workprof.forecasts.predictions import N_TOP, NO_PROFILE, Predictions
+from workprof.records import to_json
+from workprof.store.reports import Dataset
+from workprof.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, format_share
+
+PUBLISHED = (
+    "Published definitions: every value its own column, XGBoost's defaults, trained on the rows with a profile; it "
+    "never abstains."
+)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The words of one classifier.
+
+    Attributes:
+        names: profile -> name; a profile without one is 'P7'.
+        mode: 'corrected' or 'faithful'.
+    """
+
+    names: Mapping[int, str] = field(default_factory=dict)
+    mode: str = "corrected"
+
+    def name(self, profile: int) -> str:
+        """Return what a class is called; -1 is 'No profile'."""
+        return "No profile" if profile == NO_PROFILE else self.names.get(profile) or f"P{profile}"
+
+    def shown(self, profile: int, longest: int = 28) -> str:
+        """Return the same for a figure."""
+        return plotly_text(self.name(profile), longest)
+
+    def note(self, text: str) -> str:
+        """Return a chart's note, with the flag of the published definitions where they hold."""
+        return f"{text} {PUBLISHED}" if self.mode == "faithful" else text
+
+
+TOP_THREE_LINE_PX = 44
+TOP_THREE_AROUND_PX = 90
+
+
+def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> Chart:
+    """Return the probabilities of the likeliest classes of one job, the likeliest first.
+
+    Args:
+        said: of the classifier.
+        row: of the job.
+        threshold: smallest probability of an answer; 0 = none.
+        naming: of the profiles.
+    """
+    classes, shares = said.top[row].tolist(), said.top_probability[row].tolist()
+    names = [naming.shown(profile) for profile in classes]
+    words = [format_share(share) for share in shares]
+    figure = go.Figure(
+        go.Bar(
+            x=shares,
+            y=names,
+            orientation="h",
+            marker={
+                "color": [mark(profile).colour for profile in classes],
+                "pattern": {"shape": [mark(profile).pattern for profile in classes]},
+            },
+            text=words,
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: probability %{x:.3f}<extra></extra>",
+        )
+    )
+    laid_out(figure, x="Probability", y="", height=TOP_THREE_AROUND_PX + TOP_THREE_LINE_PX * len(names))
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.update_xaxes(range=[0, 1.12], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    if naming.mode == "corrected" and threshold > 0:
+        figure.add_vline(x=threshold, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 2})
+    takeaway = answer_sentence(said, row, naming)
+    return Chart(
+        name="top-profiles",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Bars of probability: {'; '.join(map(' '.join, zip(names, words, strict=True)))}. {takeaway}",
+        data=pd.DataFrame(
+            {
+                "profile": classes,
+                "name": [naming.name(profile) for profile in classes],
+                "probability": shares,
+                "definitions": "published" if naming.mode == "faithful" else "corrected",
+            }
+        ),
+        note=naming.note(_note(threshold, naming)),
+    )
+
+
+def answer_sentence(said: Predictions, row: int, naming: Naming) -> str:
+    """Return the answer for one job, or why there is none, in one sentence."""
+    best = naming.name(int(said.best[row]))
+    if not said.abstained[row]:
+        return f"This job looks like {best}, with probability {format_share(said.probability[row])}."
+    reason = said.reason_text(row)
+    if int(said.top[row][0]) == NO_PROFILE:
+        return f"No answer: {reason}. The likeliest profile is {best} ({format_share(said.probability[row], 0)})."
+    return f"No answer: {reason}. The likeliest would be {best} ({format_share(said.probability[row], 0)})."
+
+
+def _note(threshold: float, naming: Naming) -> str:
+    if naming.mode == "faithful":
+        return "Probabilities are those of the trees, not calibrated."
+    return (
+        f"Probabilities are calibrated on jobs held out of training. The dotted line is the smallest probability of an "
+        f"answer, {format_share(threshold, 0)}."
+    )
+
+
+RAISES, LOWERS = COLOURS[0], COLOURS[1]
+BASE, OUTPUT = "expected score", "score of this job"
+LONGEST_LINE = 30
+
+
+def waterfall(found: JobExplanation, naming: Naming) -> Chart:
+    """Return the SHAP values of one job and one class, the one-hot columns of each field as one bar."""
+    lines = [BASE, *_lines(found), OUTPUT]
+    amounts = [found.base, *found.contributions.tolist(), found.output]
+    figure = go.Figure(
+        go.Waterfall(
+            orientation="h",
+            measure=["absolute", *["relative"] * len(found.fields), "total"],
+            y=[plotly_text(line, LONGEST_LINE + 16) for line in lines],
+            x=amounts,
+            text=[f"{found.base:.2f}", *(f"{amount:+.2f}" for amount in found.contributions), f"{found.output:.2f}"],
+            textposition="outside",
+            cliponaxis=False,
+            increasing={"marker": {"color": RAISES}},
+            decreasing={"marker": {"color": LOWERS}},
+            totals={"marker": {"color": OUTLIER_COLOUR}},
+            connector={"line": {"color": OUTLIER_COLOUR, "width": 1, "dash": "dot"}},
+            hovertemplate="%{y}: %{text}<extra></extra>",
+        )
+    )
+    laid_out(figure, x="Score (log-odds)", y="", height=rows_height(len(lines)))
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.update_xaxes(range=_range(amounts), zeroline=True, zerolinecolor=OUTLIER_COLOUR)
+    takeaway = _waterfall_takeaway(found, naming)
+    return Chart(
+        name="shap-waterfall",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Waterfall from {found.base:.2f} to {found.output:.2f} over {len(found.fields)} fields. {takeaway}",
+        data=_waterfall_table(found, naming),
+        note=naming.note(f"Exact SHAP values of the score before softmax and calibration. {additivity(found)}"),
+    )
+
+
+def additivity(found: JobExplanation) -> str:
+    """Return whether base and contributions add up to the score, with the gap."""
+    return (
+        f"Additivity {'holds' if found.additive else 'FAILS'}: expected score and contributions give the job's score "
+        f"within {found.additivity_error:.1e} (at most 0.001 is believed)."
+    )
+
+
+def _lines(found: JobExplanation) -> list[str]:
+    """Return a line per field, each different; a value that training did not know says so."""
+    lines = []
+    for column, value, state in zip(found.fields, found.values, found.states, strict=True):
+        remark = f" ({state})" if state in ("rare", "unseen") else ""
+        lines.append(f"{shortened(f'{label(column)} = {value}', LONGEST_LINE)}{remark}")
+    return lines
+
+
+def _range(amounts: list[float]) -> list[float]:
+    """Return the ends of the axis with room for the numbers beside the bars."""
+    steps, at = [0.0, amounts[0]], amounts[0]
+    for amount in amounts[1:-1]:
+        at += amount
+        steps.append(at)
+    low, high = min(steps), max(steps)
+    room = 0.3 * ((high - low) or 1.0)
+    return [low - room, high + room]
+
+
+def _waterfall_takeaway(found: JobExplanation, naming: Naming) -> str:
+    if not found.sentences:
+        return f"No field says much for or against {naming.name(found.profile)} here."
+    first = found.sentences[0]
+    field = next((name for name in found.fields if first.startswith(f"{name} ")), "")
+    first = label(field) + first[len(field) :]
+    return f"{first[:1].upper()}{first[1:]}, more than any other field."
+
+
+def _waterfall_table(found: JobExplanation, naming: Naming) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "class": naming.name(found.profile),
+            "field": [BASE, *found.fields, OUTPUT],
+            "value": ["", *found.values, ""],  # noqa: PD011  a record's field
+            "state": ["", *found.states, ""],
+            "log_odds": [found.base, *found.contributions.tolist(), found.output],
+            "definitions": "published" if naming.mode == "faithful" else "corrected",
+        }
+    )
+
+
+ESTIMATES_LINE_PX = 96
+ESTIMATES_AROUND_PX = 40
+ROW_SHARE = 0.55
+"""Of a row's height: the marks and their words; below stand the ticks."""
+
+ZERO_SHARE = 0.1
+"""Of the smallest positive value: where a true zero stands on a logarithmic axis."""
+
+LOWEST_SHARE = 1e-6
+"""Of the largest end: smaller values stand at the end of the axis."""
+
+
+TICKS = {
+    "s": (
+        *(1, 2, 5, 10, 30),
+        *(MINUTE_S * n for n in (1, 2, 5, 10, 30)),
+        *(HOUR_S * n for n in (1, 2, 5, 12)),
+        *(DAY_S * n for n in (1, 2, 5, 10, 30, 100)),
+    ),
+    "bytes": tuple(size * n for size in (KIB, MIB, GIB) for n in (1, 2, 5, 10, 20, 50, 100, 200, 500)),
+    "percent": tuple(10.0**power * n for power in range(-3, 5) for n in (1, 2, 5)),
+}
+MOST_TICKS = 4
+
+
+def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, naming: Naming) -> Chart:
+    """Return the estimates of one job: point, middle half and interval per target.
+
+    Args:
+        said: target -> estimates.
+        row: of the job.
+        nominal: coverage that the intervals were calibrated for, 0-1.
+        naming: for the flag of the published definitions.
+    """
+    table = _estimates_table(said, row)
+    figure = _figure([line for _, line in table.iterrows()])
+    laid_out(figure, x="", y="", height=ESTIMATES_AROUND_PX + ESTIMATES_LINE_PX * max(1, len(table)))
+    return Chart(
+        name="estimates",
+        figure=figure,
+        takeaway=_estimates_takeaway(table),
+        alt=f"One row per target with point and interval. {' '.join(_sentence(line) for _, line in table.iterrows())}",
+        data=table,
+        note="Dot: best guess; thick line: middle half; thin line: interval meant to hold "
+        f"{format_share(nominal, 0)} of jobs, calibrated on jobs kept apart. Logarithmic axes. The estimates do not "
+        "depend on the mode.",
+    )
+
+
+def _figure(lines: Sequence[pd.Series]) -> go.Figure:
+    """Return one row of marks per target, each on an axis of its own; one specification, since every answer has it."""
+    data: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"annotations": []}
+    share = 1 / max(1, len(lines))
+    for place, line in enumerate(lines):
+        axis = str(place + 1) if place else ""
+        data += [mark | {"xaxis": f"x{axis}", "yaxis": f"y{axis}"} for mark in _marks(line)]
+        top = 1 - place * share
+        layout[f"xaxis{axis}"] = _axis(line) | {"anchor": f"y{axis}"}
+        layout[f"yaxis{axis}"] = {
+            "visible": False,
+            "range": [-1, 1.6],
+            "fixedrange": True,
+            "anchor": f"x{axis}",
+            "domain": [top - share * ROW_SHARE, top],
+        }
+        layout["annotations"].append(
+            {"text": _words(line), "x": 0, "y": 1.25, "xref": f"x{axis} domain", "yref": f"y{axis}", "xanchor": "left"}
+            | {"showarrow": False}
+        )
+    return go.Figure({"data": data, "layout": layout})
+
+
+def _axis(line: pd.Series) -> dict[str, Any]:
+    low, high = _ends(line)
+    target = str(line["target"])
+    ticks = _ticks(target, low, high)
+    return {
+        "type": "log",
+        "range": [float(np.log10(low)), float(np.log10(high))],
+        "tickvals": ticks,
+        "ticktext": [_tick_text(target, tick) for tick in ticks],
+    }
+
+
+def _estimates_table(said: Mapping[str, Estimates], row: int) -> pd.DataFrame:
+    lines = []
+    for target, found in said.items():
+        p5, p10, p25, p50, p75, p90, p95 = found.quantiles[row].tolist()
+        lines.append(
+            {
+                "target": target,
+                "point": float(found.point[row]),
+                "low": float(found.low[row]),
+                "high": float(found.high[row]),
+                "p5": p5,
+                "p10": p10,
+                "p25": p25,
+                "p50": p50,
+                "p75": p75,
+                "p90": p90,
+                "p95": p95,
+                "past_jobs": int(found.count[row]),
+                "history_level": int(found.level[row]),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _marks(line: pd.Series) -> list[dict[str, Any]]:
+    lowest = _ends(line)[0]
+    thin = [max(line["low"], lowest), max(line["high"], lowest)]
+    thick = [max(line["p25"], lowest), max(line["p75"], lowest)]
+    drawn = {"type": "scatter", "y": [0, 0], "hovertemplate": f"{plotly_text(_sentence(line), 300)}<extra></extra>"}
+    return [
+        drawn | {"x": thin, "mode": "lines", "line": {"color": COLOURS[0], "width": 2}},
+        drawn | {"x": thick, "mode": "lines", "line": {"color": COLOURS[0], "width": 8}},
+        drawn
+        | {"x": [max(line["point"], lowest)], "y": [0], "mode": "markers"}
+        | {"marker": {"color": COLOURS[1], "size": 14, "symbol": "diamond"}},
+    ]
+
+
+def _ends(line: pd.Series) -> tuple[float, float]:
+    """Return the ends of a row's axis, both above zero."""
+    high = max(float(line["high"]), float(line["p75"]), 1e-9)
+    values = [float(line[name]) for name in ("low", "p25", "point")]
+    low = min([value for value in values if value > 0], default=high * ZERO_SHARE)
+    low = low * ZERO_SHARE if min(values) <= 0 else low
+    return max(low, high * LOWEST_SHARE) / 1.5, high * 1.5
+
+
+def _ticks(target: str, low: float, high: float) -> list[float]:
+    """Return round values on the axis, at most four; where not even two fit, its ends."""
+    kind = "s" if target.endswith("_s") else "bytes" if target.endswith("_bytes") else "percent"
+    inside = [float(tick) for tick in TICKS[kind] if low * 1.1 <= tick <= high / 1.1]
+    if len(inside) < 2:
+        return [low * 1.1, high / 1.1]
+    return inside[:: -(-len(inside) // MOST_TICKS)]
+
+
+def _tick_text(target: str, tick: float) -> str:
+    """Return a tick's value without the zeros behind a round duration."""
+    text = formatted(target, tick)
+    for zeros in (" 00 s", " 00 min", " 0 h"):
+        text = text.removesuffix(zeros)
+    return text
+
+
+def _words(line: pd.Series) -> str:
+    target = str(line["target"])
+    point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
+    return f"<b>{title(target, '')}: {point}</b>, interval {low} to {high}"
+
+
+def _sentence(line: pd.Series) -> str:
+    target = str(line["target"])
+    point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
+    return f"{title(target, '')} {point} (interval {low} to {high}, from {int(line['past_jobs']):,} past jobs alike)."
+
+
+def _estimates_takeaway(table: pd.DataFrame) -> str:
+    if table.empty:
+        return "Nothing can be estimated for this dataset."
+    parts = [
+        f"{label(str(line['target']))} {formatted(str(line['target']), line['point'])}" for _, line in table.iterrows()
+    ]
+    return f"Expected: {', '.join(parts)}."
+
+
+PERCENT = 100
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Answers for a file: of which forecaster and upload, the table, the columns that were not used."""
+
+    of: tuple[str, str]
+    name: str
+    table: pd.DataFrame
+    unknown: tuple[str, ...]
+
+
+def answers_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
+    """Return one line per job: its fields, the answer or the reason why there is none, the top three, the estimates.
+
+    Args:
+        jobs: as read, in the order of the answers.
+        said: of the forecaster.
+        naming: of the profiles.
+        first_row: number of the first job in its file, counted from 1.
+    """
+    profiles = said.profiles
+    rows = range(len(profiles))
+    columns: dict[str, object] = {
+        "row": np.arange(first_row, first_row + len(profiles)),
+        "profile": profiles.profile,
+        "name": [naming.name(int(profile)) for profile in profiles.profile],
+        "probability": profiles.probability,
+        "abstained": profiles.abstained,
+        "reason": [profiles.reason_text(row) for row in rows],
+    }
+    for place in range(min(N_TOP, profiles.top.shape[1])):
+        columns[f"top{place + 1}"] = profiles.top[:, place]
+        columns[f"top{place + 1}_probability"] = profiles.top_probability[:, place]
+    for target, found in said.estimates.items():
+        columns |= _needs(target, found)
+    given = jobs.reset_index(drop=True)
+    answers = pd.DataFrame(columns).assign(definitions="published" if naming.mode == "faithful" else "corrected")
+    return pd.concat([answers[["row"]], given, answers.drop(columns="row")], axis=1)
+
+
+def _needs(target: str, found: Estimates) -> dict[str, object]:
+    return {target: found.point, f"{target}_low": found.low, f"{target}_high": found.high}
+
+
+def past_jobs_table(
+    past: pd.DataFrame, nearest: NearestJobs, profiles: Mapping[int, int], naming: Naming
+) -> pd.DataFrame:
+    """Return the past jobs that weigh most, the heaviest first, with their numbers as people read them.
+
+    Args:
+        past: their rows, in the order of `nearest`.
+        nearest: their weights.
+        profiles: row id -> profile, where it has one.
+        naming: of the profiles.
+    """
+    table = past.drop(columns=[name for name in past.columns if name.endswith("time_s")])
+    for name in table.columns:
+        if pd.api.types.is_numeric_dtype(table[name]) and name != "row_id":
+            table[name] = [formatted(name, float(value)) for value in table[name]]
+    ids = [int(row_id) for row_id in past["row_id"]]
+    found = [naming.name(profiles[row_id]) if row_id in profiles else "" for row_id in ids]
+    first = [name for name in ("row_id", *TARGETS) if name in table.columns]
+    table = table[[*first, *(name for name in table.columns if name not in first)]]
+    table.insert(1, "weight", [f"{share * PERCENT:.1f} %" for share in nearest.shares])
+    table.insert(2, "profile", found)
+    return table
+
+
+def forecaster_card(forecaster: Forecaster, dataset: Dataset, naming: Naming) -> bytes:
+    """Return what a forecaster is as JSON: settings, inputs, classes with support, choices, notes; no trees."""
+    model = forecaster.classifier
+    card = {
+        "dataset": {"name": dataset.name, "hash": dataset.hash, "rows": dataset.rows, "join": dataset.mode},
+        "workprof": workprof.__version__,
+        "definitions": "published" if naming.mode == "faithful" else "corrected",
+        "definitions_note": PUBLISHED if naming.mode == "faithful" else "",
+        "settings": to_json(forecaster.settings),
+        "fields": list(model.encoder.fields),
+        "classes": [
+            {"profile": int(profile), "name": naming.name(int(profile)), "training_rows": int(rows)}
+            for profile, rows in zip(model.classes, model.support, strict=True)
+        ],
+        "tuning": to_json(model.tuning),
+        "rows": model.n_rows,
+        "left_out_rows": model.n_left_out,
+        "notes": list(model.notes),
+        "estimates": {
+            target: {"jobs": one.n_jobs, "left_out": one.n_left_out, "notes": list(one.notes)}
+            for target, one in forecaster.estimators.items()
+        },
+        "not_estimated": forecaster.left_out,
+        "seconds": forecaster.seconds,
+    }
+    return json.dumps(card, indent=2, allow_nan=False).encode()

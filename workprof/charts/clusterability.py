@@ -1,0 +1,330 @@
+"""Figures of whether there is anything to cluster: Hopkins, the label baseline, the stability of the profiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from workprof.charts.profiles.overview import together
+from workprof.charts.shapes import Chart, Headline
+from workprof.charts.text import plotly_text, shortened
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
+from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette
+from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
+from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability
+from workprof.units import format_share
+
+CONVENTION = (
+    "Convention of the paper: near 0 = clusterable, 0.5 = no more structure than uniform random rows, near 1 = evenly "
+    "spaced. Many textbooks print 1 minus this value."
+)
+PLAIN, POWER = "plain distances", "distances to the power of the dimensions"
+HEIGHT_PX = 290
+HOPKINS_READINGS = {
+    "clustered": "the rows are far from uniform: there is something to cluster",
+    "no sign of clusters": "the rows are no more clustered than uniform random ones",
+    "regularly spaced": "the rows are more evenly spaced than uniform random ones",
+}
+
+
+def hopkins_line(found: Hopkins) -> Chart:
+    """Return both variants of the statistic with every draw, the zones of the scale and the published value."""
+    figure = go.Figure([_draws(found.draws.tolist(), PLAIN, 0), _draws(found.draws_power.tolist(), POWER, 1)])
+    laid_out(figure, x="Hopkins statistic (share, 0 to 1)", y="", height=HEIGHT_PX)
+    figure.update_yaxes(
+        tickvals=[0, 1],
+        ticktext=["plain<br>distances", "to the power<br>of dimensions"],
+        range=[1.7, -1.1],
+        showgrid=False,
+    )
+    figure.update_xaxes(range=[-0.03, 1.03], zeroline=False)
+    _zones(figure)
+    return Chart(
+        name="hopkins",
+        figure=figure,
+        takeaway=_hopkins_takeaway(found),
+        alt=f"Hopkins statistic on a line: 0 is clusterable, 0.5 uniform, 1 evenly spaced. {_hopkins_takeaway(found)}",
+        data=pd.DataFrame({"draw": range(1, len(found.draws) + 1), PLAIN: found.draws, POWER: found.draws_power}),
+        note=f"{found.resamples} draws of {found.n_sampled:,} of {found.n_rows:,} rows in {found.n_dims} scaled "
+        f"columns, seed {found.seed}. For uniform rows 95 % of the draws of the power variant lie between "
+        f"{found.uniform_low:.2f} and {found.uniform_high:.2f}. " + " ".join(together(found.notes)),
+    )
+
+
+def _draws(values: list[float], name: str, row: int) -> go.Scatter:
+    return go.Scatter(
+        x=values,
+        y=[row] * len(values),
+        mode="markers",
+        marker={"size": 13, "color": COLOURS[row], "symbol": "circle" if row == 0 else "diamond", "opacity": 0.8},
+        hovertemplate=f"{name}: %{{x:.4f}}<extra></extra>",
+        name=name,
+    )
+
+
+def _zones(figure: go.Figure) -> None:
+    """Draw the limits of the readings and the reference values, each with its words."""
+    for limit, at, words, anchor in (
+        (CLUSTERED_BELOW, 0.0, "clustered", "left"),
+        (REGULAR_ABOVE, 1.03, "evenly spaced", "right"),
+    ):
+        figure.add_vline(x=limit, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1})
+        figure.add_annotation(x=at, y=-0.9, text=words, showarrow=False, xanchor=anchor, font={"size": 12})
+    figure.add_vline(x=0.5, line={"color": OUTLIER_COLOUR, "dash": "dash", "width": 1})
+    figure.add_annotation(
+        x=0.5, y=-0.55, text="uniform 0.5", showarrow=False, xanchor="left", xshift=4, font={"size": 12}
+    )
+    figure.add_annotation(
+        x=PUBLISHED_HOPKINS,
+        y=1.5,
+        text=f"◇ published {PUBLISHED_HOPKINS}, not verified",
+        showarrow=False,
+        xanchor="left",
+    )
+
+
+def _hopkins_takeaway(found: Hopkins) -> str:
+    spread = f" ± {found.hopkins_sd:.3f}" if math.isfinite(found.hopkins_sd) else ""
+    return f"Hopkins {found.hopkins:.3f}{spread}: {HOPKINS_READINGS.get(found.reading, found.reading)}."
+
+
+PROFILES, PROFILES_PUBLISHED = "profiles (outliers left out)", "profiles (outliers as one group)"
+SYMBOLS = {"euclidean": "circle", "cosine": "square", "manhattan": "diamond"}
+METRIC_WORDS = {"euclidean": "Euclidean", "cosine": "cosine", "manhattan": "Manhattan"}
+SMALLEST_SEEN = 0.001
+LINE_PX = 68
+AROUND_PX = 150
+
+
+def baseline_dots(found: Baseline) -> Chart:
+    """Return one line per label and one for the profiles, with a mark per metric; published values are hollow."""
+    table = pd.DataFrame([line for name, label in _lines(found) for line in _rows(name, label)])
+    names = list(dict.fromkeys(table["label"]))
+    figure = go.Figure()
+    for place, metric in enumerate(BASELINE_METRICS):
+        mine = table[table["metric"] == metric]
+        at = [names.index(name) + 0.22 * (place - 1) for name in mine["label"]]
+        figure.add_trace(_marks(mine, at, metric, "silhouette"))
+        if mine["published"].notna().any():
+            figure.add_trace(_marks(mine, at, metric, "published"))
+    laid_out(
+        figure,
+        x="Mean silhouette (−1 to 1)",
+        y="",
+        height=AROUND_PX + LINE_PX * len(names),
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+    )
+    words = [plotly_text(name).replace(" (", "<br>(").replace(" and ", "<br>and ") for name in names]
+    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(names))), ticktext=words, showgrid=False)
+    figure.update_xaxes(zeroline=True, zerolinecolor=OUTLIER_COLOUR, zerolinewidth=1)
+    takeaway = _baseline_takeaway(found)
+    return Chart(
+        name="label-baseline",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}. {takeaway}",
+        data=table,
+        note=f"Filled = this dataset, {found.n_rows:,} rows, {len(found.features)} scaled features; hollow = the "
+        "paper's Table II, of another sample and not verified (no code for it is public). "
+        + " ".join(_own_notes(found)),
+    )
+
+
+def _lines(found: Baseline) -> list[tuple[str, LabelSilhouette]]:
+    """Return the groupings from top to bottom: the profiles first."""
+    beside = [(PROFILES, found.profiles)] if found.profiles else []
+    if found.profiles and found.profiles_published and _differ(found.profiles, found.profiles_published):
+        beside.append((PROFILES_PUBLISHED, found.profiles_published))
+    return [*beside, *((" and ".join(label.by.split(",")), label) for label in found.labels)]
+
+
+def _differ(proper: LabelSilhouette, published: LabelSilhouette) -> bool:
+    """Return whether counting the outliers as one group makes a difference that the picture could show."""
+    pairs = ((getattr(proper, metric), getattr(published, metric)) for metric in BASELINE_METRICS)
+    return any(math.isnan(here) != math.isnan(there) or abs(here - there) > SMALLEST_SEEN for here, there in pairs)
+
+
+def _rows(name: str, label: LabelSilhouette) -> list[dict[str, object]]:
+    return [
+        {
+            "label": name,
+            "metric": metric,
+            "silhouette": float(getattr(label, metric)),
+            "standard_error": label.standard_errors.get(metric, math.nan),
+            "published": label.published.get(metric, math.nan),
+            "values": label.n_values,
+            "rows": label.n_rows,
+            "missing_rows": label.n_missing,
+            "method": label.method,
+            "reason": label.reason,
+        }
+        for metric in BASELINE_METRICS
+    ]
+
+
+def _marks(rows: pd.DataFrame, at: list[float], metric: str, which: str) -> go.Scatter:
+    place, hollow = BASELINE_METRICS.index(metric), which == "published"
+    words = f"{METRIC_WORDS[metric]}{', published (not verified)' if hollow else ''}"
+    return go.Scatter(
+        x=rows[which],
+        y=at,
+        mode="markers",
+        name=words if not hollow else "published" if place == 0 else words,
+        showlegend=not hollow or place == 0,
+        marker={
+            "symbol": SYMBOLS[metric] + ("-open" if hollow else ""),
+            "size": 12,
+            "color": COLOURS[place],
+            "line": {"width": 2} if hollow else {"width": 0},
+        },
+        customdata=rows["label"].map(plotly_text),
+        hovertemplate=f"%{{customdata}}, {words}: %{{x:.3f}}<extra></extra>",
+    )
+
+
+def _baseline_takeaway(found: Baseline) -> str:
+    scored = [(name, label) for name, label in _lines(found) if math.isfinite(label.euclidean)]
+    labels = [(name, label) for name, label in scored if not name.startswith("profiles")]
+    if not labels:
+        return "No metadata label of this dataset has a silhouette."
+    name, best = max(labels, key=lambda item: item[1].euclidean)
+    told = f"the best label, {name}, reaches {best.euclidean:.2f}"
+    if found.profiles is None or not math.isfinite(found.profiles.euclidean):
+        return f"{told[0].upper()}{told[1:]} (Euclidean silhouette)."
+    verdict = "better than" if found.profiles.euclidean > best.euclidean else "no better than"
+    return (
+        f"The profiles separate behaviour {verdict} metadata labels: Euclidean silhouette "
+        f"{found.profiles.euclidean:.2f}, {told}."
+    )
+
+
+def _own_notes(found: Baseline) -> list[str]:
+    return [note for note in found.notes if "paper's values" not in note]
+
+
+STABILITY_READINGS = {
+    "highly stable": COLOURS[2],
+    "stable": COLOURS[0],
+    "doubtful": COLOURS[1],
+    "not to be trusted": COLOURS[4],
+}
+LINES = {DOUBTFUL_FROM: "doubtful", STABLE_FROM: "stable", HIGHLY_STABLE_FROM: "highly stable"}
+
+
+def stability_bars(found: Stability, names: Mapping[int, str]) -> Chart:
+    """Return the mean Jaccard similarity of each profile, least stable first, with its word in the bar."""
+    table = _table(found, names)
+    figure = go.Figure([_bars(table), _words(table)])
+    laid_out(
+        figure,
+        x="Mean Jaccard similarity (0 to 1)",
+        y="",
+        height=rows_height(len(table)) + 20,
+    )
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.update_xaxes(range=[0, 1.75], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_layout(margin={"t": 68})
+    for turn, (limit, word) in enumerate(LINES.items()):
+        figure.add_vline(x=limit, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1.5})
+        place = {"x": limit, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 34 - 17 * turn}
+        figure.add_annotation(text=f"{limit} {word}", showarrow=False, font={"size": 12}, **place)
+    takeaway = _stability_takeaway(found, table)
+    return Chart(
+        name="profile-stability",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first. {takeaway}",
+        data=table,
+        note="Lines: Hennig's reading of the mean similarity, doubtful from 0.6, stable from 0.75, highly stable from "
+        "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. " + " ".join(together(found.notes)),
+    )
+
+
+def stability_headlines(found: Stability) -> tuple[Headline, ...]:
+    """Return the agreement of the resamples with the clustering as figures."""
+    stable = sum(each.jaccard >= STABLE_FROM for each in found.per_profile)
+    counts = f"{int(found.n_found.min())} to {int(found.n_found.max())}" if len(found.n_found) else "no data"
+    rand = f"{found.adjusted_rand:.3f}" if math.isfinite(found.adjusted_rand) else "no data"
+    return (
+        Headline(
+            "Stable profiles", f"{stable} of {len(found.per_profile)}", "Mean Jaccard similarity of 0.75 or more."
+        ),
+        Headline("Adjusted Rand", rand, "Agreement on the rows that are in a profile both times: 1 = the same groups."),
+        Headline(
+            "Clustered twice", format_share(found.shared_share), "In a profile both times: mean share of the rows."
+        ),
+        Headline("Profiles found", counts, "In the resamples.", f"{len(found.per_profile)} in the clustering"),
+    )
+
+
+def _table(found: Stability, names: Mapping[int, str]) -> pd.DataFrame:
+    columns = ["profile", "name", "rows", "jaccard", "q25", "median", "q75", "min", "dissolved_share", "reading"]
+    lines = [
+        [
+            each.profile,
+            shortened(names.get(each.profile, f"P{each.profile}")),
+            each.size,
+            each.jaccard,
+            each.jaccard_q25,
+            each.jaccard_median,
+            each.jaccard_q75,
+            each.jaccard_min,
+            each.dissolved_share,
+            each.reading,
+        ]
+        for each in found.per_profile
+    ]
+    return pd.DataFrame(lines, columns=columns).sort_values("jaccard", kind="stable").reset_index(drop=True)
+
+
+def _bars(table: pd.DataFrame) -> go.Bar:
+    rows: Any = list(table.itertuples())
+    return go.Bar(
+        y=[plotly_text(row.name) for row in rows],
+        x=table["jaccard"],
+        orientation="h",
+        marker={"color": [STABILITY_READINGS.get(row.reading, OUTLIER_COLOUR) for row in rows]},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": (table["q75"] - table["jaccard"]).clip(lower=0),
+            "arrayminus": (table["jaccard"] - table["q25"]).clip(lower=0),
+            "color": OUTLIER_COLOUR,
+            "thickness": 1.5,
+        },
+        customdata=table[["rows", "dissolved_share"]],
+        hovertemplate="%{y}: %{x:.3f}, %{customdata[0]:,} rows, dissolved in %{customdata[1]:.0%} of the resamples"
+        "<extra></extra>",
+    )
+
+
+def _words(table: pd.DataFrame) -> go.Scatter:
+    """Return a column of words at the right of the bars, so that no reading hangs on a colour."""
+    rows: Any = list(table.itertuples())
+    return go.Scatter(
+        y=[plotly_text(row.name) for row in rows],
+        x=[1.04] * len(rows),
+        mode="text",
+        text=[f"{row.jaccard:.2f} {row.reading}" if row.reading else "no data" for row in rows],
+        textposition="middle right",
+        hoverinfo="skip",
+    )
+
+
+def _stability_takeaway(found: Stability, table: pd.DataFrame) -> str:
+    told = table[table["reading"] != ""]
+    if told.empty:
+        return "There is no profile whose stability could be measured."
+    weak = told[told["jaccard"] < DOUBTFUL_FROM]
+    stable = int((told["jaccard"] >= STABLE_FROM).sum())
+    tail = (
+        f"; {', '.join(weak['name'].head(3))}{' and others' if len(weak) > 3 else ''} should not be trusted"
+        if len(weak)
+        else ""
+    )
+    return f"{stable} of {len(told)} profiles come back stable in {found.settings.resamples} resamples{tail}."

@@ -1,0 +1,250 @@
+"""Figures and tables of the feedback loop: ACQUIRES over time, drift per profile, estimates now and at the fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from workprof.charts.shapes import Chart, Headline
+from workprof.charts.text import counted, label, plotly_text, shortened
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
+from workprof.forecasts.feedback.assignment import OUTLIER
+from workprof.forecasts.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Assessment, Drift, FeedbackNow
+from workprof.forecasts.feedback.loop import Observed
+from workprof.forecasts.feedback.windows import FIT, OBSERVED, REFITTED, FeedbackState, HistoryEntry
+from workprof.units import format_share
+
+
+def feedback_headlines(state: FeedbackState, stands: Assessment) -> tuple[Headline, ...]:
+    """Return the loop as figures; both kinds of violations are counted over all targets since the last fit."""
+    known = sum(int(one.tally.known.sum()) for one in state.profiles.values())
+    under = sum(int(one.tally.under.sum()) for one in state.profiles.values())
+    over = sum(int(one.tally.over.sum()) for one in state.profiles.values())
+    agreed = state.n_agreed / state.n_predicted if state.n_predicted else math.nan
+    return (
+        Headline("Finished jobs", f"{state.n_observed:,}", "Rows observed so far.", counted(state.refits, "refit")),
+        Headline(
+            "Needed more",
+            format_share(under / known if known else math.nan),
+            "Estimates whose job needed more than the upper end: under-provisioned.",
+        ),
+        Headline(
+            "Needed less",
+            format_share(over / known if known else math.nan),
+            "Estimates whose job needed less than the lower end: over-provisioned.",
+        ),
+        Headline(
+            "As predicted",
+            format_share(agreed),
+            "Of the jobs with a predicted profile: filed under it by what they measured.",
+        ),
+        Headline(
+            "In no profile",
+            format_share(stands.outlier_share),
+            "Of the recent jobs: far from every profile.",
+            f"{format_share(stands.outlier_share_at_fit)} at the fit",
+        ),
+    )
+
+
+def advice_sentence(stands: Assessment) -> str:
+    """Return whether another clustering is advised, and why."""
+    if not stands.recluster_advised:
+        return "Nothing speaks for another clustering."
+    return f"Another clustering is advised: {'; '.join(stands.reasons)}."
+
+
+def observed_sentence(found: Observed) -> str:
+    """Return what became of a table of finished jobs."""
+    if found.already:
+        return f"This table of {counted(found.n_read, 'finished job')} was observed before; nothing was counted twice."
+    parts = [f"{counted(found.observed, 'finished job')} observed"]
+    if found.n_repeated:
+        parts.append(f"{found.n_repeated:,} observed before and not counted again")
+    if found.n_unfiled:
+        parts.append(f"{found.n_unfiled:,} measured too little to belong to a profile")
+    return f"{'; '.join(parts)}."
+
+
+WORDS = {FIT: "fit", OBSERVED: "observation", REFITTED: "refit"}
+SYMBOLS = {FIT: "diamond", OBSERVED: "circle", REFITTED: "star"}
+HISTORY_COLOUR_OF = {FIT: COLOURS[0], OBSERVED: COLOURS[2], REFITTED: COLOURS[1]}
+
+
+def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
+    """Return ACQUIRES by finished jobs so far; refits and the fit have marks of their own."""
+    table = _table(history)
+    figure = go.Figure([_line(table), *[_history_marks(table, event) for event in WORDS]])
+    laid_out(figure, x="Finished jobs observed so far", y="ACQUIRES (0 to 1)")
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.12})
+    figure.update_yaxes(range=[min(0.0, float(table["acquires"].min(skipna=True) or 0.0)), 1])
+    takeaway = _takeaway(history)
+    return Chart(
+        name="acquires-history",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Line of ACQUIRES over {counted(len(table), 'point')}, with marks for fit, observations and refits. "
+        f"{takeaway}",
+        data=table,
+        note="ACQUIRES is the mean of silhouette, share in profiles and closeness to the wanted number of profiles, "
+        "with the clustering's true number of profiles. Jobs are filed under the profile nearest to what they "
+        "measured, at the fit as afterwards, so the points compare; the score on the Profiles page counts the "
+        "clustering's own outliers.",
+    )
+
+
+def _table(history: Sequence[HistoryEntry]) -> pd.DataFrame:
+    columns = ["when", "event", "jobs", "recent", "acquires", "n_clusters", "outlier_share", "drifting"]
+    return pd.DataFrame([[getattr(entry, name) for name in columns] for entry in history], columns=columns)
+
+
+def _line(table: pd.DataFrame) -> go.Scatter:
+    return go.Scatter(
+        x=table["jobs"],
+        y=table["acquires"],
+        mode="lines",
+        line={"color": OUTLIER_COLOUR, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _history_marks(table: pd.DataFrame, event: str) -> go.Scatter:
+    rows = table[table["event"] == event]
+    return go.Scatter(
+        x=rows["jobs"],
+        y=rows["acquires"],
+        mode="markers",
+        name=WORDS[event],
+        marker={"symbol": SYMBOLS[event], "color": HISTORY_COLOUR_OF[event], "size": 11},
+        customdata=rows[["when", "recent", "outlier_share"]],
+        hovertemplate="%{customdata[0]}: %{y:.3f} on %{customdata[1]:,} jobs, %{customdata[2]:.1%} far from every "
+        "profile<extra></extra>",
+    )
+
+
+def _takeaway(history: Sequence[HistoryEntry]) -> str:
+    first, last = history[0], history[-1]
+    refits = sum(entry.event == REFITTED for entry in history)
+    after = f", {counted(refits, 'refit')} between" if refits else ""
+    if len(history) == 1:
+        return f"ACQUIRES was {first.acquires:.3f} at the fit; no finished job was observed since."
+    if not math.isfinite(last.acquires):
+        return f"ACQUIRES was {first.acquires:.3f} at the fit; the recent jobs are too alike to say what it is now."
+    return (
+        f"ACQUIRES is {last.acquires:.3f} after {counted(last.jobs, 'finished job')}; it was {first.acquires:.3f} at "
+        f"the fit{after}."
+    )
+
+
+DRIFT_COLOUR_OF = {DRIFT: COLOURS[4], SLIGHT: COLOURS[6], NO_DRIFT: COLOURS[2], TOO_FEW: OUTLIER_COLOUR}
+SYMBOL_OF = {DRIFT: "x", SLIGHT: "diamond", NO_DRIFT: "circle", TOO_FEW: "circle-open"}
+
+
+def drift_bars(drift: Sequence[Drift], target: str, names: Mapping[int, str] | None = None) -> Chart:
+    """Return the change of the median error of one target in every profile that can be judged."""
+    table = drift_table(drift, names)
+    table = table[(table["target"] == target) & (table["errors"] != TOO_FEW)].reset_index(drop=True)
+    figure = go.Figure([_drift_marks(table, word) for word in (DRIFT, SLIGHT, NO_DRIFT)])
+    laid_out(figure, x="Median need over estimate, now against the fit (factor)", y="", height=rows_height(len(table)))
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.12})
+    figure.update_xaxes(type="log")
+    shown = [plotly_text(name) for name in table["name"]]
+    figure.update_yaxes(type="category", categoryorder="array", categoryarray=shown[::-1])
+    figure.add_vline(x=1, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1.5})
+    takeaway = drift_words([one for one in drift if one.target == target], target)
+    return Chart(
+        name=f"drift-{target}",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Marks with intervals of {counted(len(table), 'profile')} on a logarithmic axis. {takeaway}",
+        data=table,
+        note="Above 1 jobs need more, against their estimates, than at the fit. Lines: 95 % interval. Drift: beyond "
+        "chance (all tests of a check together) and large enough to matter; slight: beyond chance alone. Rows of one "
+        "job count together.",
+    )
+
+
+def drift_table(drift: Sequence[Drift], names: Mapping[int, str] | None = None) -> pd.DataFrame:
+    """Return one line per profile and target, those with drift first."""
+    given = names or {}
+    lines = [
+        {
+            "profile": one.profile,
+            "name": shortened(given.get(one.profile, f"P{one.profile}")),
+            "target": one.target,
+            "jobs": one.jobs,
+            "independent jobs": round(one.effective, 1),
+            "errors": one.error.word,
+            "error factor": one.error.factor,
+            "factor low": float(np.exp(one.error.low)),
+            "factor high": float(np.exp(one.error.high)),
+            "error p": one.error.probability,
+            "needs": one.distribution.word,
+            "distance": one.distribution.distance,
+            "stability index": one.distribution.stability_index,
+            "needs p": one.distribution.probability,
+        }
+        for one in sorted(drift, key=lambda one: (not one.found, one.profile, one.target))
+    ]
+    return pd.DataFrame(lines, columns=_COLUMNS)
+
+
+_COLUMNS = [
+    *("profile", "name", "target", "jobs", "independent jobs", "errors", "error factor", "factor low", "factor high"),
+    *("error p", "needs", "distance", "stability index", "needs p"),
+]
+
+
+def drift_words(drift: Sequence[Drift], target: str = "") -> str:
+    """Return how many profiles drift, and how many cannot be judged yet, in one sentence."""
+    profiles = {one.profile for one in drift}
+    errors = {one.profile for one in drift if one.error.word == DRIFT}
+    needs = {one.profile for one in drift if one.distribution.word == DRIFT}
+    judged = {one.profile for one in drift if one.distribution.word != TOO_FEW}
+    of_what = f"{label(target)}: " if target else ""
+    if not judged:
+        return f"{of_what}no profile has enough finished jobs to judge drift yet."
+    open_ = len(profiles) - len(judged)
+    later = f"; {counted(open_, 'profile')} cannot be judged yet" if open_ else ""
+    return (
+        f"{of_what}errors drift in {len(errors)} and needs in {len(needs)} of {counted(len(judged), 'profile')}{later}."
+    )
+
+
+def _drift_marks(table: pd.DataFrame, word: str) -> go.Scatter:
+    rows = table[table["errors"] == word]
+    return go.Scatter(
+        x=rows["error factor"],
+        y=[plotly_text(name) for name in rows["name"]],
+        mode="markers",
+        name=word,
+        marker={"color": DRIFT_COLOUR_OF[word], "symbol": SYMBOL_OF[word], "size": 11},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": (rows["factor high"] - rows["error factor"]).clip(lower=0),
+            "arrayminus": (rows["error factor"] - rows["factor low"]).clip(lower=0),
+            "color": OUTLIER_COLOUR,
+            "thickness": 1.5,
+        },
+        customdata=rows[["jobs", "needs"]],
+        hovertemplate="%{y}: factor %{x:.2f}, %{customdata[0]:,} jobs, needs: %{customdata[1]}<extra></extra>",
+    )
+
+
+def quantile_table(now: FeedbackNow, target: str, names: Mapping[int, str] | None = None) -> pd.DataFrame:
+    """Return one line per profile: quantiles of one target now and at the fit, in the target's unit."""
+    given = {OUTLIER: "Outliers", **(names or {})}
+    lines = []
+    for name, targets in now.quantiles.items():
+        one = targets[target]
+        line: dict[str, object] = {"profile": shortened(given.get(int(name), f"P{name}"))}
+        for level, value, before in zip(one.levels, one.now, one.at_fit, strict=True):
+            line[f"p{level * 100:g} now"], line[f"p{level * 100:g} at the fit"] = value, before
+        lines.append(line | {"independent jobs": round(one.effective, 1)})
+    return pd.DataFrame(lines)

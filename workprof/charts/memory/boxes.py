@@ -1,0 +1,266 @@
+"""How the memory of tasks is spread: boxes per task, and a fact beside memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workprof.charts.memory.tasks import CLASS_LOOKS, gb, row_labels, shown
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
+from workprof.charts.text import counted, plotly_text, shortened
+from workprof.charts.theme import COLOURS, rows_height
+from workprof.memory.assessment import Assessment, TaskAssessment
+from workprof.memory.facts import AFTER, BEFORE, NUMBER, UNSURE, Box, FactPoints, MemoryFact, MemoryFacts
+
+MOST_BOXES = 60
+MOST_POINTS = 30
+"""Runs beyond the whiskers that are drawn per task; the largest and the smallest are always among them."""
+
+
+def zoom_end_gb(found: Assessment) -> float:
+    """Return where the close-up ends: half of the tasks lie wholly inside."""
+    return float(np.median([task.peak_gb.max for task in found.tasks])) * 1.1
+
+
+def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
+    """Return a box per task, the one that wastes most first, with its request as a line.
+
+    Args:
+        found: the assessment.
+        end_gb: where the axis ends; 0 = it shows everything.
+
+    Source: the load-aware provisioning thesis, Figure 12.
+    """
+    tasks = found.tasks[:MOST_BOXES]
+    rows = row_labels([task.task for task in tasks])
+    traces = [_box(task, row) for task, row in zip(tasks, rows, strict=True)]
+    traces.append(_requests(tasks, rows))
+    axis: dict[str, Any] = {"title": "Memory used (GB)", "rangemode": "tozero"}
+    if end_gb > 0:
+        axis["range"] = [0, end_gb]
+    figure = figure_of(
+        traces,
+        x=axis,
+        y=rows_axis(rows),
+        height=rows_height(len(rows)),
+    )
+    widest = max(tasks, key=lambda task: task.peak_gb.max)
+    takeaway = f"{shown(widest.task)} uses most: up to {gb(widest.peak_gb.max)}, half of its runs at most "
+    takeaway += f"{gb(widest.peak_gb.p50)}."
+    return Chart(
+        name="memory-by-task",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Box plots of the memory used by {counted(len(tasks), 'task')}, those that waste most at the top, with "
+        f"their requests. {takeaway}",
+        data=pd.DataFrame([_line(task) for task in found.tasks]),
+        note=_note(found, len(tasks), end_gb),
+    )
+
+
+def boxes_axis_box(box: Box, row: str, colour: str) -> dict[str, Any]:
+    """Return the box of one line of a figure with horizontal boxes."""
+    return {
+        "type": "box",
+        "y": [row],
+        "q1": [box.q1_gb],
+        "median": [box.median_gb],
+        "q3": [box.q3_gb],
+        "lowerfence": [box.low_gb],
+        "upperfence": [box.high_gb],
+        "orientation": "h",
+        "name": row,
+        "marker": {"color": colour, "size": 4},
+        "line": {"width": 1.6},
+        "hoverinfo": "x+name",
+    }
+
+
+def _box(task: TaskAssessment, row: str) -> dict[str, Any]:
+    drawn = boxes_axis_box(task.box, row, CLASS_LOOKS[task.size_class][0])
+    extremes = task.box.extremes_gb
+    if len(extremes):
+        places = np.unique(np.linspace(0, len(extremes) - 1, MOST_POINTS).round().astype(np.int64))
+        drawn |= {"x": [extremes[places]], "boxpoints": "all", "pointpos": 0, "jitter": 0}
+    return drawn
+
+
+def _requests(tasks: tuple[TaskAssessment, ...], rows: list[str]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [task.requested_gb for task in tasks],
+        "y": rows,
+        "marker": {"symbol": "line-ns-open", "size": 16, "color": NEUTRAL, "line": {"width": 2}},
+        "name": "request",
+        "hovertemplate": "%{y}: most runs ask for %{x:.3g} GB<extra></extra>",
+    }
+
+
+def _line(task: TaskAssessment) -> dict[str, object]:
+    box = task.box
+    return {
+        "task": task.task,
+        "runs": box.n,
+        "requested_gb": task.requested_gb,
+        "low_gb": box.low_gb,
+        "q1_gb": box.q1_gb,
+        "median_gb": box.median_gb,
+        "q3_gb": box.q3_gb,
+        "high_gb": box.high_gb,
+        "max_gb": task.peak_gb.max,
+        "beyond_whiskers": box.n_extremes,
+        "class": task.size_class,
+    }
+
+
+def _note(found: Assessment, drawn: int, end_gb: float) -> str:
+    words = (
+        f"{found.n_runs:,} runs. Box: quartiles; whiskers: 1.5 interquartile ranges; dots: runs beyond (thinned, the "
+        "extremes kept); grey stroke: what most runs ask for. Green light, orange moderate, red heavy (named in the "
+        "table)."
+    )
+    if drawn < len(found.tasks):
+        words += f" The {drawn} tasks that waste most of {len(found.tasks):,}."
+    if end_gb > 0:
+        outside = sum(task.peak_gb.max > end_gb for task in found.tasks[:drawn])
+        words += f" Close up to {gb(end_gb)}: {counted(outside, 'task')} reach beyond the right end."
+    return words
+
+
+MOST_BARS = 15
+LONGEST_NAME = 26
+LOOKS = {BEFORE: (COLOURS[0], ""), AFTER: (COLOURS[1], "/"), UNSURE: ("#7b828c", ".")}
+"""Colour and pattern by when a fact is known."""
+
+
+def facts_of_task(found: MemoryFacts, task: str, *, after: bool) -> tuple[MemoryFact, ...]:
+    """Return the facts of a task ('' = over all tasks), the strongest first; with or without those of afterwards."""
+    return tuple(fact for fact in found.facts if fact.task == task and (after or not fact.after_the_run))
+
+
+def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
+    """Return the strongest facts as bars, or None where a task has none."""
+    facts = facts_of_task(found, task, after=after)
+    if not facts:
+        return None
+    drawn = facts[:MOST_BARS]
+    rows = [plotly_text(fact.column, LONGEST_NAME) for fact in drawn]
+    figure = figure_of(
+        [_bars(known, drawn, rows) for known in LOOKS],
+        x={"title": "Strength (0 to 1)", "range": [0, 1.02]},
+        y=rows_axis(rows),
+        height=rows_height(len(rows)) + 30,
+        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        barmode="overlay",
+        showlegend=True,
+    )
+    takeaway = _sentence(facts, task)
+    return Chart(
+        name="memory-facts",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Bars of how strongly {counted(len(drawn), 'fact')} go with the use of memory. {takeaway}",
+        data=fact_table(facts),
+        note="Numbers: Spearman's rank correlation without its sign; categories: root of the share of the ranks' "
+        "variance that they explain. Hatched: known only after the run, so no prediction may use it. Dotted: a column "
+        "of the trace's own, of which nobody said when it is known."
+        + ("" if len(drawn) == len(facts) else f" The {MOST_BARS} strongest of {len(facts)}."),
+    )
+
+
+def fact_table(facts: tuple[MemoryFact, ...]) -> pd.DataFrame:
+    """Return one line per fact."""
+    return pd.DataFrame(
+        [
+            {
+                "fact": fact.column,
+                "known": fact.known,
+                "kind": fact.kind,
+                "strength": fact.strength,
+                "rank_correlation": fact.correlation,
+                "low": fact.low,
+                "high": fact.high,
+                "p_adjusted": fact.p_adjusted,
+                "runs": fact.n,
+                "values": fact.n_values,
+            }
+            for fact in facts
+        ]
+    )
+
+
+def fact_scatter(found: FactPoints) -> Chart:
+    """Return one fact against the use of memory: points of a number, boxes of a category."""
+    column = found.settings.column
+    values = found.values  # noqa: PD011  a field of the record
+    if found.kind == NUMBER:
+        points = {
+            "type": "scatter",
+            "mode": "markers",
+            "x": values,
+            "y": found.used_gb,
+            "marker": {"size": 6, "opacity": 0.55, "color": LOOKS[found.known][0]},
+            "hovertemplate": "%{x:.4g}: %{y:.3g} GB<extra></extra>",
+        }
+        figure = figure_of(
+            [points],
+            x={"title": f"{plotly_text(column)} ({found.known})"},
+            y={"title": "Memory used (GB)", "rangemode": "tozero"},
+            height=360,
+        )
+        data = pd.DataFrame({column: values, "used_gb": found.used_gb})
+    else:
+        rows = [plotly_text(box.task, LONGEST_NAME) for box in found.boxes]
+        figure = figure_of(
+            [boxes_axis_box(box, row, LOOKS[found.known][0]) for box, row in zip(found.boxes, rows, strict=True)],
+            x={"title": "Memory used (GB)", "rangemode": "tozero"},
+            y=rows_axis(rows),
+            height=rows_height(len(rows)),
+        )
+        data = pd.DataFrame(
+            [
+                {"value": box.task, "runs": box.n, "q1_gb": box.q1_gb, "median_gb": box.median_gb, "q3_gb": box.q3_gb}
+                for box in found.boxes
+            ]
+        )
+    takeaway = f"{shortened(column)} against the memory of {counted(found.n, 'run')}; it is known {_when(found.known)}."
+    missing = f" {found.n_missing:,} runs have no value." if found.n_missing else ""
+    drawn = f" {len(values):,} runs are drawn." if len(values) else ""
+    return Chart("memory-fact", figure, takeaway, takeaway, data, f"{found.n:,} runs.{drawn}{missing}")
+
+
+def _bars(known: str, facts: tuple[MemoryFact, ...], rows: list[str]) -> dict[str, Any]:
+    colour, pattern = LOOKS[known]
+    own = [(fact, row) for fact, row in zip(facts, rows, strict=True) if fact.known == known]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": [fact.strength for fact, _ in own] or [None],
+        "y": [row for _, row in own] or [None],
+        "name": known,
+        "marker": {"color": colour, "pattern": {"shape": pattern}},
+        "customdata": [_hover(fact) for fact, _ in own],
+        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
+    }
+
+
+def _hover(fact: MemoryFact) -> str:
+    if fact.kind == NUMBER:
+        return f"rank correlation {fact.correlation:.2f} ({fact.low:.2f} to {fact.high:.2f}), {fact.n:,} runs"
+    return f"{fact.n_values} values, strength {fact.strength:.2f}, {fact.n:,} runs"
+
+
+def _sentence(facts: tuple[MemoryFact, ...], task: str) -> str:
+    before = [fact for fact in facts if fact.known == BEFORE]
+    where = f"of {shown(task)}" if task else "over all tasks"
+    if not before:
+        return f"No fact known before the run goes with the memory {where}."
+    best = before[0]
+    return f"The strongest fact known before the run, {where}, is {best.column} (strength {best.strength:.2f} of 1)."
+
+
+def _when(known: str) -> str:
+    return f"{known}, so nothing may be predicted from it" if known == AFTER else known

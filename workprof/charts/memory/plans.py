@@ -1,0 +1,509 @@
+"""Plans: the roll-up over tasks, where the memory goes, and scenarios side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from workprof.charts.memory.models import every_model
+from workprof.charts.memory.policies import picked
+from workprof.charts.memory.tasks import gb_h, number, row_labels, saved, shown, task_labels
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.text import counted
+from workprof.charts.theme import COLOURS, rows_height
+from workprof.memory.bins import Bins
+from workprof.memory.models import ModelResult, PredictorResult, Waterfall
+from workprof.memory.plan import Plan
+from workprof.memory.replay import ReplayResult
+from workprof.memory.rollup import MEAN, ONE_EACH, PEAK, BeforeAfter, Rollup, RollupRow
+from workprof.memory.scenarios import Comparison, Scenario, Value
+from workprof.store.reports import Dataset
+from workprof.units import GB, format_share
+
+MOST_BARS = 15
+MEASURE_WORDS = {
+    MEAN: "held on average over the trace",
+    PEAK: "held at the worst moment",
+    ONE_EACH: "with one run of every task",
+}
+AXIS_WORDS = {MEAN: "GB on average", PEAK: "GB at the worst moment", ONE_EACH: "GB, one run of every task"}
+
+
+def rollup_headlines(found: Rollup) -> tuple[Headline, ...]:
+    """Return saving and failures side by side, and the money under its assumption."""
+    total, measure = found.total, MEASURE_WORDS[found.settings.measure]
+    money = total.money
+    price = f"{money.price.per_gb_h:g} {money.price.currency} per GB·h is an assumption of yours."
+    monthly = "assumed price"
+    if money.span_hours > 0:
+        monthly = f"{number(money.monthly_saved)} a month"
+    return (
+        Headline(
+            "Memory", _less(total.memory_gb), f"GB {measure}, now and under the plan.", _arrow(total.memory_gb, "GB")
+        ),
+        Headline(
+            "GB·h", _less(total.memory_gb_h), "Over the trace, failed attempts charged.", _arrow(total.memory_gb_h, "")
+        ),
+        Headline(
+            "Failed attempts",
+            f"{total.n_failures:,}",
+            f"Under the plan, on the {total.n_runs:,} runs that it was made from, which flatters. Tested: each part of "
+            "the history tried with a size chosen from the parts before it: "
+            f"{retry_words(found.plan)}.",
+            f"tested: {format_share(retry_odds(found.plan))}",
+        ),
+        Headline(
+            "Cores",
+            _less(total.cores),
+            f"Cores {measure}; tasks that go to one core: {len(found.one_core_tasks)}.",
+            _arrow(total.cores, ""),
+        ),
+        Headline(
+            "Saved money",
+            f"{number(money.saved)} {money.price.currency}",
+            f"Of {number(money.before)} {money.price.currency}; never more than is spent. {price} {money.note}.",
+            monthly,
+        ),
+    )
+
+
+def rollup_sentence(found: Rollup) -> str:
+    """Return in one sentence what the plan saves and breaks."""
+    hours = found.total.memory_gb_h
+    share = 1 - hours.after / hours.before if hours.before > 0 else float("nan")
+    return (
+        f"The plan holds {saved(share)} than requested ({gb_h(hours.before)} to {gb_h(hours.after)}); "
+        f"{counted(found.total.n_failures, 'failed attempt')} in this history, {retry_words(found.plan)}."
+    )
+
+
+def retry_words(found: Plan) -> str:
+    """Return how many runs fail that their size was not made from."""
+    failed, tested = _tested(found)
+    return f"{failed:,} of {tested:,} tested runs fail ({format_share(retry_odds(found))})"
+
+
+def retry_odds(found: Plan) -> float:
+    """Return that share, 0-1; NaN where no run could be tested."""
+    failed, tested = _tested(found)
+    return failed / tested if tested else float("nan")
+
+
+def _tested(found: Plan) -> tuple[int, int]:
+    return sum(task.risk.n_failed for task in found.tasks), sum(task.risk.n_tested for task in found.tasks)
+
+
+def rollup_bars(found: Rollup) -> Chart:
+    """Return memory before and after, of the rows that change most."""
+    rows = sorted(found.rows, key=lambda row: -abs(row.memory_gb.before - row.memory_gb.after))[:MOST_BARS]
+    names = row_labels([row.name for row in rows])
+    figure = figure_of(
+        [
+            _rollup_bars("now", [row.memory_gb.before for row in rows], names, ("#7b828c", "/")),
+            _rollup_bars("under the plan", [row.memory_gb.after for row in rows], names, (COLOURS[0], "")),
+        ],
+        x={"title": AXIS_WORDS[found.settings.measure]},
+        y=rows_axis(names),
+        height=rows_height(2 * len(rows)),
+        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        barmode="group",
+        showlegend=True,
+    )
+    takeaway = rollup_sentence(found)
+    note = (
+        f"The {len(rows)} of {counted(len(found.rows), 'row')} that change most." if len(rows) < len(found.rows) else ""
+    )
+    return Chart(
+        name=f"memory-rollup-{found.settings.by}",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Bars of memory before and after the plan by {found.settings.by}. {takeaway}",
+        data=rollup_table(found),
+        note=" ".join([note, *(f"{words[:1].upper()}{words[1:]}." for words in found.notes)]).strip(),
+    )
+
+
+def rollup_table(found: Rollup) -> pd.DataFrame:
+    """Return one line per row and the total."""
+    table = pd.DataFrame([_line(row) for row in (*found.rows, found.total)])
+    names = [row.name for row in found.rows]
+    return table.assign(name=[*task_labels(names), found.total.name], full_name=[*names, found.total.name])
+
+
+def plan_table(found: Plan) -> pd.DataFrame:
+    """Return the advised size of every task with the odds of a retry, in per cent."""
+    labels = task_labels([task.task for task in found.tasks])
+    return pd.DataFrame(
+        [
+            {
+                "task": label,
+                "size_gb": task.size_bytes / GB,
+                "requested_gb": task.requested_bytes / GB,
+                "largest_gb": task.largest_bytes / GB,
+                "retry_percent": 100 * task.risk.odds,
+                "retry_low": 100 * task.risk.low,
+                "retry_high": 100 * task.risk.high,
+                "tested_runs": task.risk.n_tested,
+                "runs": task.n,
+                "evidence": "too few runs" if task.too_few else "enough runs",
+                "rule": task.rule,
+                "class": task.size_class,
+                "full_name": task.task,
+            }
+            for label, task in zip(labels, found.tasks, strict=True)
+        ]
+    )
+
+
+def _line(row: RollupRow) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "runs": row.n_runs,
+        "memory_before_gb": row.memory_gb.before,
+        "memory_after_gb": row.memory_gb.after,
+        "before_gb_h": row.memory_gb_h.before,
+        "after_gb_h": row.memory_gb_h.after,
+        "saved_gb_h": row.memory_gb_h.before - row.memory_gb_h.after,
+        "failures": row.n_failures,
+        "cores_before": row.cores.before,
+        "cores_after": row.cores.after,
+        "money_before": row.money.before,
+        "money_saved": row.money.saved,
+        "currency": row.money.price.currency,
+    }
+
+
+def _arrow(amount: BeforeAfter, unit: str) -> str:
+    return f"{number(amount.before)} → {number(amount.after)}{f' {unit}' if unit else ''}"
+
+
+def _less(amount: BeforeAfter) -> str:
+    if not amount.before > 0:
+        return "nothing asked for"
+    change = 1 - amount.after / amount.before
+    if abs(change) < 0.0005:
+        return "unchanged"
+    if change <= -1:  # '238.6 % more' does not fit its box, and loses just the word that matters
+        return f"{1 - change:,.1f} times"
+    return f"{format_share(change)} less" if change > 0 else f"{format_share(-change)} more"
+
+
+def _rollup_bars(name: str, x: list[float], rows: list[str], look: tuple[str, str]) -> dict[str, Any]:
+    colour, pattern = look
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": x,
+        "y": rows,
+        "name": name,
+        "marker": {"color": colour, "pattern": {"shape": pattern}},
+        "hovertemplate": f"%{{y}} {name}: %{{x:.4g}} GB<extra></extra>",
+    }
+
+
+NOT_KNOWN = float("nan")
+NO_COUNT = -1
+
+
+def bins_scenario(found: Bins, dataset: Dataset, name: str) -> Scenario:
+    """Return bins as a scenario: an optimum, nothing is replayed yet."""
+    settings: dict[str, Value] = {
+        "edges_gb": ", ".join(f"{edge / GB:.4g}" for edge in found.edges_bytes),
+        "search": found.search,
+        "weight": found.settings.weight,
+        "top": found.settings.top,
+        "headroom": found.settings.headroom,
+        "step_gb": found.settings.step_bytes / GB,
+        "target": found.settings.target,
+    }
+    return Scenario(
+        name=name,
+        dataset=dataset.name,
+        dataset_hash=dataset.hash,
+        task=found.settings.task,
+        policy="bins at best",
+        settings=settings,
+        saved_share=NOT_KNOWN,
+        optimal_share=found.effect.time_based_saved_share,
+        estimated_share=NOT_KNOWN,
+        charged_gb_h=NOT_KNOWN,
+        wasted_gb_h=NOT_KNOWN,
+        n_runs=found.effect.n_runs,
+        n_failures=NO_COUNT,
+        money_saved=NOT_KNOWN,
+        currency="",
+    )
+
+
+def models_scenario(found: PredictorResult, dataset: Dataset, name: str) -> Scenario:
+    """Return the best model by the replay as a scenario."""
+    best = every_model(found)[0]
+    settings: dict[str, Value] = {
+        "edges_gb": ", ".join(f"{edge / GB:.4g}" for edge in found.edges_bytes),
+        "model": best.name,
+        "penalty": found.settings.penalty,
+        "mode": found.settings.mode,
+        "headroom": found.settings.bins.headroom,
+        "target": found.settings.bins.target,
+        "seed": found.settings.seed,
+        "after_the_run": ", ".join(found.settings.after_the_run),
+    }
+    return Scenario(
+        name=name,
+        dataset=dataset.name,
+        dataset_hash=dataset.hash,
+        task=found.task,
+        policy=f"bins by {best.name}",
+        settings=settings,
+        saved_share=best.saved_share,
+        optimal_share=found.optimal_improvement,
+        estimated_share=best.estimated_improvement,
+        charged_gb_h=best.charged_gb_h,
+        wasted_gb_h=NOT_KNOWN,
+        n_runs=best.n_test,
+        n_failures=best.failures,
+        money_saved=NOT_KNOWN,
+        currency="",
+    )
+
+
+def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
+    """Return a plan with its roll-up as a scenario."""
+    plan, total = found.settings.plan, found.total
+    before, after = total.memory_gb_h.before, total.memory_gb_h.after
+    settings: dict[str, Value] = {
+        "headroom": plan.headroom,
+        "percentile": plan.percentile if plan.rule == "percentile" else None,
+        "step_gb": plan.step_bytes / GB,
+        "floor_gb": plan.floor_bytes / GB,
+        "least_runs": plan.least_runs,
+        "cores": found.settings.cores,
+        "target": plan.target,
+        "price_per_gb_h": found.settings.price.per_gb_h,
+    }
+    return Scenario(
+        name=name,
+        dataset=dataset.name,
+        dataset_hash=dataset.hash,
+        task="",
+        policy=f"one size per task: {plan.rule}",
+        settings=settings,
+        saved_share=1 - after / before if before > 0 else NOT_KNOWN,
+        optimal_share=NOT_KNOWN,
+        estimated_share=NOT_KNOWN,
+        charged_gb_h=after,
+        wasted_gb_h=NOT_KNOWN,
+        n_runs=total.n_runs,
+        n_failures=total.n_failures,
+        money_saved=total.money.saved,
+        currency=total.money.price.currency,
+    )
+
+
+def policy_scenario(found: ReplayResult, price_gb_h: float, dataset: Dataset, name: str) -> Scenario:
+    """Return what a price per failure picks as a scenario."""
+    best, now = picked(found, price_gb_h), found.policies.get("preset")
+    charged = found.used_gb_h + best.wasted_gb_h
+    settings: dict[str, Value] = {
+        "price_per_failure_gb_h": price_gb_h,
+        "protocol": found.protocol,
+        "input": found.input_column,
+        "target": found.target,
+        "retry": found.settings.retry.rule,
+        "time_to_failure": found.settings.retry.time_to_failure,
+        "cold_runs": found.settings.cold_runs,
+    }
+    return Scenario(
+        name=name,
+        dataset=dataset.name,
+        dataset_hash=dataset.hash,
+        task="",
+        policy=best.name,
+        settings=settings,
+        saved_share=1 - charged / now.charged_gb_h if now is not None and now.charged_gb_h > 0 else NOT_KNOWN,
+        optimal_share=NOT_KNOWN,
+        estimated_share=NOT_KNOWN,
+        charged_gb_h=charged,
+        wasted_gb_h=best.wasted_gb_h,
+        n_runs=found.n_test,
+        n_failures=round(best.failures),
+        money_saved=NOT_KNOWN,
+        currency="",
+    )
+
+
+def scenario_table(scenarios: tuple[Scenario, ...]) -> pd.DataFrame:
+    """Return one line per kept scenario."""
+    return pd.DataFrame(
+        [
+            {
+                "scenario": one.name,
+                "policy": one.policy,
+                "task": shown(one.task) or "all tasks",
+                "saved": format_share(one.saved_share) if math.isfinite(one.saved_share) else "not replayed",
+                "failed attempts": _failures(one),
+                "kept": one.created.replace("T", " ")[:16],
+            }
+            for one in scenarios
+        ]
+    )
+
+
+def comparison_table(found: Comparison) -> pd.DataFrame:
+    """Return figures and differing settings, a line each, a column per scenario; the best are named in words."""
+    lines = {
+        "policy": [one.policy for one in found.scenarios],
+        "task": [shown(one.task) or "all tasks" for one in found.scenarios],
+        "saved, failures charged": [_saved(found, place) for place in range(len(found.scenarios))],
+        "failed attempts": [_failed(found, place) for place in range(len(found.scenarios))],
+        "at best": [format_share(one.optimal_share) for one in found.scenarios],
+        "estimated (thesis)": [format_share(one.estimated_share) for one in found.scenarios],
+        "charged": [gb_h(one.charged_gb_h) for one in found.scenarios],
+        "wasted": [gb_h(one.wasted_gb_h) for one in found.scenarios],
+        "runs": [f"{one.n_runs:,}" for one in found.scenarios],
+        "money saved (assumed price)": [_money(one) for one in found.scenarios],
+    }
+    for difference in found.differences:
+        if difference.setting not in lines:
+            told = difference.values  # noqa: PD011  a field of the record
+            lines[f"differs: {difference.setting}"] = [_value(value) for value in told]
+    table = pd.DataFrame(lines).T
+    table.columns = pd.Index([one.name for one in found.scenarios])
+    return table.rename_axis("").reset_index()
+
+
+def _saved(found: Comparison, place: int) -> str:
+    one = found.scenarios[place]
+    words = format_share(one.saved_share) if math.isfinite(one.saved_share) else "not replayed"
+    return f"{words} ★ most" if place == found.best_saving and len(found.scenarios) > 1 else words
+
+
+def _failed(found: Comparison, place: int) -> str:
+    words = _failures(found.scenarios[place])
+    return f"{words} ★ fewest" if place == found.fewest_failures and len(found.scenarios) > 1 else words
+
+
+def _failures(one: Scenario) -> str:
+    return f"{one.n_failures:,} of {one.n_runs:,} runs" if one.n_failures >= 0 else "not replayed"
+
+
+def _money(one: Scenario) -> str:
+    return f"{number(one.money_saved)} {one.currency}" if math.isfinite(one.money_saved) else "no price"
+
+
+def _value(value: Value) -> str:
+    if value is None or value == "":
+        return "–"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+HEIGHT_PX = 340
+LESS, MORE = COLOURS[2], COLOURS[1]
+NOW, PLANNED = "now", "planned"
+MEANINGS = {
+    NOW: "what the test runs ask for",
+    "bins": "every run in its own bin, without headroom",
+    "margin": "the headroom in the bins",
+    "model errors": "runs that hold too large a bin",
+    "retries": "runs that fail at first: failed attempts, and what they are lifted to",
+    PLANNED: "charged in the replay",
+}
+
+
+def waterfall(found: PredictorResult) -> Chart:
+    """Return the steps from now to planned of the best model by the replay."""
+    best = every_model(found)[0]
+    steps = best.waterfall
+    rows = list(MEANINGS)
+    figure = figure_of(
+        [_waterfall_bars(steps, rows)],
+        x={"title": f"GB·h of {counted(best.n_test, 'test run')}", "range": _range(steps), "zeroline": True},
+        y=rows_axis(rows),
+        height=HEIGHT_PX,
+    )
+    takeaway = waterfall_sentence(found)
+    return Chart(
+        name="memory-waterfall",
+        figure=figure,
+        takeaway=takeaway,
+        alt=f"Waterfall of GB·h from requests to the replayed plan in {len(rows)} bars. {takeaway}",
+        data=waterfall_table(steps),
+        note=_note(best),
+    )
+
+
+def waterfall_sentence(found: PredictorResult) -> str:
+    """Return from where to where the steps lead, and what stands between the bins at best and the plan."""
+    best = every_model(found)[0]
+    steps = best.waterfall
+    share = 1 - steps.planned_gb_h / steps.now_gb_h if steps.now_gb_h > 0 else float("nan")
+    return (
+        f"{shown(found.task)}, {best.name}: {gb_h(steps.now_gb_h)} asked for, {gb_h(steps.planned_gb_h)} planned "
+        f"({saved(share)}); bins alone {_signed(steps.bins_gb_h)}, margin {_signed(steps.margin_gb_h)}, model errors "
+        f"{_signed(steps.model_gb_h)}, retries {_signed(steps.retries_gb_h)} GB·h."
+    )
+
+
+def waterfall_table(steps: Waterfall) -> pd.DataFrame:
+    """Return one line per step: its own GB·h, and where the bar ends."""
+    changes = _changes(steps)
+    ends = pd.Series(changes).cumsum().tolist()
+    return pd.DataFrame(
+        {
+            "step": list(MEANINGS),
+            "gb_h": [*changes, steps.planned_gb_h],
+            "reached_gb_h": [*ends, steps.planned_gb_h],
+            "meaning": list(MEANINGS.values()),
+        }
+    )
+
+
+def _changes(steps: Waterfall) -> list[float]:
+    return [steps.now_gb_h, steps.bins_gb_h, steps.margin_gb_h, steps.model_gb_h, steps.retries_gb_h]
+
+
+def _waterfall_bars(steps: Waterfall, rows: list[str]) -> dict[str, Any]:
+    changes = _changes(steps)
+    texts = [number(steps.now_gb_h), *(_signed(value) for value in changes[1:]), number(steps.planned_gb_h)]
+    return {
+        "type": "waterfall",
+        "orientation": "h",
+        "measure": ["absolute", *["relative"] * (len(changes) - 1), "total"],
+        "x": [*changes, steps.planned_gb_h],
+        "y": rows,
+        "text": texts,
+        "textposition": "outside",
+        "cliponaxis": False,
+        "customdata": [MEANINGS[row] for row in rows],
+        "hovertemplate": "%{y}: %{text} GB·h<br>%{customdata}<extra></extra>",
+        "increasing": {"marker": {"color": MORE}},
+        "decreasing": {"marker": {"color": LESS}},
+        "totals": {"marker": {"color": COLOURS[0]}},
+        "connector": {"line": {"color": NEUTRAL, "width": 1, "dash": "dot"}},
+    }
+
+
+def _range(steps: Waterfall) -> list[float]:
+    """Return an axis with room for the numbers beside the bars."""
+    ends = [0.0, steps.planned_gb_h, *pd.Series(_changes(steps)).cumsum().tolist()]
+    low, high = min(ends), max(ends)
+    room = 0.22 * (high - low or 1.0)
+    return [low - (room if low < 0 else 0.0), high + room]
+
+
+def _signed(value: float) -> str:
+    """Return '+1.2', '−34' or '0'."""
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{number(abs(value))}"
+
+
+def _note(best: ModelResult) -> str:
+    steps = best.waterfall
+    words = (
+        f"{counted(steps.n_too_large, 'run')} held too large a bin, {counted(steps.n_failed, 'run')} failed at first; "
+        f"{gb_h(steps.used_gb_h)} were used, and no plan can be charged less. + costs, − saves."
+    )
+    if steps.n_unfinished:
+        words += f" {counted(steps.n_unfinished, 'run')} never finished and are charged for their attempts only."
+    return words

@@ -1,0 +1,421 @@
+"""Degraded runs of benchmarks: the map of codes, errors of reconstruction, the timeline, how far to trust it."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workprof.arrays import Bools, Floats, Ints
+from workprof.charts.nodes.ranking import NO_DATA, moment_words, node_name
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
+from workprof.charts.text import counted
+from workprof.charts.theme import COLOURS
+from workprof.nodes.detection import Detection
+from workprof.units import format_share
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
+MOST_POINTS = 5000
+
+
+def looks(found: Detection) -> dict[str, tuple[str, str]]:
+    """Return benchmark -> colour and symbol."""
+    names = sorted({str(name) for name in found.runs.benchmark})
+    return {name: (COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)]) for i, name in enumerate(names)}
+
+
+def code_map(found: Detection) -> Chart:
+    """Return the first two principal axes of the codes; the newest runs where there are many."""
+    runs, n = found.runs, len(found.runs.row_id)
+    shown = np.zeros(n, dtype=np.bool_)
+    shown[np.argsort(runs.started_s, kind="stable")[-MOST_POINTS:]] = True
+    takeaway = _takeaway(found)
+    kept = "" if n <= MOST_POINTS else f"The newest {MOST_POINTS:,} of {n:,} runs. "
+    return Chart(
+        name="node-code-map",
+        figure=figure_of(
+            [*(_points(found, name, look, shown) for name, look in looks(found).items()), _outlines(found, shown)],
+            x={"title": "First principal axis of the code", "zeroline": False},
+            y={"title": "Second principal axis", "zeroline": False},
+            height=460,
+            showlegend=True,
+        ),
+        takeaway=takeaway,
+        alt=f"Codes of {counted(n, 'run')} on a plane. {takeaway}",
+        data=_table(found),
+        note=f"{kept}Runs that the network takes for alike lie near each other; a ring marks a flagged run.",
+    )
+
+
+def _takeaway(found: Detection) -> str:
+    n = len({str(name) for name in found.runs.benchmark})
+    if not np.isfinite(found.model.type_accuracy):
+        return f"The network codes {counted(len(found.runs.row_id), 'run')} of {counted(n, 'benchmark')}."
+    share, runs = format_share(found.model.type_accuracy), counted(found.model.n, "unseen run")
+    return f"The code alone tells the benchmark of {share} of {runs}."
+
+
+def _points(found: Detection, name: str, look: tuple[str, str], shown: Bools) -> dict[str, Any]:
+    runs, (colour, symbol) = found.runs, look
+    here = np.flatnonzero((runs.benchmark == name) & shown)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": node_name(name),
+        "x": runs.map_xy[here, 0].tolist() or [None],
+        "y": runs.map_xy[here, 1].tolist() or [None],
+        "marker": {"color": colour, "symbol": symbol, "size": 8, "opacity": 0.75},
+        "customdata": [node_name(str(node)) for node in runs.node[here]],
+        "hovertemplate": f"{node_name(name)} on %{{customdata}}<extra></extra>",
+    }
+
+
+def _outlines(found: Detection, shown: Bools) -> dict[str, Any]:
+    here = np.flatnonzero(found.runs.flag & shown)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "flagged",
+        "x": found.runs.map_xy[here, 0].tolist() or [None],
+        "y": found.runs.map_xy[here, 1].tolist() or [None],
+        "marker": {"color": NEUTRAL, "symbol": "circle-open", "size": 15, "line": {"width": 2}},
+        "hoverinfo": "skip",
+    }
+
+
+def _table(found: Detection) -> pd.DataFrame:
+    runs = found.runs
+    return pd.DataFrame(
+        {
+            "row_id": runs.row_id,
+            "node": runs.node,
+            "benchmark": runs.benchmark,
+            "x": runs.map_xy[:, 0],
+            "y": runs.map_xy[:, 1],
+            "flagged": runs.flag,
+        }
+    )
+
+
+MOST_DRAWN = 2000
+"""Points of a benchmark in the figure of errors; a box alone is drawn above."""
+
+LEAST_ERROR = 1e-6
+
+
+def detection_headlines(found: Detection) -> tuple[Headline, ...]:
+    """Return what was flagged, by which detector, and how good it is."""
+    own, runs = found.detectors.get(found.detector), found.runs
+    tested = int(runs.tested.sum())
+    lines = [
+        Headline(
+            "Flagged",
+            f"{int((runs.flag & runs.tested).sum()):,}",
+            "Of the runs outside the training part.",
+            f"of {tested:,}",
+        ),
+        Headline("Detector", found.detector, "Its verdicts are shown; chosen inside the training part, unless set."),
+    ]
+    if own is not None:
+        low, high = own.f1_anomalous_interval
+        lines += [
+            Headline("F1 of degraded", _number(own.f1_anomalous), "On unseen labelled runs.", _ends(low, high)),
+            Headline("F1 of normal", _number(own.f1_normal), "On unseen labelled runs."),
+            Headline("Brier score", _number(own.brier), "Mean squared error of the probability; 0 is best."),
+        ]
+    lines.append(
+        Headline(
+            "Restoring error", _number(found.model.mse), "Mean squared error of the network on the metrics of a run."
+        )
+    )
+    return tuple(lines)
+
+
+def detectors_table(found: Detection) -> pd.DataFrame:
+    """Return one line per detector, the best F1 of degraded runs first."""
+    lines = [
+        {
+            "detector": name + (" (used)" if name == found.detector else ""),
+            "f1_anomalous": one.f1_anomalous,
+            "from": one.f1_anomalous_interval[0],
+            "to": one.f1_anomalous_interval[1],
+            "f1_normal": one.f1_normal,
+            "weighted_accuracy": one.weighted_accuracy,
+            "pr_auc": one.pr_auc,
+            "brier": one.brier,
+            "runs": one.n,
+            "stressed": one.n_anomalous,
+        }
+        for name, one in found.detectors.items()
+    ]
+    table = pd.DataFrame(lines)
+    return table.sort_values("f1_anomalous", ascending=False, kind="stable") if lines else table
+
+
+def reconstruction_errors(found: Detection) -> Chart:
+    """Return the restoring error of the runs by benchmark, on a logarithmic scale."""
+    runs = found.runs
+    takeaway = (
+        f"The network restores the metrics of unseen runs with a mean squared error of {found.model.mse:.2g}."
+        if math.isfinite(found.model.mse)
+        else "No unseen run was restored."
+    )
+    names = list(looks(found))
+    return Chart(
+        name="node-reconstruction-errors",
+        figure=figure_of(
+            [_boxes(found, name) for name in names],
+            x={
+                "title": "Restoring error of a run (log)",
+                "type": "log",
+                "dtick": 1,
+                "exponentformat": "none",
+            },
+            y={"title": "", "type": "category", "categoryorder": "array", "categoryarray": names[::-1]},
+            height=120 + 48 * max(len(names), 2),
+        ),
+        takeaway=takeaway,
+        alt=f"Boxes of the restoring error of {counted(len(names), 'benchmark')}. {takeaway}",
+        data=pd.DataFrame(
+            {"node": runs.node, "benchmark": runs.benchmark, "error": runs.reconstruction_error, "flagged": runs.flag}
+        ),
+        note="Mean square over the metrics that a run has, each from 0 to 1; those of other benchmarks do not count.",
+    )
+
+
+def _boxes(found: Detection, name: str) -> dict[str, Any]:
+    here = found.runs.benchmark == name
+    errors = np.maximum(found.runs.reconstruction_error[here], LEAST_ERROR)
+    return {
+        "type": "box",
+        "orientation": "h",
+        "name": node_name(name),
+        "x": errors[np.isfinite(errors)][:MOST_DRAWN].tolist() or [None],
+        "marker": {"color": looks(found)[name][0]},
+        "boxpoints": "outliers",
+    }
+
+
+def detection_reliability(found: Detection) -> Chart | None:
+    """Return stated probability against what came true for the used detector; None without labels."""
+    own = found.detectors.get(found.detector)
+    if own is None or not found.supervised:
+        return None
+    held = own.reliability
+    filled = np.flatnonzero(held.rows > 0)
+    takeaway = f"The probabilities of {found.detector} have a Brier score of {own.brier:.3f} on {own.n:,} unseen runs."
+    line = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": {"dash": "dot", "color": NEUTRAL}}
+    dots = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": held.stated[filled].tolist() or [None],
+        "y": held.observed[filled].tolist() or [None],
+        "marker": {
+            "size": (8 + 24 * np.sqrt(held.rows[filled] / max(held.rows.max(), 1))).tolist(),
+            "color": COLOURS[0],
+        },
+        "customdata": held.rows[filled].tolist(),
+        "hovertemplate": "stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs<extra></extra>",
+    }
+    ends = {"range": [-0.04, 1.06], "tickformat": ".0%"}
+    method = found.calibration.method if found.calibration else "none"
+    return Chart(
+        name="node-reliability",
+        figure=figure_of(
+            [{**line, "hoverinfo": "skip"}, dots],
+            x={"title": "Stated probability", **ends},
+            y={"title": "Share that was under stress", **ends},
+            height=360,
+        ),
+        takeaway=takeaway,
+        alt=f"Stated probability against the share under stress in {counted(len(filled), 'bin')}. {takeaway}",
+        data=pd.DataFrame({"stated": held.stated, "observed": held.observed, "runs": held.rows}),
+        note=f"Calibration: {method.capitalize()}; larger dots have more runs.",
+    )
+
+
+def unseen_metrics_table(found: Detection) -> pd.DataFrame:
+    """Return the metrics that the network does not see, with the reason."""
+    return pd.DataFrame([{"metric": one.name, "reason": one.reason} for one in found.dropped])
+
+
+def orientation_table(found: Detection) -> pd.DataFrame:
+    """Return which way each metric points: declared, by the data, and as used; disagreements first."""
+    lines = [
+        {
+            "metric": one.name,
+            "declared": one.declared,
+            "by_the_data": one.by_data,
+            "used": one.used,
+            "reading": "the data disagree" if one.disagree else "agreed",
+        }
+        for one in sorted(found.orientations, key=lambda one: not one.disagree)
+    ]
+    return pd.DataFrame(lines)
+
+
+def trust_sentence(found: Detection) -> str:
+    """Return what was learned from what, and what was not judged."""
+    parts = found.parts
+    rest = f"; {counted(len(found.not_scored), 'run')} have no verdict" if found.not_scored else ""
+    return (
+        f"Trained on {parts.by} ({parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under stress), "
+        f"judged {parts.n_scored:,} of {parts.n_test:,} other runs{rest}."
+    )
+
+
+def unscored_table(found: Detection) -> pd.DataFrame:
+    """Return the runs without a verdict, with the reason."""
+    return pd.DataFrame(
+        [{"node": one.node, "benchmark": one.benchmark, "reason": one.reason} for one in found.not_scored]
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else NO_DATA
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{low:.2f} to {high:.2f}" if math.isfinite(low) and math.isfinite(high) else ""
+
+
+MOST_DRIVERS = 3
+PROBABILITY = "Probability of being degraded"
+P_VALUE = "p-value (small = unlike its history)"
+LOWEST_P = 1e-3
+
+
+def evidence(found: Detection) -> Floats:
+    """Return (n_runs,) what the flags go by: the probability, or without labels the p-value."""
+    return found.runs.p_anomalous if found.supervised else found.runs.p_value
+
+
+def timeline(found: Detection, node: str) -> Chart:
+    """Return the verdicts on the runs of a node; runs of the training part, judged by folds, are open."""
+    here = np.flatnonzero(found.runs.node == node)
+    takeaway = timeline_sentence(found, node)
+    return Chart(
+        name="node-timeline",
+        figure=figure_of(
+            [*_marks(found, here), _flags(found, here)],
+            x={"title": "Start of the run (UTC)", "type": "date"},
+            y=_axis(found),
+            height=420,
+            shapes=[_threshold(found)],
+            showlegend=True,
+        ),
+        takeaway=takeaway,
+        alt=f"{PROBABILITY if found.supervised else P_VALUE} of {counted(len(here), 'run')} of {node}. {takeaway}",
+        data=runs_table(found, node),
+        note="Ringed: flagged. Open: of the training part, judged by folds that had not seen it. Dotted: the "
+        f"threshold, {found.threshold:.3g}.",
+    )
+
+
+def timeline_sentence(found: Detection, node: str) -> str:
+    """Return how many runs of a node are flagged, and what the newest one of each benchmark says."""
+    runs = found.runs
+    here = np.flatnonzero(runs.node == node)
+    if not len(here):
+        return f"No run of {node} has a verdict: each needs three earlier normal ones."
+    flagged = int(runs.flag[here].sum())
+    newest = {str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")]}
+    bad = sorted(name for name, row in newest.items() if runs.flag[row])
+    now = f"the newest run of {', '.join(bad)} is flagged: run it again" if bad else "no newest run is flagged"
+    return f"{flagged} of {counted(len(here), 'run')} of {node} are flagged; {now}."
+
+
+def runs_table(found: Detection, node: str = "") -> pd.DataFrame:
+    """Return one line per judged run, the newest first; '' = of all nodes."""
+    runs = found.runs
+    here = np.flatnonzero((runs.node == node) | (node == ""))
+    here = here[np.argsort(-runs.started_s[here], kind="stable")]
+    words = {1: "stressed", 0: "not stressed", -1: "unknown"}
+    return pd.DataFrame(
+        {
+            "node": runs.node[here],
+            "benchmark": runs.benchmark[here],
+            "started_utc": [moment_words(float(one)) for one in runs.started_s[here]],
+            "flagged": runs.flag[here],
+            "p_anomalous" if found.supervised else "p_value": evidence(found)[here],
+            "drivers": [drivers_words(found, int(row)) for row in here],
+            "label": [words[int(one)] for one in runs.label[here]],
+            "part": np.where(runs.tested[here], "tested", "training"),
+            "reconstruction_error": runs.reconstruction_error[here],
+            "row_id": runs.row_id[here],
+        }
+    )
+
+
+def drivers_words(found: Detection, row: int) -> str:
+    """Return the metrics that lie furthest from the run's history: 'events_per_second -15.2, ...'."""
+    told = found.runs.drivers[row][:MOST_DRIVERS]
+    return ", ".join(f"{one.metric.rpartition('.')[2] or one.metric} {one.size:+.1f}" for one in told)
+
+
+def _marks(found: Detection, here: Ints) -> list[dict[str, Any]]:
+    traces = []
+    for name, (colour, symbol) in looks(found).items():
+        own = here[found.runs.benchmark[here] == name]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": node_name(name),
+                "x": _times(found, own) or [None],
+                "y": _places(found, own) or [None],
+                "marker": {
+                    "color": colour,
+                    "symbol": [symbol if found.runs.tested[row] else f"{symbol}-open" for row in own] or symbol,
+                    "size": 9,
+                },
+                "customdata": [f"{node_name(name)}: {drivers_words(found, int(row))}" for row in own],
+                "hovertemplate": "%{customdata}, %{y:.3g}<extra></extra>",
+            }
+        )
+    return traces
+
+
+def _flags(found: Detection, here: Ints) -> dict[str, Any]:
+    own = here[found.runs.flag[here]]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "flagged",
+        "x": _times(found, own) or [None],
+        "y": _places(found, own) or [None],
+        "marker": {"symbol": "circle-open", "size": 18, "color": COLOURS[4], "line": {"width": 2}},
+        "hoverinfo": "skip",
+    }
+
+
+def _times(found: Detection, rows: Ints) -> list[str | None]:
+    times = (float(found.runs.started_s[row]) for row in rows)
+    return [datetime.fromtimestamp(one, UTC).isoformat() if np.isfinite(one) else None for one in times]
+
+
+def _places(found: Detection, rows: Ints) -> list[float | None]:
+    lowest = -1.0 if found.supervised else LOWEST_P  # a logarithmic axis has no 0
+    return [max(float(value), lowest) for value in evidence(found)[rows]]
+
+
+def _axis(found: Detection) -> dict[str, Any]:
+    if found.supervised:
+        return {"title": PROBABILITY, "range": [-0.04, 1.06], "tickformat": ".0%"}
+    return {"title": P_VALUE, "type": "log", "range": [0.1, np.log10(LOWEST_P) - 0.1]}
+
+
+def _threshold(found: Detection) -> dict[str, Any]:
+    line = {"color": NEUTRAL, "dash": "dot", "width": 1.6}
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": found.threshold,
+        "y1": found.threshold,
+        "line": line,
+    }

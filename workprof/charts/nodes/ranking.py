@@ -1,0 +1,510 @@
+"""Rankings of nodes: bars, aspects, tables and sentences, and two rankings side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.text import counted, plotly_text
+from workprof.charts.theme import mark, rows_height
+from workprof.nodes.comparisons import AspectScore, PairRatio
+from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking
+from workprof.nodes.selection import RankSettings
+from workprof.units import format_share
+
+NO_DATA = "no data"
+
+
+def node_name(node: str) -> str:
+    """Return a node's name for a figure."""
+    return plotly_text(node, 40) or "(no name)"
+
+
+def row_names(nodes: Sequence[str]) -> list[str]:
+    """Return names for the rows of a figure, a number where two would look alike."""
+    names = [node_name(node) for node in nodes]
+    return [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
+
+
+def score_words(one: RankedNode | AspectScore) -> str:
+    """Return '1.98 (1.96 to 2.00)', without the interval where there is none."""
+    if not math.isfinite(one.score):
+        return NO_DATA
+    return f"{one.score:.2f}" if not math.isfinite(one.low) else f"{one.score:.2f} ({one.low:.2f} to {one.high:.2f})"
+
+
+def faster_words(one: PairRatio) -> str:
+    """Return 'a is 97 % faster than b (93 % to 102 %)', or that the two do not differ clearly, or why it is open."""
+    if not math.isfinite(one.low):
+        return f"{one.node} measures {percent_more(one.ratio)} above {one.other}, from fewer than 3 runs"
+    if not one.clear:
+        return f"{one.node} and {one.other} do not differ clearly"
+    ends = f"{percent_more(one.low)} to {percent_more(one.high)}"
+    return f"{one.node} is {percent_more(one.ratio)} faster than {one.other} ({ends})"
+
+
+def percent_more(ratio: float) -> str:
+    """Return a ratio as a difference in per cent: 1.97 -> '97 %'."""
+    return f"{(ratio - 1) * 100:,.0f} %" if math.isfinite(ratio) else NO_DATA
+
+
+def change_words(ratio: float, low: float, high: float) -> str:
+    """Return 'faster by 12 %', 'slower by 8 %' or 'as before' where the interval holds 1."""
+    if not (low > 1 or high < 1):
+        return "as before"
+    return f"{'faster' if ratio > 1 else 'slower'} by {abs(ratio - 1) * 100:.0f} %"
+
+
+def moment_words(epoch_s: float) -> str:
+    """Return a time in UTC: '2026-11-21 17:36'."""
+    if not math.isfinite(epoch_s):
+        return "no time"
+    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def nodes_words(count: int) -> str:
+    """Return '1 node' or '3 nodes'."""
+    return counted(count, "node")
+
+
+OVERALL = "overall"
+RANKED, DEGRADED, UNRANKED = "#2c72c6", "#c8443f", "#626a75"
+"""Of bars with white words on them: 4.5:1 for the words, 3:1 against both pages."""
+
+BRACKET_X = 1.012
+UNIT = "Score (1 = geometric mean of the nodes)"
+PUBLISHED_UNIT = "10-norm of the code (as published)"
+
+
+def ranked_bars(found: Ranking) -> Chart:
+    """Return the score of every node, best first."""
+    drawn = [one for one in found.nodes if math.isfinite(one.score)]
+    rows = row_names([one.node for one in drawn])
+    ends = [one.high if math.isfinite(one.high) else one.score for one in drawn]
+    takeaway = ranking_sentence(found)
+    return Chart(
+        name="node-ranking",
+        figure=figure_of(
+            [_bars(drawn, rows)],
+            x={"title": PUBLISHED_UNIT if found.published else UNIT, "range": [0, 1.12 * max(ends, default=1.0)]},
+            y=rows_axis(rows),
+            height=rows_height(len(rows)),
+            shapes=[line for first, last in tie_spans(drawn) for line in _bracket(first, last)],
+            annotations=[_tie_word(first, last) for first, last in tie_spans(drawn)],
+            margin={"l": 8, "r": 48, "t": 24, "b": 8},
+        ),
+        takeaway=takeaway,
+        alt=f"Bars of the score of {len(drawn)} nodes with intervals. {takeaway}",
+        data=ranked_table(found),
+        note=_note(found),
+    )
+
+
+def ranking_sentence(found: Ranking) -> str:
+    """Return who is best and by how much, or why there is no ranking."""
+    ranked = [one for one in found.nodes if one.rank]
+    if not ranked:
+        reason = found.nodes[0].reason if found.nodes else "no node"
+        return f"There is no ranking: {reason}."
+    best = ranked[0]
+    pair = best_pair(found.pairs, best.node, ranked[1].node)
+    if pair is None:
+        return f"{best.node} scores highest: {score_words(best)}."
+    if not best.tied_with:
+        return f"{faster_words(pair)}."
+    tie = f"{best.node} is tied with {', '.join(best.tied_with)}"
+    return f"{faster_words(pair)}{', though their own intervals overlap' if pair.clear else ''}: {tie}."
+
+
+def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OVERALL) -> PairRatio | None:
+    """Return the comparison of two nodes in an aspect, None where there is none."""
+    return next((pair for pair in pairs if pair.aspect == aspect and {pair.node, pair.other} == {one, other}), None)
+
+
+def ranked_table(found: Ranking) -> pd.DataFrame:
+    """Return one line per node."""
+    return pd.DataFrame(
+        [
+            {
+                "rank": one.rank,
+                "node": one.node,
+                "score": one.score,
+                "low": one.low,
+                "high": one.high,
+                "tied_with": ", ".join(one.tied_with),
+                "runs": one.n_runs,
+            }
+            for one in found.nodes
+        ]
+    )
+
+
+def tie_spans(nodes: Sequence[RankedNode]) -> list[tuple[int, int]]:
+    """Return first and last row of every stretch of neighbours that are all tied with each other, longest ones only."""
+    spans: list[tuple[int, int]] = []
+    for first in range(len(nodes)):
+        last = first
+        while last + 1 < len(nodes) and all(
+            nodes[last + 1].node in nodes[row].tied_with for row in range(first, last + 1)
+        ):
+            last += 1
+        if last > first and not any(there <= first and last <= end for there, end in spans):
+            spans.append((first, last))
+    return spans
+
+
+def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
+    known = [math.isfinite(one.low) for one in nodes]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": [one.score for one in nodes] or [None],
+        "y": list(rows) or [None],
+        "marker": {"color": [_colour(one) for one in nodes] or UNRANKED},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [one.high - one.score if ok else 0.0 for one, ok in zip(nodes, known, strict=True)],
+            "arrayminus": [one.score - one.low if ok else 0.0 for one, ok in zip(nodes, known, strict=True)],
+            "color": NEUTRAL,
+            "thickness": 2,
+        },
+        "text": [_label(one) for one in nodes],
+        "textposition": "auto",  # beside a bar that is too short for its words
+        "insidetextanchor": "start",
+        "insidetextfont": {"color": "#ffffff"},
+        "cliponaxis": False,
+        "hovertext": [f"{row}: {score_words(one)}, {one.n_runs} runs" for row, one in zip(rows, nodes, strict=True)],
+        "hoverinfo": "text",
+    }
+
+
+def _colour(one: RankedNode) -> str:
+    if one.rank is None:
+        return UNRANKED
+    return DEGRADED if one.degraded else RANKED
+
+
+def _label(one: RankedNode) -> str:
+    place = f"{one.rank}:" if one.rank else "not ranked:"
+    return f"{place} {one.score:.2f}{', degraded' if one.degraded else ''}"
+
+
+def _bracket(first: int, last: int) -> list[dict[str, Any]]:
+    line = {"color": NEUTRAL, "width": 2}
+    ends = {"type": "line", "xref": "paper", "yref": "y", "line": line}
+    low, high = first - 0.3, last + 0.3
+    upright = {**ends, "x0": BRACKET_X, "x1": BRACKET_X, "y0": low, "y1": high}
+    return [upright, *({**ends, "x0": BRACKET_X - 0.008, "x1": BRACKET_X, "y0": y, "y1": y} for y in (low, high))]
+
+
+def _tie_word(first: int, last: int) -> dict[str, Any]:
+    place = {"xref": "paper", "yref": "y", "x": BRACKET_X + 0.004, "y": (first + last) / 2}
+    return {**place, "text": "tie", "showarrow": False, "xanchor": "left"}
+
+
+def _note(found: Ranking) -> str:
+    sure = format_share(found.settings.confidence, 0)
+    told = f"{found.n_runs:,} runs; intervals of {sure} from {found.settings.n_draws:,} resamples"
+    left = sum(found.left_out.values())
+    reasons = (
+        f"; left out: {', '.join(f'{count:,} {reason}' for reason, count in found.left_out.items())}" if left else ""
+    )
+    return f"{told}{reasons}. Brackets: overlapping intervals."
+
+
+MOST_NODES = 24
+_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 5, 10, 20, 50, 100)
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def aspect_lines(found: Ranking) -> Chart:
+    """Return the scores of the nodes in every aspect; the best ranked nodes where there are many."""
+    nodes, aspects = found.nodes[:MOST_NODES], list(found.metrics)
+    takeaway = aspects_sentence(found)
+    shown = "" if len(nodes) == len(found.nodes) else f"The first {len(nodes)} of {len(found.nodes)} nodes. "
+    return Chart(
+        name="node-aspects",
+        figure=figure_of(
+            [_aspects_line(number, one, aspects) for number, one in enumerate(nodes)],
+            x={
+                "title": "Aspect",
+                "tickvals": list(range(len(aspects))),
+                "ticktext": aspects,
+                "range": [-0.3, len(aspects) - 0.7],
+                "zeroline": False,
+            },
+            y=_score_axis(nodes, published=found.published),
+            height=400,
+            showlegend=True,
+        ),
+        takeaway=takeaway,
+        alt=f"Scores of {len(nodes)} nodes in {', '.join(aspects)}. {takeaway}",
+        data=aspect_table(found),
+        note=f"{shown}Logarithmic: equal distances are equal ratios. Bars: intervals of "
+        f"{format_share(found.settings.confidence, 0)}; nodes without one have fewer than 3 runs of a benchmark.",
+    )
+
+
+def aspects_sentence(found: Ranking) -> str:
+    """Return in which aspects the nodes differ clearly."""
+    if len(found.nodes) < 2:
+        return "One node alone has nothing to be compared with."
+    if found.published:
+        return "The published score ranks the nodes in each aspect; it does not say by how much they differ."
+    clear = {one.aspect for one in found.pairs if one.clear}
+    differ = [name for name in found.metrics if name in clear]
+    alike = [name for name in found.metrics if name not in clear]
+    if not any(math.isfinite(one.low) for one in found.pairs):
+        return "With fewer than 3 runs of a benchmark on each node no aspect can tell the nodes apart."
+    if not differ:
+        return "No aspect tells the nodes apart."
+    rest = f", not in {', '.join(alike)}" if alike else ""
+    return f"Nodes differ clearly in {', '.join(differ)}{rest}."
+
+
+def aspect_table(found: Ranking) -> pd.DataFrame:
+    """Return one line per node and aspect."""
+    return pd.DataFrame(
+        [
+            {"node": one.node, "aspect": name, "score": own.score, "low": own.low, "high": own.high, "rank": own.rank}
+            | {"runs": own.n_runs}
+            for one in found.nodes
+            for name, own in one.aspects.items()
+        ]
+    )
+
+
+def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[str, Any]:
+    look, scores = mark(number), [one.aspects[name] for name in aspects]
+    known = [math.isfinite(own.low) for own in scores]
+    shift = (number % 5 - 2) * 0.03  # intervals of neighbours would hide each other
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": node_name(one.node),
+        "x": [place + shift for place in range(len(aspects))],
+        "y": [own.score if math.isfinite(own.score) and own.score > 0 else None for own in scores],
+        "line": {"color": look.colour, "dash": _DASHES[number // 8 % len(_DASHES)], "width": 2},
+        "marker": {"color": look.colour, "symbol": look.symbol if number >= 8 else _symbol(number), "size": 10},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [own.high - own.score if ok else 0.0 for own, ok in zip(scores, known, strict=True)],
+            "arrayminus": [own.score - own.low if ok else 0.0 for own, ok in zip(scores, known, strict=True)],
+            "color": look.colour,
+        },
+        "hovertext": [f"{node_name(one.node)}, {name}: {score_words(one.aspects[name])}" for name in aspects],
+        "hoverinfo": "text",
+    }
+
+
+def _symbol(number: int) -> str:
+    return ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")[number % 8]
+
+
+def _score_axis(nodes: Sequence[RankedNode], *, published: bool) -> dict[str, Any]:
+    values = [
+        value
+        for one in nodes
+        for own in one.aspects.values()
+        for value in (own.score, own.low, own.high)
+        if math.isfinite(value) and value > 0
+    ] or [1.0]
+    low, high = min(values), max(values)
+    ticks = [tick for tick in _TICKS if low / 1.2 <= tick <= high * 1.2] or [1]
+    return {
+        "title": "10-norm of the code" if published else "Score (1 = geometric mean)",
+        "type": "log",
+        "tickvals": ticks,
+        "ticktext": [f"{tick:g}" for tick in ticks],
+        "range": [math.log10(low) - 0.08, math.log10(high) + 0.08],
+    }
+
+
+CLEAR = {"re-run": "Run the benchmark again to confirm.", "exclude": "Take the node out until it is repaired."}
+
+
+def ranking_headlines(found: Ranking) -> tuple[Headline, ...]:
+    """Return the best node, its lead, what is degraded, and what the ranking stands on."""
+    ranked = [one for one in found.nodes if one.rank]
+    degraded = [one for one in found.nodes if one.degraded]
+    same = sum(one.same_order for one in found.leave_outs)
+    lines = [
+        Headline(
+            "Best node",
+            ranked[0].node if ranked else NO_DATA,
+            "By the weighted score.",
+            f"tied with {', '.join(ranked[0].tied_with)}" if ranked and ranked[0].tied_with else "",
+        ),
+        Headline("Best / worst", _lead(ranked), "Score of the best node / score of the worst one that is ranked."),
+        Headline(
+            "Degraded",
+            nodes_words(len(degraded)),
+            "Nodes whose newest run lies far below their own history.",
+            ", ".join(one.node for one in degraded),
+        ),
+        Headline(
+            "Runs", f"{found.n_runs:,}", "That the ranking stands on.", f"{sum(found.left_out.values()):,} left out"
+        ),
+    ]
+    if found.leave_outs:
+        told = f"{same} of {len(found.leave_outs)}"
+        lines.append(Headline("Order holds", told, "Without one benchmark the order stays the same, so often."))
+    return tuple(lines)
+
+
+def _lead(ranked: list[RankedNode]) -> str:
+    return f"{ranked[0].score / ranked[-1].score:.2f} times" if len(ranked) > 1 else NO_DATA
+
+
+def node_table(found: Ranking) -> pd.DataFrame:
+    """Return one line per node: place, score, change, degradation with its reason, price and score per price."""
+    return pd.DataFrame([_tables_line(one) for one in found.nodes])
+
+
+def _tables_line(one: RankedNode) -> dict[str, object]:
+    change, bad = one.change, one.degraded
+    return {
+        "rank": one.rank,
+        "node": one.node,
+        "score": one.score,
+        "low": one.low,
+        "high": one.high,
+        "tied_with": ", ".join(one.tied_with),
+        "change": "too few runs" if change is None else change_words(change.ratio, change.low, change.high),
+        "degraded": "no sign" if bad is None else f"{bad.action}: {bad.reason}",
+        "price_per_h": one.price_per_h,
+        "price_performance": one.price_performance,
+        **{name: own.score for name, own in one.aspects.items()},
+        "runs": one.n_runs,
+        "no_rank_because": one.reason,
+    }
+
+
+def pair_table(found: Ranking, aspect: str = OVERALL) -> pd.DataFrame:
+    """Return one line per pair of nodes in an aspect."""
+    return pd.DataFrame(
+        [
+            {
+                "better": one.node,
+                "other": one.other,
+                "times_as_good": one.ratio,
+                "low": one.low,
+                "high": one.high,
+                "clear": one.clear,
+                "in_words": faster_words(one),
+                "metrics": ", ".join(one.metrics),
+            }
+            for one in found.pairs
+            if one.aspect == aspect
+        ]
+    )
+
+
+def leave_out_table(found: Ranking) -> pd.DataFrame:
+    """Return the order without each benchmark."""
+    return pd.DataFrame(
+        [
+            {
+                "without": one.benchmark,
+                "order": " > ".join(one.order),
+                "reading": "the same order" if one.same_order else "another order",
+            }
+            for one in found.leave_outs
+        ]
+    )
+
+
+def robustness_sentence(found: Ranking) -> str:
+    """Return what the order hangs on."""
+    if not found.leave_outs:
+        return "No benchmark can be left out: one carries the whole score, or nothing is ranked."
+    hang = [one.benchmark for one in found.leave_outs if not one.same_order]
+    if not hang:
+        return f"The order stays the same without any one of {counted(len(found.leave_outs), 'benchmark')}."
+    return f"The order changes without {', '.join(hang)}."
+
+
+def dropped_table(found: Ranking) -> pd.DataFrame:
+    """Return what was measured and is not in the score, with the reason."""
+    return pd.DataFrame([{"metric": one.metric, "reason": one.reason} for one in found.dropped_metrics])
+
+
+def dropped_sentence(found: Ranking) -> str:
+    """Return how many metrics make the score, and how many do not."""
+    used = sum(len(metrics) for metrics in found.metrics.values())
+    total = used + len(found.dropped_metrics)
+    return f"{used} of {total} measured metrics make the score; each other one is listed with its reason."
+
+
+def degraded_sentences(found: Ranking) -> tuple[str, ...]:
+    """Return for each degraded node its reason and what to do."""
+    return tuple(
+        f"{one.node}: {one.degraded.reason}. {CLEAR[one.degraded.action]}" for one in found.nodes if one.degraded
+    )
+
+
+def change_table(found: Ranking) -> pd.DataFrame:
+    """Return how each node changed between the two windows."""
+    return pd.DataFrame(
+        [
+            {
+                "node": one.node,
+                "ratio": one.change.ratio,
+                "low": one.change.low,
+                "high": one.change.high,
+                "reading": change_words(one.change.ratio, one.change.low, one.change.high),
+                "by": percent_more(one.change.ratio),
+            }
+            for one in found.nodes
+            if one.change and math.isfinite(one.change.ratio)
+        ]
+    )
+
+
+def node_scenario_table(scenarios: tuple[NodeScenario, ...]) -> pd.DataFrame:
+    """Return one line per scenario with its settings in words."""
+    return pd.DataFrame(
+        [{"scenario": one.name, **settings_words(one.settings), "kept": one.created} for one in scenarios]
+    )
+
+
+def settings_words(settings: RankSettings) -> dict[str, str]:
+    """Return the settings of a ranking in words."""
+    ends = [moment_words(end) if end is not None else "any time" for end in (settings.since_s, settings.until_s)]
+    return {
+        "weights": ", ".join(f"{name} {format_share(share)}" for name, share in settings.shares.items() if share > 0),
+        "score": settings.score,
+        "runs left out": settings.exclude,
+        "window": "all" if ends == ["any time"] * 2 else " to ".join(ends),
+        "nodes": ", ".join(settings.nodes) or "all",
+        "prices": ", ".join(f"{node} {price:g}" for node, price in settings.prices_per_h.items()) or "none",
+    }
+
+
+def node_comparison_table(rankings: Mapping[str, Ranking]) -> pd.DataFrame:
+    """Return one line per node with its place and score in every scenario; a node that is not in one has no value."""
+    found: dict[str, dict[str, object]] = {}
+    for name, ranking in rankings.items():
+        for one in ranking.nodes:
+            line = found.setdefault(one.node, {"node": one.node})
+            line |= {f"{name}: place": one.rank, f"{name}: score": one.score}
+            if ranking.settings.prices_per_h:
+                line[f"{name}: score / price"] = one.price_performance
+    return pd.DataFrame(list(found.values()))
+
+
+def leaders_sentence(rankings: Mapping[str, Ranking]) -> str:
+    """Return which node is first in which scenario."""
+    first = {name: [one.node for one in ranking.nodes if one.rank == 1] for name, ranking in rankings.items()}
+    if len({tuple(nodes) for nodes in first.values()}) == 1 and len(first) > 1:
+        nodes = " and ".join(next(iter(first.values()))) or "No node"
+        return f"{nodes} is first in all {len(first)} scenarios."
+    told = [f"{' and '.join(nodes) or 'no node'} in {name}" for name, nodes in first.items()]
+    return f"First: {'; '.join(told)}."

@@ -1,0 +1,195 @@
+"""Fingerprints of phases, and two runs aligned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workprof.arrays import Floats
+from workprof.charts.phases.timeline import counter_names, number, seconds, statistic_words
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
+from workprof.charts.text import counted, plotly_text
+from workprof.charts.theme import COLOURS, SCALE, rows_height
+from workprof.phases.timeline import AlignedRuns, Timeline
+
+EVERY = "all"
+NO_PHASE = "no phase"
+MOST_SHOWN = 98.0
+"""Percentile at which the colours end: one extreme cell would leave the others alike."""
+
+
+def fingerprint_chart(found: Timeline, statistic: str, counters: tuple[str, ...]) -> Chart:
+    """Return the heat map of one statistic, or of all side by side within each phase."""
+    rows = [found.counters.index(name) for name in counters]
+    names = list(found.statistics) if statistic == EVERY else [statistic]
+    table = _columns(found, rows, names)
+    labels = counter_names(counters)
+    figure = figure_of(
+        [_cells(table, labels, _title(statistic)), _crossed(table, labels)],
+        x={
+            "title": _x_title(statistic),
+            "type": "category",
+            "tickangle": -90 if statistic == EVERY else 0,
+            "showgrid": False,
+        },
+        y={"title": "", **rows_axis(labels)},
+        height=rows_height(len(rows)),
+        showlegend=True,
+    )
+    takeaway = fingerprint_sentence(found)
+    padded = int(np.isnan(table.to_numpy()).sum())
+    return Chart(
+        name="phases-fingerprint",
+        figure=figure,
+        takeaway=takeaway,
+        alt=(
+            f"Heat map of {_title(statistic)} by counter and phase, {counted(padded, 'cell')} marked {NO_PHASE}. "
+            f"{takeaway}"
+        ),
+        data=_data(found, rows, names),
+        note=(
+            "Values are in standard deviations of the counter over the runs of the dataset, after normalisation. "
+            f"Crossed cells: the counter has fewer phases; the fingerprint holds 0 there ({NO_PHASE}). Phases of two "
+            "counters with the same number need not be at the same time."
+        ),
+    )
+
+
+def fingerprint_sentence(found: Timeline) -> str:
+    """Return the size of a fingerprint and how much of it is padding, in one sentence."""
+    own = found.fingerprint
+    cells = len(own.n_phases) * own.phases
+    padded = 1 - float(own.n_phases.sum()) / cells
+    return (
+        f"{plotly_text(own.name)} has {counted(len(own.n_phases), 'counter')} x {counted(own.phases, 'phase')} x "
+        f"{len(found.statistics)} statistics; {padded * 100:.0f} % of the phases are padding."
+    )
+
+
+def _columns(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
+    """Return the cells (rows x columns), NaN where a counter has no such phase."""
+    own, columns = found.fingerprint, {}
+    for phase in range(own.phases):
+        real = own.n_phases[rows] > phase
+        for name in names:
+            label = f"phase {phase + 1}" if len(names) == 1 else f"{phase + 1} · {statistic_words(name)}"
+            columns[label] = np.where(real, found.statistic(name)[rows, phase], np.nan)
+    return pd.DataFrame(columns)
+
+
+def _cells(table: pd.DataFrame, labels: list[str], words: str) -> dict[str, Any]:
+    values = table.to_numpy()
+    low, high = _limits(values)
+    return {
+        "type": "heatmap",
+        "z": values,
+        "x": list(table.columns),
+        "y": labels,
+        "colorscale": SCALE,
+        "zmin": low,
+        "zmax": high,
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+        "colorbar": {"title": {"text": "sd", "side": "top"}, "thickness": 12},
+        "hovertemplate": f"%{{y}}, %{{x}}: {plotly_text(words)} %{{z:.3g}}<extra></extra>",
+    }
+
+
+def _limits(values: Floats) -> tuple[float, float]:
+    """Return where the colours begin and end; values beyond have the last colour."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = np.percentile(known, [100 - MOST_SHOWN, MOST_SHOWN])
+    return (float(low), float(high)) if high > low else (float(low) - 1, float(low) + 1)
+
+
+def _crossed(table: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
+    row, column = np.nonzero(np.isnan(table.to_numpy()))
+    names = [str(name) for name in table.columns]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [names[place] for place in column],
+        "y": [labels[place] for place in row],
+        "name": NO_PHASE,
+        "showlegend": True,
+        "marker": {"symbol": "line-ne-open", "size": 13, "color": NEUTRAL, "line": {"width": 2, "color": NEUTRAL}},
+        "hovertemplate": f"%{{y}}, %{{x}}: {NO_PHASE}<extra></extra>",
+    }
+
+
+def _title(statistic: str) -> str:
+    return "all statistics" if statistic == EVERY else statistic_words(statistic)
+
+
+def _x_title(statistic: str) -> str:
+    return "Phase and statistic" if statistic == EVERY else f"Phase of the counter ({_title(statistic)})"
+
+
+def _data(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
+    own = found.fingerprint
+    return pd.DataFrame(
+        {
+            "counter": found.counters[row],
+            "phase": phase + 1,
+            "statistic": name,
+            "value": float(found.statistic(name)[row, phase]),
+            "padding": bool(phase >= own.n_phases[row]),
+        }
+        for row in rows
+        for phase in range(own.phases)
+        for name in names
+    )
+
+
+def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
+    """Return the warping path of two runs beside the diagonal; `offset` is that of their phases."""
+    path = found.alignment.path
+    x, y = (path[:, 0] + 1) * found.step_s, (path[:, 1] + 1) * found.step_s
+    end = float(max(x[-1], y[-1]))
+    first, second = plotly_text(found.first), plotly_text(found.second)
+    takeaway = (
+        f"{first} and {second} go together at most {seconds(float(np.abs(x - y).max()))} apart, "
+        f"{number(found.alignment.mean_cost)} sd per counter and step."
+    )
+    return Chart(
+        name="phases-alignment",
+        figure=figure_of(
+            [
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": [0, end],
+                    "y": [0, end],
+                    "name": "at the same time",
+                    "line": {"color": NEUTRAL, "dash": "dot", "width": 1.4},
+                    "hoverinfo": "skip",
+                },
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "x": x,
+                    "y": y,
+                    "name": "goes together",
+                    "line": {"color": COLOURS[0], "width": 2},
+                    "marker": {"size": 5},
+                    "hovertemplate": "%{x:g} s goes with %{y:g} s<extra></extra>",
+                },
+            ],
+            x={"title": f"{first} (s)", "rangemode": "tozero"},
+            y={"title": f"{second} (s)", "rangemode": "tozero"},
+            height=440,
+            showlegend=True,
+        ),
+        takeaway=takeaway,
+        alt=f"Warping path of two runs against the diagonal. {takeaway}",
+        data=pd.DataFrame({"first_s": x, "second_s": y}),
+        note=(
+            f"Dynamic time warping of {counted(found.n_counters, 'counter')} with Manhattan distance. By phases, the "
+            f"shorter of both runs begins {counted(offset, 'phase')} into the longer one."
+        ),
+    )

@@ -1,0 +1,230 @@
+"""What sets profiles apart: boxes of their features, and a heat map of users, workloads and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from workprof.charts.profiles.overview import note, sizes
+from workprof.charts.shapes import Chart
+from workprof.charts.text import formatted, label, plotly_text, shortened
+from workprof.charts.theme import OUTLIERS, SCALE, laid_out, mark, rows_height
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.metadata import Heatmap
+
+ROUNDING = 1e-9
+"""A standard deviation below this is that of equal values."""
+ROOM_FOR_WORDS = 0.45
+"""Share of the data's width kept free at the right for the annotations."""
+
+
+def feature_boxes(fit: ProfileFit, names: Mapping[int, str], feature: str, order: str = "std") -> Chart:
+    """Return box plots of a feature per profile, ordered by 'std', 'median' or 'size', outliers last.
+
+    Source: the paper's Fig. 4 (profiles by standard deviation; smallest, mean and largest marked).
+    """
+    table = _table(fit, names, feature, order)
+    figure = _figure(table, feature)
+    extremes = _extremes(table)
+    for position, words in extremes.items():
+        _annotate(figure, table, position, words)
+    inside = table[table["profile"] != OUTLIERS]
+    return Chart(
+        name=f"spread-{feature}",
+        figure=figure,
+        takeaway=_boxes_takeaway(inside, feature),
+        alt=f"Box plots of {label(feature)} for {len(table)} groups ordered by {_ORDER_WORDS[order]}, outliers last. "
+        + "; ".join(f"{table['name'].iloc[i]}: {words}" for i, words in extremes.items()),
+        data=table,
+        note=note(
+            fit,
+            "Boxes: quartiles and 1.5 interquartile ranges over all clustered rows, in scaled units "
+            f"(scaler: {fit.settings.scaler}); the table has the feature's own unit.",
+        ),
+    )
+
+
+_ORDER_WORDS = {"std": "standard deviation", "median": "median", "size": "size"}
+
+
+def _table(fit: ProfileFit, names: Mapping[int, str], feature: str, order: str) -> pd.DataFrame:
+    spread, column, rows = fit.spread, fit.spread.features.index(feature), sizes(fit)
+    parts = {name: getattr(spread, name)[:, column] for name in _COLUMNS}
+    table = pd.DataFrame({"profile": spread.profiles, **parts})
+    table.insert(1, "name", [shortened(names.get(int(p), f"P{p}")) for p in spread.profiles])
+    table.insert(2, "size", [rows.get(int(p), 0) for p in spread.profiles])
+    table["outliers"] = table["profile"] == OUTLIERS
+    return table.sort_values(["outliers", order], kind="stable").drop(columns="outliers").reset_index(drop=True)
+
+
+_COLUMNS = ("mean", "std", "lower", "q1", "median", "q3", "upper", "raw_median", "raw_q1", "raw_q3")
+
+
+def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
+    figure = go.Figure()
+    rows: Any = table.itertuples()
+    for row in rows:
+        look = mark(int(row.profile))
+        figure.add_box(
+            y=[plotly_text(row.name)],
+            q1=[row.q1],
+            median=[row.median],
+            q3=[row.q3],
+            lowerfence=[row.lower],
+            upperfence=[row.upper],
+            mean=[row.mean],
+            orientation="h",
+            name=plotly_text(row.name),
+            marker={"color": look.colour},
+            line={"width": 1 if row.profile == OUTLIERS else 2},
+            fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
+            hovertext=_hover(row, feature),
+        )
+    low, high = float(np.nanmin(table["lower"])), float(np.nanmax(table["upper"]))
+    span = (high - low) or 1.0
+    laid_out(figure, x=_axis(feature), y="", height=rows_height(len(table)))
+    figure.update_yaxes(
+        autorange="reversed", categoryorder="array", categoryarray=[plotly_text(name) for name in table["name"]]
+    )
+    figure.update_xaxes(range=[low - 0.03 * span, high + ROOM_FOR_WORDS * span], zeroline=False)
+    figure.update_yaxes(showgrid=False)
+    return figure
+
+
+def _hover(row: Any, feature: str) -> str:
+    median = formatted(feature, row.raw_median)
+    return f"{plotly_text(row.name)}: {row.size:,} rows, median {median}, σ {_sigma(row.std)}"
+
+
+def _sigma(value: float) -> str:
+    """Return a standard deviation in scaled units; what rounding left of equal values is 0."""
+    return "0" if abs(value) < ROUNDING else f"{value:.3g}"
+
+
+def _axis(feature: str) -> str:
+    text = label(feature)
+    return f"{text[:1].upper()}{text[1:]} (scaled units)"
+
+
+def _extremes(table: pd.DataFrame) -> dict[int, str]:
+    """Return row -> words for the smallest, the mean and the largest standard deviation among the profiles."""
+    spread: NDArray[np.float64] = table["std"].where(table["profile"] != OUTLIERS).to_numpy(dtype=np.float64)
+    if not np.isfinite(spread).any():
+        return {}
+    mean = float(np.nanmean(spread))
+    words: dict[int, str] = {}
+    for position, text in (
+        (int(np.nanargmin(np.abs(spread - mean))), f"nearest to the mean σ {_sigma(mean)}"),
+        (int(np.nanargmin(spread)), f"smallest σ {_sigma(np.nanmin(spread))}"),
+        (int(np.nanargmax(spread)), f"largest σ {_sigma(np.nanmax(spread))}"),
+    ):
+        words[position] = text
+    return words
+
+
+def _annotate(figure: go.Figure, table: pd.DataFrame, position: int, words: str) -> None:
+    row = table.iloc[position]
+    figure.add_annotation(
+        x=row["upper"],
+        y=plotly_text(row["name"]),
+        text=words,
+        showarrow=False,
+        xanchor="left",
+        xshift=8,
+        font={"size": 12},
+    )
+
+
+def _boxes_takeaway(inside: pd.DataFrame, feature: str) -> str:
+    if inside.empty:
+        return f"No profile was found, so {label(feature)} cannot be compared."
+    tightest, widest = inside.iloc[int(inside["std"].argmin())], inside.iloc[int(inside["std"].argmax())]
+    return (
+        f"{tightest['name']} is the tightest in {label(feature)} (median "
+        f"{formatted(feature, float(tightest['raw_median']))}), {widest['name']} varies most (median "
+        f"{formatted(feature, float(widest['raw_median']))})."
+    )
+
+
+MOST_NAMED = 24
+"""Up to here every value has its name, also on a phone; of more, Plotly names as many as there is room for."""
+BY = ("profile", "value")
+_WORDS = {"profile": "of the profile's rows", "value": "of the value's rows"}
+
+
+def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: str = "profile") -> Chart:
+    """Return shares per profile (each line adds up to 1) or per value (each column does)."""
+    heatmap = _outliers_last(_of_field(fit, field))
+    share = _shares(heatmap.counts, by)
+    lines = [shortened(names.get(int(profile), "")) for profile in heatmap.profiles]
+    values = _distinct([shortened(value, 24) for value in heatmap.values])  # noqa: PD011  a record's field
+    figure = go.Figure(
+        go.Heatmap(
+            z=share,
+            x=[plotly_text(value) for value in values],
+            y=[plotly_text(line) for line in lines],
+            customdata=heatmap.counts,
+            colorscale=SCALE,
+            zmin=0,
+            zmax=1,
+            colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
+            hovertemplate=f"%{{y}}, %{{x}}: %{{z:.1%}} {_WORDS[by]}, %{{customdata:,}} rows<extra></extra>",
+            xgap=1,
+            ygap=1,
+        )
+    )
+    laid_out(figure, x=label(field).capitalize(), y="", height=rows_height(len(lines)) + 60)
+    figure.update_yaxes(autorange="reversed")
+    if len(values) <= MOST_NAMED:
+        figure.update_xaxes(dtick=1)
+    return Chart(
+        name=f"metadata-{field}",
+        figure=figure,
+        takeaway=_heatmap_takeaway(heatmap, lines),
+        alt=f"Heat map of {label(field)} against {len(lines)} groups, as shares {_WORDS[by]}.",
+        data=pd.DataFrame(heatmap.counts, index=lines, columns=values).rename_axis("name").reset_index(),
+        note=note(
+            fit,
+            f"Shares {_WORDS[by]}; the table holds the rows. The last column may pool rarer values.",
+        ),
+    )
+
+
+def _of_field(fit: ProfileFit, field: str) -> Heatmap:
+    return next(heatmap for heatmap in fit.heatmaps if heatmap.field == field)
+
+
+def _outliers_last(heatmap: Heatmap) -> Heatmap:
+    order = np.argsort(heatmap.profiles == OUTLIERS, kind="stable")
+    return replace(heatmap, profiles=heatmap.profiles[order], counts=heatmap.counts[order])
+
+
+def _shares(counts: NDArray[np.int64], by: str) -> NDArray[np.float64]:
+    total = counts.sum(axis=1 if by == "profile" else 0, keepdims=True)
+    shares: NDArray[np.float64] = counts / np.maximum(total, 1)
+    return shares
+
+
+def _distinct(values: list[str]) -> list[str]:
+    """Return the values with a number behind those that shortening made equal."""
+    seen: dict[str, int] = {}
+    result = []
+    for value in values:
+        seen[value] = seen.get(value, 0) + 1
+        result.append(value if seen[value] == 1 else f"{value} ({seen[value]})")
+    return result
+
+
+def _heatmap_takeaway(heatmap: Heatmap, lines: list[str]) -> str:
+    inside = [i for i, profile in enumerate(heatmap.profiles) if profile != OUTLIERS]
+    if not inside:
+        return "No profile was found."
+    share = _shares(heatmap.counts, "profile")
+    pure = sum(bool(share[i].max(initial=0) >= 0.95) for i in inside)
+    return f"{pure} of {len(inside)} profiles have at least 95 % of their rows under one {label(heatmap.field)}."

@@ -1,0 +1,260 @@
+"""Jobs of a clustering on a map, and the jobs that are selected there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from workprof.charts.profiles.overview import groups, note
+from workprof.charts.shapes import Chart
+from workprof.charts.text import plotly_text
+from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, laid_out, mark
+from workprof.profiles.fit import ProfileFit
+from workprof.units import format_share
+
+Points = NDArray[np.float64]  # (n, 2)
+
+MOST_CORNERS = 60
+"""Of a lasso: the corners that change its area least are left out beyond it."""
+
+DIGITS = 5
+LONGEST = 2_000
+"""Characters of a selection that a link holds."""
+
+_PART, _NUMBER = "~", "_"
+_OUTLINES, _IDS = ("l", "b"), ("r", "p", "h")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How rows were chosen; rows in any outline, any of `rows` and all of `profiles` belong to it.
+
+    Attributes:
+        lassos: polygons, each x1, y1, x2, y2 ... in coordinates of the map.
+        boxes: x0, y0, x1, y1 each.
+        rows: row ids that were clicked one by one.
+        profiles: labels, chosen from the list.
+        hidden: labels that the outlines leave out: they were switched off in the legend.
+    """
+
+    lassos: tuple[tuple[float, ...], ...] = ()
+    boxes: tuple[tuple[float, ...], ...] = ()
+    rows: tuple[int, ...] = ()
+    profiles: tuple[int, ...] = ()
+    hidden: tuple[int, ...] = ()
+
+    def text(self) -> str:
+        """Return the selection as the address holds it; '' = nothing is selected."""
+        parts = [("l", lasso) for lasso in self.lassos] + [("b", box) for box in self.boxes]
+        parts += [("r", self.rows), ("p", self.profiles), ("h", self.hidden)]
+        return _PART.join(kind + _NUMBER.join(map(_number, values)) for kind, values in parts if values)
+
+
+def read_selection(text: str) -> Selection | None:
+    """Return the selection of a text, or None where the text is none."""
+    found: dict[str, list[tuple[float, ...]]] = {kind: [] for kind in (*_OUTLINES, *_IDS)}
+    try:
+        for part in text.split(_PART) if text else ():
+            found[part[:1]].append(tuple(float(number) for number in part[1:].split(_NUMBER)))
+        ids = [tuple(_whole(number) for values in found[kind] for number in values) for kind in _IDS]
+    except (KeyError, ValueError, OverflowError):
+        return None
+    lassos, boxes = (tuple(found[kind]) for kind in _OUTLINES)
+    whole = all(len(lasso) >= 6 and len(lasso) % 2 == 0 for lasso in lassos) and all(len(box) == 4 for box in boxes)
+    finite = all(math.isfinite(number) for outline in (*lassos, *boxes) for number in outline)
+    return Selection(lassos, boxes, *ids) if whole and finite else None
+
+
+def drawn_selection(event: Mapping[str, Any], fit: ProfileFit, drawn: NDArray[np.int64]) -> Selection:
+    """Return what a drawing on the map chose.
+
+    Args:
+        event: the chart's selection: 'points' (with row ids as customdata), 'lasso' and 'box'.
+        fit: the clustering.
+        drawn: positions of the rows that the map draws.
+    """
+    picked = [_row_id(point) for point in event.get("points", ()) if point.get("customdata") is not None]
+    lassos = tuple(_rounded(_simplified(_corners(lasso))) for lasso in event.get("lasso", ()))
+    boxes = tuple(_rounded(_sorted_box(_corners(box))) for box in event.get("box", ()))
+    outlined = Selection(lassos=tuple(lasso for lasso in lassos if len(lasso) >= 6), boxes=boxes)
+    if not outlined.lassos and not outlined.boxes:
+        return Selection(rows=tuple(dict.fromkeys(picked)))
+    inside = np.unique(fit.labels[drawn][chosen(fit, outlined)[drawn]])
+    seen = np.unique(fit.labels[np.isin(fit.row_ids, picked)])
+    hidden = tuple(int(label) for label in inside[~np.isin(inside, seen)]) if picked else ()
+    return Selection(outlined.lassos, outlined.boxes, hidden=hidden)
+
+
+def chosen(fit: ProfileFit, selection: Selection) -> NDArray[np.bool_]:
+    """Return which rows of a clustering are selected: (n_rows,)."""
+    inside = np.zeros(len(fit.labels), dtype=np.bool_)
+    for lasso in selection.lassos:
+        inside |= in_polygon(fit.map_xy, np.reshape(lasso, (-1, 2)))
+    for x0, y0, x1, y1 in selection.boxes:
+        inside |= ((fit.map_xy >= (x0, y0)) & (fit.map_xy <= (x1, y1))).all(axis=1)
+    inside &= ~np.isin(fit.labels, selection.hidden)
+    return inside | np.isin(fit.row_ids, selection.rows) | np.isin(fit.labels, selection.profiles)
+
+
+def in_polygon(points: Points, corners: Points) -> NDArray[np.bool_]:
+    """Return which points lie inside a closed polygon by the even-odd rule: (n,)."""
+    x, y = points[:, 0], points[:, 1]
+    inside = np.zeros(len(points), dtype=np.bool_)
+    for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        if y0 != y1:
+            crosses = (y0 > y) != (y1 > y)
+            inside ^= crosses & (x < x0 + (y - y0) / (y1 - y0) * (x1 - x0))
+    return inside
+
+
+def _simplified(corners: Points) -> Points:
+    """Return at most MOST_CORNERS of a polygon's corners; the one whose triangle is the smallest goes first."""
+    while len(corners) > MOST_CORNERS:
+        before, after = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
+        areas = np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
+        corners = np.delete(corners, int(np.argmin(areas)), axis=0)
+    return corners
+
+
+def _corners(outline: Mapping[str, Any]) -> Points:
+    return np.column_stack([np.asarray(outline["x"], dtype=np.float64), np.asarray(outline["y"], dtype=np.float64)])
+
+
+def _sorted_box(corners: Points) -> Points:
+    return np.stack([corners.min(axis=0), corners.max(axis=0)])
+
+
+def _rounded(corners: Points) -> tuple[float, ...]:
+    return tuple(float(_number(number)) for number in corners.ravel().tolist())
+
+
+def _row_id(point: Mapping[str, Any]) -> int:
+    given = point["customdata"]
+    return int(given[0] if isinstance(given, (list, tuple)) else given)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.{DIGITS}g}".replace("+", "")
+
+
+def _whole(number: float) -> int:
+    if not number.is_integer() or abs(number) >= 2**53:
+        raise ValueError(f"{number} is no row id")
+    return int(number)
+
+
+MOST_POINTS = 20_000
+MOST_SVG_POINTS = 6_000
+FEWEST_PER_PROFILE = 20
+
+
+def profile_map(
+    fit: ProfileFit,
+    names: Mapping[int, str],
+    most_points: int = MOST_POINTS,
+    selection: Selection | None = None,
+) -> Chart:
+    """Return a scatter of at most about `most_points` rows, stratified by profile; customdata holds the row ids.
+
+    Args:
+        fit: the clustering.
+        names: of its profiles.
+        most_points: about how many rows are drawn.
+        selection: is outlined, and the rows outside it are faint; None = the map as it is.
+    """
+    shown = stratified(fit.labels, most_points)
+    labels, xy, row_ids = fit.labels[shown], fit.map_xy[shown], fit.row_ids[shown]
+    figure = go.Figure()
+    trace = go.Scattergl if shown.size > MOST_SVG_POINTS else go.Scatter
+    for profile in groups(fit)[::-1]:
+        mine = labels == profile
+        name = plotly_text(names.get(int(profile), ""))
+        figure.add_trace(_points(trace, xy[mine], row_ids[mine], int(profile), name))
+        if selection is not None:
+            figure.data[-1].selectedpoints = np.flatnonzero(chosen(fit, selection)[shown][mine])
+    laid_out(figure, x=_axis(fit, 0), y=_axis(fit, 1), height=560, dragmode="lasso")
+    _place_names(figure, labels, xy)
+    if selection is not None:
+        _outline(figure, selection)
+    total = format_share(float(np.sum(fit.map_explained)))
+    part = "all" if shown.size == fit.labels.size else "a stratified sample of"
+    return Chart(
+        name="profile-map",
+        figure=figure,
+        takeaway=f"Profiles that lie apart differ in their main behaviour; the two axes hold {total} of the variance.",
+        alt=f"Scatter of {shown.size:,} rows on two principal components in {fit.scores.n_clusters} profiles; "
+        "outliers are open grey circles. The list of profiles below gives the same selection by keyboard.",
+        data=pd.DataFrame({"row_id": row_ids, "profile": labels, "component_1": xy[:, 0], "component_2": xy[:, 1]}),
+        note=note(fit, f"Shows {part} n = {shown.size:,} of {fit.labels.size:,} rows."),
+    )
+
+
+def stratified(labels: NDArray[np.int64], most: int, seed: int = 0) -> NDArray[np.int64]:
+    """Return positions of about `most` rows, each profile by its share but with some rows of the smallest."""
+    if labels.size <= most:
+        return np.arange(labels.size)
+    random = np.random.default_rng(seed)
+    profiles = np.unique(labels)
+    by_share = max(0, most - FEWEST_PER_PROFILE * profiles.size)
+    chosen = []
+    for profile in profiles:
+        mine = np.flatnonzero(labels == profile)
+        wanted = min(mine.size, FEWEST_PER_PROFILE + mine.size * by_share // labels.size)
+        chosen.append(random.choice(mine, wanted, replace=False))
+    return np.sort(np.concatenate(chosen))
+
+
+def _points(
+    trace: type[go.Scatter], xy: NDArray[np.float64], row_ids: NDArray[np.int64], profile: int, name: str
+) -> go.Scatter:
+    look = mark(profile)
+    return trace(
+        x=xy[:, 0],
+        y=xy[:, 1],
+        mode="markers",
+        name=name,
+        customdata=row_ids,
+        marker={
+            "color": look.colour,
+            "symbol": look.symbol,
+            "size": 5,
+            "opacity": 0.45 if profile == OUTLIERS else 0.75,
+        },
+        hovertemplate=f"{name}, row %{{customdata}}<extra></extra>",
+    )
+
+
+def _place_names(figure: go.Figure, labels: NDArray[np.int64], xy: NDArray[np.float64]) -> None:
+    for profile in np.unique(labels):
+        if profile == OUTLIERS:
+            continue
+        x, y = np.median(xy[labels == profile], axis=0)
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=f"<b>P{profile}</b>",
+            showarrow=False,
+            bgcolor=mark(int(profile)).colour,
+            font={"color": ink_on(mark(int(profile)).colour)},
+        )
+
+
+def _outline(figure: go.Figure, selection: Selection) -> None:
+    line = {"color": OUTLIER_COLOUR, "width": 2, "dash": "dot"}
+    for lasso in selection.lassos:
+        corners = "L".join(f"{x},{y}" for x, y in np.reshape(lasso, (-1, 2)))
+        figure.add_shape(type="path", path=f"M{corners}Z", line=line)
+    for x0, y0, x1, y1 in selection.boxes:
+        figure.add_shape(type="rect", x0=x0, y0=y0, x1=x1, y1=y1, line=line)
+
+
+def _axis(fit: ProfileFit, component: int) -> str:
+    explained = format_share(float(fit.map_explained[component]))
+    return f"Component {component + 1} ({explained} of the variance)"

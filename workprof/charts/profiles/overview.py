@@ -1,0 +1,459 @@
+"""What a clustering found: headlines, sizes, silhouettes, arrivals and the tree; names and orders of profiles."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from workprof.charts.shapes import Chart, Headline
+from workprof.charts.text import column_words, listed, plotly_text, shortened
+from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, laid_out, mark, rows_height
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.scores import ProfileScores
+from workprof.profiles.summary import ProfileCard
+from workprof.profiles.tree import CondensedTree
+from workprof.store.reports import ProfileNote
+from workprof.units import format_count, format_share
+
+PUBLISHED = "Published definitions: features, missing values as 0 and scores as in the paper."
+ORDERS = ("std", "median", "size")
+
+
+def profile_names(fit: ProfileFit, notes: Mapping[int, ProfileNote] | None = None) -> dict[int, str]:
+    """Return label -> 'P7', 'P7 name' or 'Outliers'."""
+    given = {label: note.name.strip() for label, note in (notes or {}).items()}
+    return {card.profile: _name(card.profile, given.get(card.profile, "")) for card in fit.cards}
+
+
+def groups(fit: ProfileFit) -> NDArray[np.int64]:
+    """Return the labels with their outliers last: (n_groups,)."""
+    labels = np.array([card.profile for card in fit.cards], dtype=np.int64)
+    return np.concatenate([np.sort(labels[labels != OUTLIERS]), labels[labels == OUTLIERS]])
+
+
+def sizes(fit: ProfileFit) -> dict[int, int]:
+    """Return label -> rows."""
+    return {card.profile: card.size for card in fit.cards}
+
+
+def note(fit: ProfileFit, text: str) -> str:
+    """Return a chart's note, with the flag of the published definitions where they hold."""
+    return f"{text} {PUBLISHED}" if fit.settings.mode == "faithful" else text
+
+
+def _name(profile: int, given: str) -> str:
+    if profile == OUTLIERS:
+        return "Outliers"
+    return f"P{profile} {given}" if given else f"P{profile}"
+
+
+def headlines(fit: ProfileFit) -> tuple[Headline, ...]:
+    """Return every score, the plain ones first."""
+    scores = fit.scores
+    return (*_counts(scores), *_silhouettes(scores), *_published(scores, fit.settings.target_clusters), *_truth(scores))
+
+
+def _counts(scores: ProfileScores) -> tuple[Headline, ...]:
+    rows = max(scores.n_rows, 1)
+    clustered = 1 - scores.n_outliers / rows
+    return (
+        Headline(
+            "Profiles", format_count(scores.n_clusters), "Groups of jobs that behave alike; outliers not counted."
+        ),
+        Headline("Clustered", format_share(clustered), "Share of the rows that belong to a profile."),
+        Headline(
+            "Outliers",
+            format_count(scores.n_outliers),
+            "Rows in no dense group (label −1). They stay visible everywhere.",
+            format_share(scores.n_outliers / rows),
+        ),
+        Headline("Mean size", format_count(scores.mean_cluster_size), "Rows per profile, outliers left out."),
+    )
+
+
+def _silhouettes(scores: ProfileScores) -> tuple[Headline, ...]:
+    error = f"± {scores.silhouette_se:.3f}" if scores.silhouette_method == "sampled" else "exact"
+    return (
+        Headline(
+            "Silhouette",
+            _number(scores.silhouette_clustered),
+            "The proper one: among the profiles' rows, outliers left out. 1 = well separated, below 0 = misplaced.",
+            f"proper, {error}",
+        ),
+        Headline(
+            "Silhouette",
+            _number(scores.avg_silhouette),
+            "As in the paper: outliers count as one group, then the mean over the rows that are none.",
+            "published",
+        ),
+        Headline(
+            "Davies–Bouldin",
+            _number(scores.davies_bouldin),
+            "Lower is better. As published, with the outliers as one group; without them: "
+            f"{_number(scores.davies_bouldin_clustered)}.",
+        ),
+        Headline("DBCV", _number(scores.dbcv), "Density-based validity, relative; higher is better."),
+    )
+
+
+def _published(scores: ProfileScores, target: int) -> tuple[Headline, ...]:
+    return (
+        Headline(
+            "ACQUIRES",
+            _number(scores.acquires),
+            f"Mean of the published silhouette, the clustered share and the closeness to {target} profiles. "
+            "The paper's best is 0.718.",
+        ),
+        Headline(
+            "scores_v3",
+            _number(scores.scores_v3),
+            _V3,
+        ),
+        Headline("CCPM", _number(scores.ccpm), "Published silhouette + 1 / Davies–Bouldin."),
+    )
+
+
+_V3 = "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share."
+
+
+def _truth(scores: ProfileScores) -> tuple[Headline, ...]:
+    if not math.isfinite(scores.truth_adjusted_rand):
+        return ()
+    meaning = "Adjusted Rand index against the planted truth, outliers left out: 1 = the same groups, 0 = chance."
+    return (Headline("Truth (ARI)", _number(scores.truth_adjusted_rand), meaning),)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else "no data"
+
+
+_LEFT_OUT = re.compile(r"(\w+) is left out: (.+)\.")
+
+
+def together(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return the notes, those on features as one for each reason: 'Left out, constant (0): read (bytes).'."""
+    reasons: dict[str, list[str]] = {}
+    others = []
+    for note in notes:
+        found = _LEFT_OUT.fullmatch(note)
+        if found is None:
+            others.append(note)
+        else:
+            reasons.setdefault(found[2], []).append(column_words(found[1]))
+    return (*(f"Left out, {reason}: {listed(names)}." for reason, names in reasons.items()), *others)
+
+
+def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
+    """Return one bar per profile, largest first, outliers last."""
+    cards = sorted(fit.cards, key=lambda card: (card.profile == OUTLIERS, -card.size))
+    table = pd.DataFrame(
+        {
+            "profile": [card.profile for card in cards],
+            "name": [shortened(names.get(card.profile, "")) for card in cards],
+            "rows": [card.size for card in cards],
+            "share": [card.share for card in cards],
+        }
+    )
+    figure = go.Figure(_sizes_bars(table))
+    laid_out(figure, x="Rows", y="", height=rows_height(len(table)))
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(range=[0, 1.5 * max(table["rows"], default=1)], tickformat=",")
+    return Chart(
+        name="profile-sizes",
+        figure=figure,
+        takeaway=_sizes_takeaway(table),
+        alt=f"Bars of the rows of {len(table)} groups, largest first, outliers last.",
+        data=table,
+        note=note(fit, f"{fit.scores.n_rows:,} rows, outliers included."),
+    )
+
+
+def _sizes_bars(table: pd.DataFrame) -> go.Bar:
+    marks = [mark(int(profile)) for profile in table["profile"]]
+    return go.Bar(
+        y=[plotly_text(name) for name in table["name"]],
+        x=table["rows"],
+        orientation="h",
+        text=[f"{rows:,} · {format_share(share)}" for rows, share in zip(table["rows"], table["share"], strict=True)],
+        textposition="outside",
+        cliponaxis=False,
+        marker={
+            "color": [look.colour for look in marks],
+            "pattern": {"shape": [look.pattern for look in marks], "fillmode": "overlay", "size": 6},
+        },
+        hovertemplate="%{y}: %{text}<extra></extra>",
+    )
+
+
+def _sizes_takeaway(table: pd.DataFrame) -> str:
+    inside = table[table["profile"] != OUTLIERS]
+    if inside.empty:
+        return "Every row is an outlier: no group was dense enough."
+    first = inside.iloc[0]
+    outliers = float(table.loc[table["profile"] == OUTLIERS, "share"].sum())
+    share = format_share(float(first["share"]))
+    return (
+        f"The largest of {len(inside)} profiles, {first['name']}, holds {share} of the rows; "
+        f"{format_share(outliers)} are outliers."
+    )
+
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
+    """Return one box per profile, best median first, outliers last."""
+    table = _silhouettes_table(fit, names)
+    figure = go.Figure()
+    rows: Any = table.dropna(subset=["p50"]).itertuples()
+    for row in rows:
+        figure.add_box(
+            y=[plotly_text(row.name)],
+            q1=[row.p25],
+            median=[row.p50],
+            q3=[row.p75],
+            lowerfence=[row.p05],
+            upperfence=[row.p95],
+            orientation="h",
+            name=plotly_text(row.name),
+            marker={"color": mark(int(row.profile)).colour},
+            fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
+            hovertext=f"{plotly_text(row.name)}: {row.n:,} rows",
+        )
+    laid_out(figure, x="Silhouette (−1 to 1, no unit)", y="", height=rows_height(len(table)))
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(range=[-1.03, 1.03])
+    scores = fit.scores
+    how = "exact" if scores.silhouette_method == "exact" else "sampled"
+    return Chart(
+        name="silhouettes",
+        figure=figure,
+        takeaway=_silhouettes_takeaway(table),
+        alt=f"Box plots of the silhouette of {len(table)} groups, best first, outliers last.",
+        data=table,
+        note=note(
+            fit,
+            f"Silhouettes {how}, n = {scores.n_silhouette:,} of {scores.n_rows:,} rows, outliers counted as one group; "
+            "whiskers at the 5th and 95th percentile. −1: misplaced, 0: between two groups, 1: well inside.",
+        ),
+    )
+
+
+def _silhouettes_table(fit: ProfileFit, names: Mapping[int, str]) -> pd.DataFrame:
+    lines = []
+    for profile in groups(fit):
+        values = fit.silhouettes[fit.labels == profile]
+        values = values[np.isfinite(values)]
+        quantiles = np.quantile(values, QUANTILES) if values.size else np.full(len(QUANTILES), np.nan)
+        lines.append([int(profile), shortened(names.get(int(profile), "")), values.size, *quantiles])
+    columns = ["profile", "name", "n", *(f"p{round(q * 100):02d}" for q in QUANTILES)]
+    table = pd.DataFrame(lines, columns=columns)
+    table["outliers"] = table["profile"] == OUTLIERS
+    ordered = table.sort_values(["outliers", "p50"], ascending=[True, False], kind="stable")
+    return ordered.drop(columns="outliers").reset_index(drop=True)
+
+
+def _silhouettes_takeaway(table: pd.DataFrame) -> str:
+    inside = table[(table["profile"] != OUTLIERS) & table["p50"].notna()]
+    if inside.empty:
+        return "The silhouette is undefined: it needs at least two profiles."
+    weak = int((inside["p50"] < 0).sum())
+    worst = inside.iloc[-1]
+    tail = f"; {weak} of {len(inside)} have a median below 0" if weak else ""
+    return f"{worst['name']} is the least separated profile (median silhouette {worst['p50']:.2f}){tail}."
+
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+HEIGHT_PX = 170
+LEFT, RIGHT = (0.0, 0.57), (0.71, 1.0)
+"""Parts of the width that the hours and the weekdays take."""
+
+
+def arrivals(card: ProfileCard, name: str) -> Chart:
+    """Return bars of starts by hour (left) and by weekday (right)."""
+    return Chart(
+        name=f"arrivals-{card.profile}",
+        figure=_arrivals_bars(card),
+        takeaway=_arrivals_takeaway(card),
+        alt=f"Starts of {plotly_text(name)} by hour of day and by weekday. {_arrivals_takeaway(card)}",
+        data=pd.DataFrame({"hour": np.arange(24), "rows": card.arrivals_by_hour}),
+    )
+
+
+def _arrivals_bars(card: ProfileCard) -> go.Figure:
+    """Return the figure, made as one specification: a page shows a dozen, and Plotly checks every update anew."""
+    look = mark(card.profile)
+    style = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay", "size": 5}}
+    by_hour = {"x": np.arange(24), "y": card.arrivals_by_hour, "hovertemplate": "%{x} h: %{y:,} rows<extra></extra>"}
+    by_weekday = {"x": WEEKDAYS, "y": card.arrivals_by_weekday, "hovertemplate": "%{x}: %{y:,} rows<extra></extra>"}
+    drawn = {"type": "bar", "marker": style}
+    weekdays = {"tickangle": 0, "tickvals": [0, 3, 6], "ticktext": ["Mon", "Thu", "Sun"]}
+    spec = {
+        "data": [
+            {**drawn, **by_hour, "xaxis": "x", "yaxis": "y"},
+            {**drawn, **by_weekday, "xaxis": "x2", "yaxis": "y2"},
+        ],
+        "layout": {
+            "xaxis": {
+                "anchor": "y",
+                "domain": LEFT,
+                "dtick": 6,
+                "title": {"text": "Hour of start"},
+                "automargin": True,
+            },
+            "yaxis": {"anchor": "x", "nticks": 3, "title": {"text": "Rows"}, "automargin": True},
+            "xaxis2": {"anchor": "y2", "domain": RIGHT, "title": {"text": "Weekday"}, **weekdays},
+            "yaxis2": {"anchor": "x2", "nticks": 3},
+            "height": HEIGHT_PX,
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 4},
+            "bargap": 0.15,
+            "showlegend": False,
+            "uirevision": "keep",
+            "hoverlabel": {"align": "left"},
+        },
+    }
+    return go.Figure(spec)
+
+
+def _arrivals_takeaway(card: ProfileCard) -> str:
+    total = int(card.arrivals_by_hour.sum())
+    if total == 0:
+        return "No start times."
+    hour, day = int(card.arrivals_by_hour.argmax()), int(card.arrivals_by_weekday.argmax())
+    share = format_share(float(card.arrivals_by_hour[hour] / total))
+    return f"Most start at {hour:02d} h ({share}) and on {WEEKDAYS[day]}."
+
+
+Floats = NDArray[np.float64]
+TREE_PX = 520
+NAMED_SHARE = 0.025
+"""Narrower icicles have no room for a name; hovering tells it."""
+MOST_DECADES = 3
+"""An axis over more powers of ten has a number at each of them only."""
+ROOT_ABOVE = 1.5
+"""The root exists at any distance; it is drawn from this many times the largest split."""
+
+
+def condensed_tree(fit: ProfileFit, names: Mapping[int, str]) -> Chart | None:
+    """Return the tree as icicles (width = rows, height = range of distance), or None where the method has no tree."""
+    if fit.tree is None or fit.tree.cluster.size == 0:
+        return None
+    table = _tree_table(fit.tree, names)
+    figure = go.Figure(_icicles(table))
+    laid_out(figure, x="Rows, side by side", y="Distance (scaled units, log)", height=520)
+    _distance_ticks(figure, table)
+    figure.update_xaxes(showgrid=False, zeroline=False)
+    _place_names(figure, table[(table["profile"] != OUTLIERS) & (table["size"] > NAMED_SHARE * table["size"].max())])
+    chosen = int((table["profile"] != OUTLIERS).sum())
+    return Chart(
+        name="condensed-tree",
+        figure=figure,
+        takeaway=f"{chosen} of the {len(table)} branches were selected as profiles; tall icicles persist longest.",
+        alt=f"Condensed tree of {len(table)} branches as icicles hanging from the root; {chosen} are profiles.",
+        data=table.drop(columns=["top", "bottom", "left"]),
+        note=note(
+            fit, "Rows part at the distance where an icicle ends. Grey branches were split further or dissolved."
+        ),
+    )
+
+
+def _tree_table(tree: CondensedTree, names: Mapping[int, str]) -> pd.DataFrame:
+    birth, death = _distances(tree)
+    profile = tree.selected.astype(int)
+    return pd.DataFrame(
+        {
+            "branch": tree.cluster,
+            "parent": tree.parent,
+            "profile": profile,
+            "name": [shortened(names.get(int(p), "")) if p != OUTLIERS else "" for p in profile],
+            "size": tree.size,
+            "distance_birth": birth,
+            "distance_death": death,
+            "top": np.log10(birth),
+            "bottom": np.log10(death),
+            "left": _lefts(tree),
+        }
+    )
+
+
+def _distances(tree: CondensedTree) -> tuple[Floats, Floats]:
+    """Return birth and death as distances (1 / lambda), the infinite ones cut at the figure's edge."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        both = 1 / np.stack([tree.lambda_birth, tree.lambda_death]).astype(np.float64)
+    finite = both[np.isfinite(both) & (both > 0)]
+    low, high = (finite.min(), finite.max()) if finite.size else (1.0, 1.0)
+    cut: Floats = np.clip(np.nan_to_num(both, nan=low, posinf=high * ROOT_ABOVE), low / ROOT_ABOVE, high * ROOT_ABOVE)
+    return cut[0], cut[1]
+
+
+def _lefts(tree: CondensedTree) -> Floats:
+    """Return the left edge of every branch: the children of a branch side by side in its middle."""
+    place = {int(cluster): i for i, cluster in enumerate(tree.cluster)}
+    children: dict[int, list[int]] = {}
+    for i, parent in enumerate(tree.parent):
+        children.setdefault(int(parent), []).append(i)
+    left = np.zeros(tree.cluster.size)
+    for i in np.argsort(
+        [tree.lambda_birth[i] if int(p) in place else -1.0 for i, p in enumerate(tree.parent)], kind="stable"
+    ):
+        below = children.get(int(tree.cluster[i]), [])
+        start = left[i] + (tree.size[i] - sum(tree.size[j] for j in below)) / 2
+        for j in below:
+            left[j] = start
+            start += tree.size[j]
+    return left
+
+
+def _icicles(table: pd.DataFrame) -> go.Bar:
+    marks = [mark(int(profile)) for profile in table["profile"]]
+    colours = [
+        OUTLIER_COLOUR if p == OUTLIERS else look.colour for p, look in zip(table["profile"], marks, strict=True)
+    ]
+    return go.Bar(
+        x=table["left"],
+        width=table["size"],
+        offset=0,
+        base=table["bottom"],
+        y=table["top"] - table["bottom"],
+        marker={
+            "color": colours,
+            "opacity": [0.35 if p == OUTLIERS else 1.0 for p in table["profile"]],
+            "line": {"width": 0.5, "color": "rgba(127,127,127,0.8)"},
+        },
+        customdata=table[["size", "distance_birth", "distance_death"]].assign(
+            name=[plotly_text(name) for name in table["name"]]
+        ),
+        hovertemplate="%{customdata[3]} %{customdata[0]:,} rows<br>distance %{customdata[1]:.3g} to "
+        "%{customdata[2]:.3g}<extra></extra>",
+    )
+
+
+def _place_names(figure: go.Figure, chosen: pd.DataFrame) -> None:
+    for profile, middle, bottom in zip(
+        chosen["profile"], chosen["left"] + chosen["size"] / 2, chosen["bottom"], strict=True
+    ):
+        figure.add_annotation(x=middle, y=bottom, text=f"P{profile}", showarrow=False, yshift=-9)
+
+
+def _distance_ticks(figure: go.Figure, table: pd.DataFrame) -> None:
+    low, high = float(table["bottom"].min()), float(table["top"].max())
+    ticks = round_ones(low, high)
+    figure.update_yaxes(
+        tickvals=ticks,
+        ticktext=[f"{10**tick:.2g}" for tick in ticks],
+        range=[low - 0.08 * (high - low or 1), high],
+    )
+
+
+def round_ones(low: float, high: float) -> list[float]:
+    """Return the logarithms of the round numbers between two logarithms; both ends where there is none."""
+    parts = (1, 2, 5) if high - low <= MOST_DECADES else (1,)
+    every = [ten + math.log10(part) for ten in range(math.floor(low), math.ceil(high) + 1) for part in parts]
+    return [place for place in every if low <= place <= high] or [low, high]

@@ -1,0 +1,370 @@
+"""Scores of a sweep as a heat map and as parallel coordinates, and two of its runs side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from workprof.charts.shapes import Chart, Headline
+from workprof.charts.sweep.runs import (
+    ALGORITHM_WORDS,
+    LOWER,
+    METRIC_WORDS,
+    NEITHER,
+    SCALER_WORDS,
+    SCORES,
+    place,
+    run_name,
+    value,
+    written,
+)
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, SCALE, ink, laid_out
+from workprof.profiles.sweep import RunComparison, SweepRun
+from workprof.units import format_count, format_share
+
+HEAT_LINE_PX = 38
+HEAT_AROUND_PX = 130
+SIZE_AXIS = {
+    "hdbscan": "min_cluster_size (rows)",
+    "optics": "Size in the grid (rows; min_samples, the same share of a sample)",
+}
+
+
+def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart:
+    """Return the score of every finished run of one algorithm; missing runs stay empty."""
+    mine = [run for run in runs if run.settings.algorithm == algorithm]
+    places = list(dict.fromkeys(place(run.settings) for run in mine))
+    sizes = sorted({run.grid_size for run in mine})
+    values = np.full((len(places), len(sizes)), np.nan)
+    for run in mine:
+        values[places.index(place(run.settings)), sizes.index(run.grid_size)] = value(run, score)
+    words = SCORES[score]
+    figure = _figure(values, places, sizes, score)
+    _write_cells(figure, values, score)
+    laid_out(figure, x=SIZE_AXIS[algorithm], y="", height=HEAT_AROUND_PX + HEAT_LINE_PX * max(2, len(places)))
+    lines = [line.replace(", ", "<br>") for line in places]
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickvals=list(range(len(lines))), ticktext=lines)
+    figure.update_xaxes(showgrid=False, tickvals=list(range(len(sizes))), ticktext=[str(size) for size in sizes])
+    table = pd.DataFrame(values, index=places, columns=[str(size) for size in sizes])
+    return Chart(
+        name=f"sweep-{score.replace('_', '-')}-{algorithm}",
+        figure=figure,
+        takeaway=_heat_takeaway(table, score),
+        alt=f"Heat map of {words.label} over {len(places)} pairs of transform and metric (lines) and "
+        f"{len(sizes)} sizes (columns). {_heat_takeaway(table, score)}",
+        data=table.rename_axis("transform, metric").reset_index(),
+        note=f"{ALGORITHM_WORDS[algorithm]}, {len(mine)} runs. {words.label}: {words.meaning} "
+        f"{words.better.capitalize()}. An empty cell is a run that is not finished, was left out, or has no score.",
+    )
+
+
+def _figure(values: np.ndarray, places: list[str], sizes: list[int], score: str) -> go.Figure:
+    words = SCORES[score]
+    return go.Figure(
+        go.Heatmap(
+            z=values,
+            x=list(range(len(sizes))),
+            y=list(range(len(places))),
+            customdata=[[f"{line}, size {size}" for size in sizes] for line in places],
+            text=[[written(score, number) for number in line] for line in values],
+            colorscale=SCALE,
+            reversescale=words.better == LOWER,
+            showscale=False,
+            hovertemplate=f"%{{customdata}}: {words.label} %{{text}}<extra></extra>",
+            hoverongaps=False,
+            xgap=2,
+            ygap=2,
+        )
+    )
+
+
+def _write_cells(figure: go.Figure, values: np.ndarray, score: str) -> None:
+    """Write the values into their cells, in black or white, whichever stands out more there."""
+    low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 1.0)
+    for (line, column), number in np.ndenumerate(values):
+        if np.isnan(number):
+            continue
+        share = float((number - low) / ((high - low) or 1.0))
+        figure.add_annotation(
+            x=column,
+            y=line,
+            text=f"{number:,.{min(2, SCORES[score].digits)}f}",
+            showarrow=False,
+            font={"size": 12, "color": ink(1 - share if SCORES[score].better == LOWER else share)},
+        )
+
+
+def _heat_takeaway(table: pd.DataFrame, score: str) -> str:
+    words, values = SCORES[score], table.to_numpy(dtype=np.float64)
+    if not np.isfinite(values).any():
+        return f"No finished run has a value of {words.label}."
+    if words.better == NEITHER:
+        low, high = (written(score, float(number)) for number in (np.nanmin(values), np.nanmax(values)))
+        return f"{words.label}: {low} to {high} over the grid."
+    best = np.nanargmin(values) if words.better == LOWER else np.nanargmax(values)
+    line, column = divmod(int(best), values.shape[1])
+    number = written(score, float(values[line, column]))
+    return f"{words.label} is best ({number}) at {table.index[line]}, size {table.columns[column]}."
+
+
+CATEGORIES = ("algorithm", "transform", "metric", "size")
+SHOWN = {
+    "n_clusters": "profiles",
+    "outlier_share": "outliers",
+    "silhouette_clustered": "silhouette",
+    "davies_bouldin": "Davies–B.",
+    "dbcv": "DBCV",
+    "acquires": "ACQUIRES",
+}
+UPPER_SHARE = 0.1
+AXIS_PX = 64
+PARALLEL_AROUND_PX = 40
+BEST, UPPER, REST = COLOURS[1], COLOURS[0], OUTLIER_COLOUR
+
+
+def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
+    """Return one line per run over its settings and scores; the best one and the next tenth stand out."""
+    table = _table(runs)
+    axes = [name for name in CATEGORIES if len(set(table[name])) > 1] + list(SHOWN.values())
+    places = pd.DataFrame({axis: _places(table, axis) for axis in axes})
+    order = np.argsort(table["ACQUIRES"].fillna(-np.inf), kind="stable")
+    upper = set(order[-max(1, round(UPPER_SHARE * len(table))) :].tolist())
+    figure = go.Figure([_line(table, places, int(i), best, upper) for i in order])
+    laid_out(figure, x="", y="", height=PARALLEL_AROUND_PX + AXIS_PX * len(axes))
+    figure.update_yaxes(
+        tickvals=list(range(len(axes))), ticktext=axes, range=[len(axes) - 0.7, -0.6], gridcolor=REST, zeroline=False
+    )
+    figure.update_xaxes(visible=False, range=[-0.17, 1.17])
+    for row, axis in enumerate(axes):
+        _name_ticks(figure, table, axis, row)
+    return Chart(
+        name="sweep-parallel-coordinates",
+        figure=figure,
+        takeaway=_parallel_takeaway(runs, best),
+        alt=f"Parallel coordinates of {len(table)} runs over {', '.join(axes)}. {_parallel_takeaway(runs, best)}",
+        data=table.drop(columns="name"),
+        note="A line is a run: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes of "
+        "the scores the better end is at the right (the number of profiles has none). Silhouette: the proper one.",
+    )
+
+
+def _table(runs: Sequence[SweepRun]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "name": run_name(run.settings, run.grid_size),
+                "algorithm": ALGORITHM_WORDS[run.settings.algorithm],
+                "transform": SCALER_WORDS[run.settings.scaler],
+                "metric": METRIC_WORDS[run.settings.metric],
+                "size": run.grid_size,
+                **{label: value(run, score) for score, label in SHOWN.items()},
+            }
+            for run in runs
+        ]
+    )
+
+
+def _known(table: pd.DataFrame, axis: str) -> list[Any]:
+    return sorted(set(table[axis])) if axis == "size" else list(dict.fromkeys(table[axis]))
+
+
+def _places(table: pd.DataFrame, axis: str) -> np.ndarray:
+    """Return (n_runs,) the place of each run on an axis, 0 = left, 1 = right; NaN without a value."""
+    if axis in CATEGORIES:
+        known = _known(table, axis)
+        return np.array([known.index(item) for item in table[axis]]) / (len(known) - 1)
+    numbers = table[axis].to_numpy(dtype=np.float64)
+    low, high = _ends(numbers)
+    share = (numbers - low) / ((high - low) or 1.0)
+    return 1 - share if SCORES[_score(axis)].better == LOWER else share
+
+
+def _score(axis: str) -> str:
+    return next(score for score, label in SHOWN.items() if label == axis)
+
+
+def _ends(numbers: np.ndarray) -> tuple[float, float]:
+    finite = numbers[np.isfinite(numbers)]
+    return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+
+
+def _line(table: pd.DataFrame, places: pd.DataFrame, i: int, best: int, upper: set[int]) -> go.Scatter:
+    colour, width = (BEST, 4.0) if i == best else (UPPER, 2.0) if i in upper else (REST, 1.0)
+    row: Any = table.iloc[i]
+    told = ", ".join(f"{label} {written(score, row[label])}" for score, label in SHOWN.items())
+    return go.Scatter(
+        x=places.iloc[i].to_numpy(),
+        y=list(range(places.shape[1])),
+        mode="lines+markers",
+        line={"color": colour, "width": width},
+        marker={"size": 3 + width, "color": colour},
+        opacity=1.0 if colour != REST else 0.55,
+        hovertext=f"{'★ best: ' if i == best else ''}{row['name']}<br>{told}",
+        hoverinfo="text",
+    )
+
+
+def _name_ticks(figure: go.Figure, table: pd.DataFrame, axis: str, row: int) -> None:
+    """Write the values of a setting above its axis, or both ends of a score beside it."""
+    if axis in CATEGORIES:
+        known = _known(table, axis)
+        for i, item in enumerate(known):
+            _write(figure, i / (len(known) - 1), row, str(item), yshift=13)
+    else:
+        score, (low, high) = _score(axis), _ends(table[axis].to_numpy(dtype=np.float64))
+        left, right = (high, low) if SCORES[score].better == LOWER else (low, high)
+        _write(figure, 0.0, row, written(score, left), xanchor="right", xshift=-8)
+        _write(figure, 1.0, row, written(score, right), xanchor="left", xshift=8)
+
+
+def _write(figure: go.Figure, x: float, y: int, text: str, **where: Any) -> None:
+    figure.add_annotation(x=x, y=y, text=text, showarrow=False, font={"size": 12}, **where)
+
+
+def _parallel_takeaway(runs: Sequence[SweepRun], best: int) -> str:
+    if best < 0:
+        return "No run has a score yet."
+    run = runs[best]
+    same = [value(other, "acquires") for other in runs if _same_place(other, run)]
+    low, high = (written("acquires", number) for number in (np.nanmin(same), np.nanmax(same)))
+    spread = f"with the same transform and metric the other sizes give down to {low}" if low != high else ""
+    return f"{run_name(run.settings, run.grid_size)} has the highest ACQUIRES ({high}){'; ' if spread else ''}{spread}."
+
+
+def _same_place(one: SweepRun, other: SweepRun) -> bool:
+    here, there = one.settings, other.settings
+    return (here.algorithm, here.scaler, here.metric) == (there.algorithm, there.scaler, there.metric)
+
+
+COMPARISON_LINE_PX = 20
+COMPARISON_AROUND_PX = 150
+
+
+def comparison_headlines(comparison: RunComparison) -> tuple[Headline, ...]:
+    """Return agreement and moved jobs as figures."""
+    moved = len(comparison.row_ids)
+    return (
+        Headline(
+            "Adjusted Rand",
+            _number(comparison.adjusted_rand),
+            "Agreement on the rows that are in a profile in both runs: 1 = the same groups, 0 = chance.",
+            "outliers left out",
+        ),
+        Headline(
+            "Adjusted Rand",
+            _number(comparison.adjusted_rand_all),
+            "Agreement on all common rows, the outliers as a group of their own.",
+            "outliers as a group",
+        ),
+        Headline(
+            "Into the outliers",
+            format_count(_into_outliers(comparison)),
+            "Rows that are in a profile of the first run and outliers of the second; whole profiles may go.",
+            f"{format_count(_out_of_outliers(comparison))} the other way",
+        ),
+        Headline(
+            "Moved",
+            format_count(moved),
+            "Rows that parted from their group: in the second run they are not where most of their first group is.",
+            f"{format_share(moved / comparison.n_common)} of {comparison.n_common:,} rows",
+        ),
+    )
+
+
+def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart:
+    """Return where the rows of each group of the first run are in the second; each line adds up to 1.
+
+    Groups of the second run are put in the order of the groups of the first that they took most from.
+    """
+    lines, columns = _names(comparison.overlap.shape[0]), _names(comparison.overlap.shape[1])
+    order = _matched_order(comparison.overlap)
+    counts = comparison.overlap[:, order]
+    columns = [columns[i] for i in order]
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    figure = go.Figure(
+        go.Heatmap(
+            z=shares,
+            x=columns,
+            y=lines,
+            customdata=counts,
+            colorscale=SCALE,
+            zmin=0,
+            zmax=1,
+            colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
+            hovertemplate="%{y} to %{x}: %{z:.1%}, %{customdata:,} rows<extra></extra>",
+            xgap=1,
+            ygap=1,
+        )
+    )
+    laid_out(
+        figure,
+        x="Groups of the second run",
+        y="First run",
+        height=COMPARISON_AROUND_PX + COMPARISON_LINE_PX * len(lines),
+    )
+    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
+    figure.update_xaxes(type="category", showgrid=False)
+    return Chart(
+        name="sweep-overlap",
+        figure=figure,
+        takeaway=_comparison_takeaway(comparison, before, after),
+        alt=f"Heat map of {len(lines)} groups of the first run against {len(columns)} of the second, as shares of the "
+        "first run's groups.",
+        data=pd.DataFrame(counts, index=lines, columns=columns).rename_axis("first run").reset_index(),
+        note=f"First run: {before}; second run: {after}. Each line adds up to 100 % of a group of the first; the table "
+        "holds the rows. The numbers of the groups are each run's own: P3 here and P3 there need not be alike.",
+    )
+
+
+def moved_jobs(jobs: pd.DataFrame, comparison: RunComparison) -> pd.DataFrame:
+    """Return rows of the store with the group that each had in both runs in front."""
+    at = {int(row): i for i, row in enumerate(comparison.row_ids)}
+    places = [at[int(row)] for row in jobs["row_id"]]
+    told = jobs.copy()
+    told.insert(0, "first run", [_group(int(comparison.before[i])) for i in places])
+    told.insert(1, "second run", [_group(int(comparison.after[i])) for i in places])
+    return told
+
+
+def _matched_order(overlap: NDArray[np.int64]) -> list[int]:
+    """Return the columns with the outliers first, then by the line that gave them most."""
+    best = overlap.argmax(axis=0)
+    return [0, *sorted(range(1, overlap.shape[1]), key=lambda column: (best[column] or overlap.shape[0], column))]
+
+
+def _names(groups: int) -> list[str]:
+    return [_group(label) for label in range(-1, groups - 1)]
+
+
+def _group(label: int) -> str:
+    return "Outliers" if label < 0 else f"P{label}"
+
+
+def _comparison_takeaway(comparison: RunComparison, before: str, after: str) -> str:
+    if before == after:
+        return "The same run twice: nothing moved."
+    moved, common = len(comparison.row_ids), comparison.n_common
+    profiles = len(comparison.overlap) - 1
+    gone = int((comparison.overlap[1:].argmax(axis=1) == 0).sum()) if profiles else 0
+    return (
+        f"{gone} of {profiles} profiles of the first run dissolve into outliers of the second; apart from moves of "
+        f"whole groups, {moved:,} of {common:,} rows ({format_share(moved / common)}) part from theirs."
+    )
+
+
+def _into_outliers(comparison: RunComparison) -> int:
+    return int(comparison.overlap[1:, 0].sum())
+
+
+def _out_of_outliers(comparison: RunComparison) -> int:
+    return int(comparison.overlap[0, 1:].sum())
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else "no data"
