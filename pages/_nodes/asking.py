@@ -6,23 +6,21 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._nodes import price_form, weight_form
+from pages._parts import forms
 from pages._parts.controls import choice
 from workprof.charts.text import visible
-from workprof.errors import SettingsError
+from workprof.nodes.questions import RANK
 from workprof.nodes.ranking import Ranking
-from workprof.nodes.selection import EXCLUSIONS, SCORES, RankSettings
-from workprof.nodes.written import moment
+from workprof.nodes.selection import FLAGGED, KEEP_ALL, PERONA, RATIO, STRESSED, RankSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 
 TAB, ONLY = "nodes_tab", "nodes_only"
 NODE, JUDGED, OF_NODE = "nodes_node", "nodes_judged", "nodes_judged_of"
 WINDOW = "From (UTC)", "To (UTC)"
-LONGEST_TEXT = 40
 
 
 @dataclass(frozen=True)
@@ -55,18 +53,18 @@ def asked(visit: Visit, dataset: Dataset) -> Asked:
             score = choice(
                 "Score",
                 "nodes_score",
-                SCORES,
+                (RATIO, PERONA),
                 "ratio: ours, twice as fast is twice the score. perona: 10-norm of the code, as published; it ranks "
                 "and does not measure.",
             )
             exclude = choice(
                 "Runs left out",
                 "nodes_exclude",
-                EXCLUSIONS,
+                (KEEP_ALL, STRESSED, FLAGGED),
                 "none: all count, medians resist outliers. stressed: those labelled so. flagged: those that the "
                 "detection of degradation flags.",
             )
-            since, until = _moment(WINDOW[0], "nodes_since"), _moment(WINDOW[1], "nodes_until")
+            since, until = (forms.control(leaf, "nodes") for leaf in RANK.leaves if leaf.path in ("since_s", "until_s"))
         only = _only(visit, dataset)
         prices = price_form.typed()
     if since is not None and until is not None and since >= until:
@@ -87,23 +85,6 @@ def open_runs(node: str) -> None:
     """Turn to the runs of one node (a callback)."""
     st.session_state.update({NODE: node, JUDGED: True, OF_NODE: True})
     st.query_params[TAB] = "Degradation"
-
-
-def _moment(words: str, key: str) -> float | None:
-    link.check(key, lambda given: moment(words, given))
-    text = st.text_input(
-        words,
-        max_chars=LONGEST_TEXT,
-        key=key,
-        bind="query-params",
-        placeholder="any time, or 2026-01-31T08:00",
-        help="Runs outside do not count; the window before it, of the same length, is what changes are told against.",
-    )
-    try:
-        return moment(words, text)
-    except SettingsError as problem:
-        refused(str(problem))
-        return None
 
 
 def _only(visit: Visit, dataset: Dataset) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from workprof.charts.nodes.degradation import (
     unseen_metrics_table,
 )
 from workprof.charts.text import counted, markdown_text
-from workprof.nodes.detection import Detection
+from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.units import format_duration
 
 SHOWN = "nodes_detect_last"
@@ -43,7 +43,7 @@ def degradation(asked: Asked) -> None:
         return
     of_dataset, settings, other = st.session_state.get(SHOWN, ("", None, ""))
     if of_dataset == asked.dataset.hash and settings is not None:
-        kept = asked.workbench.degradation_answer(of_dataset, settings, other or None).result
+        kept = asked.workbench.degradation.cached(of_dataset, DegradationSettings(settings, other)).result
         if kept is not None:
             st.warning(
                 f"What follows is based on previous settings ({settings.mode}, detector {settings.detector}).",

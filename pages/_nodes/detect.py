@@ -9,10 +9,10 @@ from pages._parts import earlier_result, running_work
 from pages._parts.controls import MODES_MEANING, choice
 from workprof.charts.text import counted
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.detection import Detection
-from workprof.nodes.detection_data import CHOSEN, DETECTORS, MODES, DetectSettings
+from workprof.nodes.detection import DegradationSettings, Detection
+from workprof.nodes.detection_data import CHOSEN, CORRECTED, DETECTORS, FAITHFUL, DetectSettings
+from workprof.nodes.questions import DETECT
 from workprof.units import format_duration
-from workprof.workbench.nodes import DETECT
 
 WHAT = "Looking for degraded runs"
 SAME = "earlier runs of this dataset"
@@ -22,7 +22,7 @@ PERCENT = 100.0
 def settings() -> DetectSettings:
     """Show the controls and return the settings."""
     with st.grid(min_column_width=200, gap="small"):
-        mode = choice("Definitions", "nodes_detect_mode", MODES, MODES_MEANING)
+        mode = choice("Definitions", "nodes_detect_mode", (CORRECTED, FAITHFUL), MODES_MEANING)
         detector = choice(
             "Detector",
             "nodes_detector",
@@ -61,7 +61,7 @@ def trained_on(asked: Asked) -> str:
 
 def detection(asked: Asked, wanted: DetectSettings, train: str = "") -> Detection | None:
     """Return the kept detection; where there is none, show how to start it, or how far it is."""
-    answer = asked.workbench.degradation_answer(asked.dataset.hash, wanted, train or None)
+    answer = asked.workbench.degradation.cached(asked.dataset.hash, DegradationSettings(wanted, train))
     if answer.result is not None:
         return answer.result
     if answer.job is None or not answer.job.active:
@@ -79,7 +79,7 @@ def missing(asked: Asked) -> bool:
             "detection of degraded runs.",
             icon=":material/info:",
         )
-        detection(asked, needed[0])
+        detection(asked, needed[0].detect)
     return bool(needed)
 
 
@@ -95,5 +95,5 @@ def _ask(asked: Asked, wanted: DetectSettings, train: str) -> None:
         )
         key = f"nodes_detect_{wanted.mode}"
         if st.button("Look for degraded runs", type="primary", icon=":material/play_arrow:", key=key):
-            asked.workbench.start_degradation(asked.dataset.hash, wanted, train or None)
+            asked.workbench.degradation.start(asked.dataset.hash, DegradationSettings(wanted, train))
             st.rerun()

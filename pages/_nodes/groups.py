@@ -15,7 +15,8 @@ from pages._parts.downloads import csv
 from workprof.charts.nodes.groups import groups_headlines, groups_sentence, groups_table, silhouette_bars
 from workprof.charts.text import counted, markdown_text
 from workprof.inputs import safe_name
-from workprof.nodes.groups import CORRECTED, FAITHFUL, Groups, GroupSettings
+from workprof.nodes.detection_data import CORRECTED, FAITHFUL
+from workprof.nodes.groups import Groups, GroupSettings
 from workprof.nodes.selection import RATIO
 
 

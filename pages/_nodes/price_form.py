@@ -12,10 +12,10 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._parts import tables
+from workprof.core.fields import check_value, read
 from workprof.errors import SettingsError
+from workprof.nodes.questions import RANK
 from workprof.nodes.ranking import Ranking
-from workprof.nodes.selection import checked_prices
-from workprof.nodes.written import numbers_by_name
 
 PRICES = "nodes_prices"
 LONGEST_TEXT = 4000
@@ -40,7 +40,10 @@ def typed() -> dict[str, float]:
 
 
 def _read(text: str) -> dict[str, float]:
-    return checked_prices(numbers_by_name("Prices per hour", text))
+    leaf = next(leaf for leaf in RANK.leaves if leaf.path == "prices_per_h")
+    prices: dict[str, float] = read(leaf, text)
+    check_value(leaf, prices)
+    return prices
 
 
 def table(found: Ranking) -> None:

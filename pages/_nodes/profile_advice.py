@@ -14,6 +14,7 @@ from pages._parts.controls import choice, count
 from workprof.charts.nodes.groups import advice_sentence, best_price_sentence, weight_bars
 from workprof.charts.nodes.ranking import node_table, ranked_bars
 from workprof.charts.text import markdown_text
+from workprof.nodes.advice import AdviceSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
@@ -48,7 +49,7 @@ def trace_name(trace: Dataset) -> str:
 def _show(asked: Asked, jobs: Dataset, profile: int, *, own: bool) -> None:
     settings = replace(asked.settings, weights=asked.settings.shares if own else {})
     with st.spinner("Weighing what the jobs use…", show_time=True):
-        found = asked.workbench.node_advice(asked.dataset.hash, jobs.hash, profile, settings)
+        found = asked.workbench.node_advice(asked.dataset.hash, AdviceSettings(jobs.hash, profile, ranking=settings))
     st.markdown(f"**{markdown_text(advice_sentence(found), 600)}**")
     if priced := best_price_sentence(found):
         st.markdown(markdown_text(priced, 300))

@@ -15,7 +15,7 @@ from workprof.charts.nodes.groups import interval_sentence, transfer_bars
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import chosen_file
 from workprof.nodes.transfer import TransferSettings
-from workprof.workbench.nodes_transfer import RuntimeTransfer
+from workprof.workbench.nodes import RuntimeTransfer
 
 SHOWN = "nodes_transfer_last"
 FOLDER, SCORES = "nodes_reports", "nodes_scores_file"
@@ -79,7 +79,7 @@ def _compare(asked: Asked, folder: Path) -> None:
 def _show(told: RuntimeTransfer) -> None:
     targets = ", ".join(told.settings.targets)
     st.caption(markdown_text(f"Learned on {told.settings.local}, predicted on {targets}.", 300))
-    figures.show(transfer_bars(told.found), key="nodes_transfer_bars")
+    figures.show(transfer_bars(told.result), key="nodes_transfer_bars")
     if sentence := interval_sentence(told.interval):
         st.markdown(markdown_text(sentence, 400))
-    notes((*told.notes, *(f"{name} is left out: {reason}" for name, reason in told.found.left_out.items())))
+    notes((*told.notes, *(f"{name} is left out: {reason}" for name, reason in told.result.left_out.items())))

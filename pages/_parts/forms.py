@@ -15,7 +15,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
-from workprof.core.fields import Leaf, check_value, leaves, put, read
+from workprof.core.fields import Leaf, check_value, leaves, read
 from workprof.core.question import Question, form_text, from_form
 from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
@@ -71,7 +71,7 @@ def settings(
         place = f"{page}_{question.name.rpartition('.')[2]}_more"
         with st.expander("More settings", icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
             draw(rest)
-    return put(question.default(), values)
+    return question.default(**values)
 
 
 def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:

@@ -8,6 +8,7 @@ from pages._runs.measured_parameters import MEASURED_MAKERS
 from pages._runs.measured_parameters import TABS as MEASURED_TABS
 from pages._runs.parameters import MAKERS, Parameters
 from workprof.core.question import parameters_of as core_parameters
+from workprof.nodes.advice import AdviceSettings
 from workprof.workbench.declared import DECLARED, declared_of
 
 PAGES = {
@@ -49,6 +50,8 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
     question, asked = declared_of(step, settings) if settings is not None else (None, None)
     if question is not None:
         found |= core_parameters(question, asked)
+        if isinstance(asked, AdviceSettings) and asked.ranking.weights:
+            found["nodes_weights"] = "own"
     elif make is not None:
         found |= make(settings)
     if task_label:

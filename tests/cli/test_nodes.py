@@ -71,7 +71,7 @@ def test_one_factor(workprof, small):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"--factor": "magic"}, "factor is 'magic'; choose from none, lotaru"),
+        ({"--factor": "magic"}, "factors is 'magic'; choose from none, lotaru"),
         ({"--local": "moon"}, "has no folder 'moon'; machines there: new, old"),
         ({"--targets": ","}, "at least one target"),
         ({"--scores": "absent.csv"}, "absent.csv is no file"),

@@ -6,8 +6,9 @@ import math
 import pytest
 
 from tests.nodes.planted_nodes import runs_of
+from workprof.core.fields import read
 from workprof.errors import SettingsError
-from workprof.nodes.written import moment, numbers_by_name
+from workprof.nodes.questions import RANK
 
 ASPECTS = {"cpu", "memory", "disk", "network"}
 NODE_KEYS = {"node", "score", "interval", "rank", "tied_with", "aspects", "degraded"}
@@ -104,9 +105,9 @@ def test_advise_for_a_profile_of_jobs(workprof, runs, sample):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("rank", "nodes", "--weights", "gpu=1"), "'gpu' is no aspect"),
+        (("rank", "nodes", "--weights", "gpu=1"), "weights names 'gpu'; choose from"),
         (("rank", "nodes", "--nodes", "gone"), "'gone' is not in this dataset"),
-        (("groups", "nodes", "--mode", "best"), "corrected or faithful"),
+        (("groups", "nodes", "--mode", "best"), "mode is 'best'; choose from corrected, faithful"),
         (("advise", "nodes", "--jobs", "nodes", "--profile", "0"), "holds benchmark runs"),
     ],
 )
@@ -118,23 +119,25 @@ def test_what_cannot_be_used_is_refused_in_one_line(workprof, runs, arguments, w
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("profile", "words"), [("999", "no job in this clustering"), ("-1", "outliers are no profile")]
-)
+@pytest.mark.parametrize(("profile", "words"), [("999", "no job in this clustering"), ("-1", "profile is -1")])
 def test_a_profile_that_there_is_not_is_refused(workprof, runs, sample, profile, words):
     done = workprof("nodes", "advise", "nodes", "--jobs", "small", "--profile", profile)
     assert done.status == 2
     assert words in done.err
 
 
+LEAVES = {leaf.path: leaf for leaf in RANK.leaves}
+
+
 def test_pairs_and_moments_are_read_strictly():
-    assert numbers_by_name("--weights", "cpu=1, disk=0.5") == {"cpu": 1.0, "disk": 0.5}
-    assert numbers_by_name("--weights", None) == {}
+    weights, since = LEAVES["weights"], LEAVES["since_s"]
+    assert read(weights, "cpu=1, disk=0.5") == {"cpu": 1.0, "disk": 0.5}
+    assert read(weights, "") == {}
     for wrong in ("cpu", "cpu=fast", "cpu=1,cpu=2", "=1", "cpu="):
         with pytest.raises(SettingsError, match="NAME="):
-            numbers_by_name("--weights", wrong)
-    assert moment("--since", None) is None
-    assert moment("--since", "12.5") == 12.5
-    assert moment("--since", "1970-01-02") == moment("--since", "1970-01-02T01:00+01:00") == 86_400.0
+            read(weights, wrong)
+    assert read(since, "") is None
+    assert read(since, "12.5") == 12.5
+    assert read(since, "1970-01-02") == read(since, "1970-01-02T01:00+01:00") == 86_400.0
     with pytest.raises(SettingsError, match="epoch seconds"):
-        moment("--since", "soon")
+        read(since, "soon")

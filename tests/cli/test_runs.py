@@ -27,7 +27,6 @@ from workprof.memory.replay import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.why import WhySettings
-from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
@@ -39,7 +38,6 @@ from workprof.settings import from_environment
 from workprof.units import GB
 from workprof.workbench import Workbench
 from workprof.workbench.explanations import ExplanationSettings
-from workprof.workbench.run_commands import command_of
 from workprof.workbench.run_python import Question, code_of, python_of
 from workprof.workbench.run_recipes import RECIPES
 from workprof.workbench.run_records import RUN_DIGITS, numbers_of, seed_of
@@ -223,20 +221,6 @@ def test_what_rests_on_a_forecaster_is_found_again(kept, bench):
         shell(command)
     assert keys(bench) == before
     assert record(bench, runs["profiles.explain_all"]) == explained
-
-
-@pytest.mark.parametrize(
-    ("settings", "command"),
-    [
-        (RankSettings(nodes=("a", "b c")), "workprof nodes rank ab12 --nodes 'a,b c'"),
-        (RankSettings(nodes=("a,b",)), """workprof nodes rank ab12 --with 'nodes=["a,b"]'"""),
-        (RankSettings(prices_per_h={"a": 0.5, "b": 1.0}), "workprof nodes rank ab12 --prices a=0.5,b=1.0"),
-        (RankSettings(prices_per_h={"a=b": 0.5}), """workprof nodes rank ab12 --with 'prices_per_h={"a=b": 0.5}'"""),
-        (RankSettings(seed=2, n_draws=500), "workprof nodes rank ab12 --seed 2 --with n_draws=500"),
-    ],
-)
-def test_what_an_option_cannot_say_is_told_by_its_name(settings, command):
-    assert command_of("nodes.rank", "ab12", settings, lambda asked: asked) == command
 
 
 def test_an_evaluation_learned_from_another_dataset_names_it():

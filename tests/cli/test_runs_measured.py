@@ -13,9 +13,11 @@ from tests.cli.test_runs import asked_again, keys, made, run_of, shell
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
+from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
 from workprof.nodes.groups import GroupSettings
+from workprof.nodes.questions import DETECT
 from workprof.nodes.selection import RankSettings
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.evaluation import EvaluationSettings
@@ -28,7 +30,6 @@ from workprof.settings import from_environment
 from workprof.steps import Step
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED, PARTS
-from workprof.workbench.nodes import DETECT
 from workprof.workbench.run_commands import command_of
 from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_commands_views import VIEW_COMMANDS
@@ -43,7 +44,9 @@ RANKED = RankSettings(weights={"cpu": 2.0, "disk": 1.0}, seed=1, since_s=1e9, pr
 NODES = {
     "nodes.rank": lambda bench, ds: bench.node_ranking(ds, RANKED),
     "nodes.groups": lambda bench, ds: bench.node_groups(ds, GroupSettings(RankSettings(seed=2))),
-    "nodes.advice": lambda bench, ds: bench.node_advice(ds, "jobs", 0, RankSettings(prices_per_h={"calm": 0.5})),
+    "nodes.advice": lambda bench, ds: bench.node_advice(
+        ds, AdviceSettings("jobs", 0, ranking=RankSettings(prices_per_h={"calm": 0.5}))
+    ),
 }
 PHASES = {
     "phases.runs": lambda bench, ds: bench.phase_runs(ds),
@@ -64,7 +67,9 @@ PHASES = {
 }
 FURTHER = {
     "nodes.groups of a weighted ranking": lambda bench, ds: bench.node_groups(ds, GroupSettings(RANKED)),
-    "nodes.advice of a score": lambda bench, ds: bench.node_advice(ds, "jobs", 0, RankSettings(score="perona", seed=3)),
+    "nodes.advice of a score": lambda bench, ds: bench.node_advice(
+        ds, RankSettings(score="perona", seed=3), jobs="jobs", profile=0
+    ),
     "phases.detect in a way of its own": lambda bench, ds: bench.run_phases(
         ds, DetectSettings(RUN, replace(LibrarySettings(counters=("app.cpu%",)), fingerprints=ROUGH))
     ),
@@ -129,8 +134,8 @@ def test_a_detection_is_found_again_by_its_python_and_its_command(kept, bench):
     """Training takes long, so its result is made by hand: the key is what must be the same."""
     asked = NodeDetectSettings(epochs=1, false_alarm_share=0.1, train_share=0.5)
     with bench() as opened:
-        key = opened.degradation_answer(kept[1]["nodes"], asked).key
-        about = DETECT.about(key, "runs", DegradationSettings(asked), 12.0)
+        key = opened.degradation.key(kept[1]["nodes"], asked)
+        about = DETECT.step.about(key, "runs", DegradationSettings(asked), 12.0)
         opened._cache.put(key, records_for_nodes.detection(), about)
         code, command = opened.run_in_python(run_of(key)), opened.run_in_shell(run_of(key))
     before = keys(bench)
@@ -149,7 +154,7 @@ def test_every_step_of_the_product_has_a_recipe():
 
 
 def test_every_step_with_a_command_is_tried():
-    tried = {question.partition(" ")[0] for question in (*NODES, *PHASES, DETECT.name)} - set(WITHOUT_COMMAND)
+    tried = {question.partition(" ")[0] for question in PHASES} - set(WITHOUT_COMMAND)
     assert tried == set(MEASURED_COMMANDS) | {step for step in VIEW_COMMANDS if step.startswith("phases.")}
 
 

@@ -53,7 +53,7 @@ def any_value(draw, leaf):
         ]
         return tuple(dict.fromkeys(items))
     if isinstance(leaf.default, dict):
-        return {name or "z": one(float) for name in draw.sample(WORDS, 2)}
+        return {name or "z": one(leaf.each) for name in draw.sample(list(about.names or WORDS), 2)}
     return one(leaf.kind)
 
 
@@ -143,7 +143,13 @@ def test_what_a_setting_cannot_be_is_refused_in_words(question):
         wrong += [leaf.about.least - 1] if leaf.about.least is not None else []
         wrong += ["no such choice"] if leaf.about.choices else []
         for value in wrong:
-            given = (value,) if leaf.many else {"a": value} if isinstance(leaf.default, dict) else value
+            given = (
+                (value,)
+                if leaf.many
+                else {(*leaf.about.names, "a")[0]: value}
+                if isinstance(leaf.default, dict)
+                else value
+            )
             with pytest.raises(SettingsError, match=leaf.name):
                 put(usual, {leaf.path: given})
 

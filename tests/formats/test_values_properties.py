@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 
 from tests.mutations import NUMBERS, mutated
 from workprof import units
+from workprof.core.fields import check_value, read
 from workprof.errors import SettingsError, TraceError, UnitUnknown
 from workprof.formats.human_units import KINDS, byte_count, epoch_ms, milliseconds, percent
 from workprof.formats.telemetry.times import seconds_of
-from workprof.nodes.written import moment, numbers_by_name
+from workprof.nodes.questions import RANK
 from workprof.units import KIB
 
 WRITTEN = {"bytes": "1.5 GB", "milliseconds": "1h 3m 4.5s", "epoch_ms": "2024-05-26 19:54:50.296", "percent": "99.8%"}
 AMOUNTS = st.decimals(min_value=0, max_value=10**9, places=3, allow_nan=False).map(str)
 MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2199, 1, 1), timezones=st.just(UTC))
+SINCE = next(leaf for leaf in RANK.leaves if leaf.path == "since_s")
+PRICES = next(leaf for leaf in RANK.leaves if leaf.path == "prices_per_h")
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
@@ -62,7 +65,7 @@ def test_a_moment_is_the_same_in_every_zone(at, zone):
     text = whole.astimezone(zone).isoformat(sep=" ", timespec="milliseconds")
     assert float(epoch_ms(text)) == pytest.approx(whole.timestamp() * 1000, abs=0.51)
     np.testing.assert_allclose(seconds_of([text], "f.csv"), [whole.timestamp()], atol=1e-3)
-    assert moment("--since", text) == pytest.approx(whole.timestamp())
+    assert read(SINCE, text) == pytest.approx(whole.timestamp())
 
 
 @given(AMOUNTS)
@@ -121,9 +124,10 @@ PAIRS = "cpu=1,disk=2.5,n 1=0"
 @given(st.one_of(mutated(PAIRS), st.text("a1=,.-einf ", max_size=20)))
 def test_numbers_by_name_are_finite_or_refused(text):
     try:
-        found = numbers_by_name("--weights", text)
+        found = read(PRICES, text)
+        check_value(PRICES, found)
     except SettingsError as error:
-        assert "--weights" in str(error)
+        assert "prices" in str(error)
     else:
         assert all(map(math.isfinite, found.values()))
 
@@ -131,8 +135,9 @@ def test_numbers_by_name_are_finite_or_refused(text):
 @given(st.one_of(mutated("2026-01-31T08:00"), mutated("1764174327"), st.text(max_size=20)))
 def test_a_moment_is_finite_or_refused(text):
     try:
-        found = moment("--since", text)
+        found = read(SINCE, text)
+        check_value(SINCE, found)
     except SettingsError as error:
-        assert "--since" in str(error)
+        assert "since" in str(error)
     else:
         assert found is None or math.isfinite(found)

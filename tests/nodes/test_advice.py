@@ -134,7 +134,7 @@ def test_jobs_that_tell_nothing_need_weights():
 
 
 def test_outliers_are_no_profile_and_an_advice_can_be_kept():
-    with pytest.raises(SettingsError, match="outliers"):
+    with pytest.raises(SettingsError, match="profile is -1"):
         AdviceSettings("hash", -1)
     found = advised(jobs())
     assert to_json(unpack(Advice, pack(found))) == to_json(found)

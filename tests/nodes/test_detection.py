@@ -8,7 +8,7 @@ import pytest
 
 from tests.nodes.run_frames import frame_of, real_runs, simulated
 from tests.shared_data import needs_shared_data
-from workprof.cli.nodes_detect import detection_answer
+from workprof.cli.nodes import detection_json
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.baselines import best_feature_weights
 from workprof.nodes.calibration import f1
@@ -85,7 +85,7 @@ def test_the_record_comes_back_and_answers_in_json(found):
     back = unpack(Detection, pack(found))
     np.testing.assert_array_equal(back.runs.codes, found.runs.codes)
     assert back.detectors.keys() == found.detectors.keys()
-    answer = json.loads(json.dumps(to_json(detection_answer(found)), allow_nan=False))
+    answer = json.loads(json.dumps(to_json(detection_json(found)), allow_nan=False))
     assert {"mse", "type_accuracy"} <= set(answer["model"])
     figures = {"f1_normal", "f1_anomalous", "weighted_accuracy", "pr_auc", "brier"}
     assert all(figures <= set(one) for one in answer["detectors"].values())

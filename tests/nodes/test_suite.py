@@ -111,13 +111,16 @@ def test_a_budget_says_how_many_runs_fit(budget_s, within):
     ("changed", "said"),
     [
         ({"node": " "}, "no name"),
-        ({"seconds_per_benchmark": 0}, "seconds per benchmark is 0; give 1 to 600"),
+        (
+            {"seconds_per_benchmark": 0},
+            "seconds_per_benchmark is 0; give a whole number of whole seconds between 1 and 600",
+        ),
         ({"repeat": 0}, "repeat is 0"),
-        ({"stress_share": 1.0}, "stress is 1.0"),
-        ({"budget_s": float("nan")}, "budget is nan"),
+        ({"stress_share": 1.0}, "stress_share is 1.0"),
+        ({"budget_s": float("nan")}, "budget_s is nan"),
         ({"threads": 0}, "threads is 0"),
-        ({"benchmarks": ("gpu-burn",)}, "benchmarks are gpu-burn; choose from cpu-sysbench"),
-        ({"benchmarks": ()}, "benchmarks are none"),
+        ({"benchmarks": ("gpu-burn",)}, "benchmarks is 'gpu-burn'; choose from cpu-sysbench"),
+        ({"benchmarks": ()}, "benchmarks is empty"),
     ],
 )
 def test_settings_out_of_bounds(changed, said):

@@ -267,7 +267,7 @@ def test_what_cannot_be_used_is_refused():
     with pytest.raises(NoRows, match="no task in common"):
         empty = reports | {"fast": reports["fast"].head(0)}
         transfer(empty, scores(SPEEDS), TransferSettings("home", ("fast",)))
-    with pytest.raises(SettingsError, match="factor is 'magic'"):
+    with pytest.raises(SettingsError, match="factors is 'magic'"):
         TransferSettings("home", ("fast",), ("magic",))
     with pytest.raises(SettingsError, match="name each once"):
         TransferSettings("home", ("fast", "fast"))

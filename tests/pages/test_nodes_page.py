@@ -14,10 +14,10 @@ from workprof.cache import About
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups import GroupSettings
+from workprof.nodes.questions import DETECT
 from workprof.nodes.selection import RankSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
-from workprof.workbench.nodes import DETECT
 
 VIEWS = ("Ranking", "Groups", "For a profile", "Degradation")  # Transfer starts without a chart
 SPEEDS = {
@@ -59,10 +59,10 @@ def kept(tmp_path_factory, prepared):
         with Workbench(from_environment()) as workbench:
             once = workbench.ingest([few]).hash
             runs = workbench.ingest([many]).hash
-            key = DETECT.key(runs, DegradationSettings(DetectSettings()))
+            key = DETECT.step.key(runs, DegradationSettings(DetectSettings()))
             about = About(key, DETECT.name, "many", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
             workbench._cache.put(key, given.detection(("calm", "small")), about)
-            faithful = DETECT.key(runs, DegradationSettings(DetectSettings(mode="faithful")))
+            faithful = DETECT.step.key(runs, DegradationSettings(DetectSettings(mode="faithful")))
             workbench._cache.put(faithful, given.detection(("calm", "small")), replace(about, key=faithful))
     return folder / "home", runs, once
 
@@ -135,7 +135,7 @@ def test_windows_nodes_and_nonsense_in_the_link(page):
     assert test.exception.len == 0
     assert "`nodes_since` in the link could not be read" in words(test)
     test.text_input(key="nodes_since").set_value("no date").run()
-    assert "write epoch seconds" in " ".join(item.value for item in test.error).replace("\\", "")
+    assert "give epoch seconds" in " ".join(item.value for item in test.error).replace("\\", "")
     test = page(nodes_since="2100-01-01")
     assert "no benchmark run is left" in " ".join(item.value for item in test.error).replace("\\", "")
     assert test.exception.len == 0
@@ -176,7 +176,7 @@ def test_advice_weighs_what_the_jobs_use(page, runs, house):
     test = page("For a profile", nodes_profile="1")
     assert problems(test) == []
     jobs = next(one for one in house().workbench.datasets() if one.kind == "jobs")
-    found = house().workbench.node_advice(runs, jobs.hash, 1)
+    found = house().workbench.node_advice(runs, jobs=jobs.hash, profile=1)
     assert f"For profile 1 ({found.n_jobs:,} jobs)" in words(test)
     test = page("For a profile", nodes_profile="999")
     assert "no job in this clustering" in " ".join(item.value for item in test.error).replace("\\", "")

@@ -17,14 +17,13 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.nodes.detection import DegradationSettings
-from workprof.nodes.detection_data import DetectSettings
+from workprof.nodes.questions import DETECT
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import faithful_library
 from workprof.phases.matching import MatchRunSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
-from workprof.workbench.nodes import DETECT
 
 ROWS = 500
 OTHER_SIZE = 40
@@ -80,7 +79,7 @@ def _tasks(workbench, folder):
 
 def _nodes(workbench, folder):
     runs = workbench.ingest([write(folder / "nodes.jsonl", runs_of(SPEEDS, n_runs=6))]).hash
-    key = DETECT.key(runs, DegradationSettings(DetectSettings()))
+    key = DETECT.step.key(runs, DegradationSettings())
     about = About(key, DETECT.name, "nodes", {}, {}, 12.0, "2026-01-01T00:00:00+00:00")
     workbench._cache.put(key, records_for_nodes.detection(("calm", "small")), about)
     return runs

@@ -21,7 +21,6 @@ from tests.pages.test_nodes_page import SPEEDS, write
 from tests.same.reading import Printed, seen, unexplained
 from workprof.cache import About
 from workprof.cli.main import app
-from workprof.nodes.detection_data import DetectSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.progress import silent
 from workprof.report.built import build_report
@@ -167,7 +166,7 @@ def nodes(_empty):
     written = write(_empty.folder / "runs.jsonl", runs_of(SPEEDS, n_runs=6))
     home = _loaded(_empty, runs=written, jobs=_part(_empty.folder / "jobs.parquet", ROWS))
     found = records_for_nodes.detection(("calm", "small"))
-    home.keep("runs", lambda bench, ds: bench.degradation_answer(ds, DetectSettings()), found)
+    home.keep("runs", lambda bench, ds: bench.degradation.cached(ds), found)
     return home
 
 

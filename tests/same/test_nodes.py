@@ -4,8 +4,8 @@ import pytest
 
 from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.cli.nodes_detect import detection_answer
-from workprof.cli.nodes_rank import advice_answer, groups_answer, ranking_answer
+from workprof.cli.nodes import advice_json, detection_json, groups_json, ranking_json
+from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import to_json
@@ -21,7 +21,7 @@ def printed(nodes):
 def test_ranking(nodes, printed):
     found = nodes.library(lambda bench: bench.node_ranking("runs"))
     told = nodes.command("nodes", "rank", "runs")
-    assert to_json(ranking_answer(found)) == told
+    assert to_json(ranking_json(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="Ranking")
     assert same_figures(page, printed, "nodes") == {"node-ranking", "node-aspects"}
     same_metrics(page, printed, "nodes")
@@ -40,7 +40,7 @@ def test_ranking(nodes, printed):
 def test_groups(nodes, printed):
     found = nodes.library(lambda bench: bench.node_groups("runs"))
     told = nodes.command("nodes", "groups", "runs")
-    assert to_json(groups_answer(found)) == told
+    assert to_json(groups_json(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="Groups")
     assert same_figures(page, printed, "nodes") == {"node-groups-silhouettes"}
     assert page.files["runs-node-groups.csv"] == printed.csv("nodes")["node-groups"]
@@ -52,8 +52,8 @@ def test_groups(nodes, printed):
 def test_advice_for_a_profile(nodes):
     nodes.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
     told = nodes.command("nodes", "advise", "runs", "--jobs", "jobs", "--profile", 0)
-    found = nodes.library(lambda bench: bench.node_advice("runs", "jobs", 0))
-    assert to_json(advice_answer(found)) == told
+    found = nodes.library(lambda bench: bench.node_advice("runs", AdviceSettings("jobs", 0)))
+    assert to_json(advice_json(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="For a profile")
     assert bar(page.figures["node-ranking"]) == {one["node"]: one["score"] for one in told["nodes"]}
     table = page.csv("nodes-for-profile-0.csv")
@@ -63,7 +63,7 @@ def test_advice_for_a_profile(nodes):
 def test_degradation(nodes, printed):
     found = nodes.library(lambda bench: bench.degradation("runs"))
     told = nodes.command("nodes", "detect", "runs")
-    assert to_json(detection_answer(found)) == told
+    assert to_json(detection_json(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="Degradation")
     assert same_figures(page, printed, "degradation") == {
         "node-timeline", "node-code-map", "node-reliability", "node-reconstruction-errors",

@@ -7,7 +7,7 @@ from tests.same.reading import bar
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.nodes.groups import transfer_table
 from workprof.charts.nodes.ranking import node_comparison_table
-from workprof.cli.nodes import transfer_answer
+from workprof.cli.nodes import transfer_json
 from workprof.nodes.transfer import TransferSettings
 from workprof.records import to_json
 from workprof.units import format_share
@@ -50,7 +50,7 @@ def test_transfers_to_other_machines(nodes, lab):
     told = nodes.command("nodes", "transfer", *words)
     settings = TransferSettings("old", ("new", "odd"))
     found = nodes.library(lambda bench: bench.runtime_transfer(lab, settings, lab / "scores.csv"))
-    assert to_json(transfer_answer(found.found, found.interval)) == told
+    assert to_json(transfer_json(found.result, found.interval)) == told
     address = {"nodes_reports": "lab", "nodes_local": "old", "nodes_targets": ["new", "odd"]}
     address |= {"nodes_scores_file": "lab/scores.csv", "nodes_compared": "yes"}
     page = nodes.page("nodes", "runs", nodes_tab="Transfer", unfolded=("nodes_transfer_bars",), **address)
@@ -63,7 +63,7 @@ def test_transfers_to_other_machines(nodes, lab):
     assert interval["n"] > 0
     assert f"held {format_share(interval['share'])} of {interval['n']} runtimes" in page.words
     assert f"upper end / lower end {interval['median_width']:.2f}" in page.words
-    assert page.files["node-transfer.csv"] == csv_bytes(transfer_table(found.found))
+    assert page.files["node-transfer.csv"] == csv_bytes(transfer_table(found.result))
     table = page.csv("node-transfer.csv")
     assert table["p95_error"].tolist() == [_method(told, name)["p95"] for name in table["method"]]
 

@@ -37,7 +37,7 @@ GROUPS = {
     "memory": (),
     "classify": ("classify_explain",),
     "estimate": ("estimates_observe",),
-    "nodes": ("nodes_suite", "nodes_rank", "nodes_detect"),
+    "nodes": (),
     "phases": ("phases_views",),
     "runs": (),
 }

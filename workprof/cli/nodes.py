@@ -1,19 +1,26 @@
-"""Commands on nodes: what the runtime of a task on one machine says of its runtime on others."""
+"""The commands on nodes: what their results are as JSON and as text; their options are the declared settings."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Json, emit, names, table, warn
-from workprof.formats.lotaru import read_reports, read_scores
-from workprof.nodes.runtime_factors import FACTORS, PUBLISHED_SCORES, scores_from_frame
-from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
-from workprof.nodes.transfer import Transfer, TransferSettings
-from workprof.nodes.transfer import transfer as compare_transfers
+from workprof.cli import nodes_suite
+from workprof.cli.console import Json, emit, table, warn
+from workprof.cli.questions import WITH, Face, add, options, parameter, register, settings_of
+from workprof.nodes import questions
+from workprof.nodes.advice import Advice
+from workprof.nodes.comparisons import AspectScore
+from workprof.nodes.detection import Detection, ScoredRuns
+from workprof.nodes.groups import Groups
+from workprof.nodes.ranking import RankedNode, Ranking
+from workprof.nodes.runtime_intervals import Coverage
+from workprof.nodes.scores import OVERALL
+from workprof.nodes.transfer import Transfer
 from workprof.units import format_share
 
 HELP = "Which machine for which work, and which one has gone bad."
@@ -26,9 +33,8 @@ Scores = Annotated[
         "--scores", help="CSV machine,cpu,linpack,memory,io; default: the published ones.", show_default=False
     ),
 ]
-OneFactor = Annotated[
-    str | None, typer.Option("--factor", help=f"One of {', '.join(FACTORS)}; default: all.", show_default=False)
-]
+SHOWN_PAIRS = 12
+SHOWN_RUNS = 40
 
 
 @app.callback()
@@ -36,71 +42,305 @@ def nodes() -> None:
     """Which machine for which work, and which one has gone bad."""
 
 
-@app.command()
-def transfer(
-    reports: Reports,
-    local: Annotated[str, typer.Option("--local", help="Machine that is learned on.")],
-    targets: Annotated[str, typer.Option("--targets", help="Machines A,B that are predicted.")],
-    scores: Scores = None,
-    factor: OneFactor = None,
-    confidence: Annotated[float, typer.Option("--confidence", help="Of intervals, 0.5 to 0.99.")] = 0.9,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draws of online_p.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Predict the runtimes of tasks on other machines and tell how far off each method is."""
-    factors = (factor,) if factor else tuple(FACTORS)
-    settings = TransferSettings(local, names(targets), factors, confidence, seed)
-    known = scores_from_frame(read_scores(scores)) if scores else PUBLISHED_SCORES
-    read = read_reports(reports, (settings.local, *settings.targets))
-    found = compare_transfers(read.by_machine, known, settings)
-    for note in (*read.notes, *_notes(found)):
-        warn(f"note: {note}")
-    interval = _coverage(found, confidence)
-    emit(transfer_answer(found, interval), as_json, lambda: _text(found, interval))
+def ranking_json(result: Ranking) -> dict[str, Any]:
+    """Return the JSON document of a ranking."""
+    return {
+        "score": result.settings.score,
+        "published": result.published,
+        "weights": result.shares,
+        "nodes": [_node(one) for one in result.nodes],
+        "pairs": [asdict(one) for one in result.pairs],
+        "without": [asdict(one) for one in result.leave_outs],
+        "metrics": result.metrics,
+        "dropped_metrics": [asdict(one) for one in result.dropped_metrics],
+        "not_pooled": [asdict(one) for one in result.not_pooled],
+        "n_runs": result.n_runs,
+        "left_out": result.left_out,
+        "notes": list(result.notes),
+    }
 
 
-def transfer_answer(found: Transfer, interval: Coverage | None) -> dict[str, Any]:
+def groups_json(result: Groups) -> dict[str, Any]:
+    """Return the JSON document of a grouping."""
+    return {
+        "k": result.k,
+        "silhouette": result.silhouette,
+        "groups": [asdict(one) for one in result.groups],
+        "aspects": result.aspects,
+        "silhouettes": result.silhouettes,
+        "stability": result.stability,
+        "reference_rand": result.reference_rand,
+        "not_grouped": result.not_grouped,
+        "published": result.published,
+        "notes": list(result.notes),
+    }
+
+
+def advice_json(result: Advice) -> dict[str, Any]:
+    """Return the JSON document of an advice."""
+    return {
+        "profile": result.settings.profile,
+        "n_jobs": result.n_jobs,
+        "weights": result.weights,
+        "proposed": result.proposed,
+        "uses": [asdict(one) for one in result.uses],
+        "nodes": [_node(one) for one in result.ranking.nodes],
+        "notes": list(result.notes),
+    }
+
+
+def _node(one: RankedNode) -> dict[str, Any]:
+    return {
+        "node": one.node,
+        "score": one.score,
+        "interval": _interval(one),
+        "rank": one.rank,
+        "tied_with": list(one.tied_with),
+        "aspects": {
+            name: {"score": own.score, "interval": _interval(own), "rank": own.rank, "n_runs": own.n_runs}
+            for name, own in one.aspects.items()
+        },
+        "n_runs": one.n_runs,
+        "price_per_h": one.price_per_h,
+        "price_performance": one.price_performance,
+        "degraded": asdict(one.degraded) if one.degraded else None,
+        "change": asdict(one.change) if one.change else None,
+        "reason": one.reason,
+    }
+
+
+def _interval(one: RankedNode | AspectScore) -> list[float] | None:
+    return [one.low, one.high] if one.low == one.low else None  # NaN: fewer than 3 runs
+
+
+def ranking_text(result: Ranking) -> str:
+    """Return the nodes, who is how much better, and what is degraded."""
+    parts = [
+        f"{result.n_runs} runs; weights {weights_text(result.shares)}; "
+        f"{'10-norm of the code' if result.published else '1 = geometric mean of the nodes'}",
+        nodes_table(result.nodes),
+    ]
+    clear = [one for one in result.pairs if one.aspect == OVERALL and one.clear][:SHOWN_PAIRS]
+    parts += [
+        "\n".join(
+            f"{one.node} is {one.ratio - 1:.0%} faster than {one.other} ({one.low - 1:.0%} to {one.high - 1:.0%})"
+            for one in clear
+        )
+    ]
+    hang = [one.benchmark for one in result.leave_outs if not one.same_order]
+    if hang:
+        parts.append(f"without {' or '.join(hang)} the order is another one")
+    parts += [f"{one.node}: {one.degraded.reason}; {one.degraded.action}" for one in result.nodes if one.degraded]
+    return "\n\n".join(part for part in parts if part)
+
+
+def groups_text(result: Groups) -> str:
+    """Return the groups with their labels."""
+    rows: list[dict[str, object]] = [
+        {"group": number, "nodes": ", ".join(one.nodes)} | one.labels for number, one in enumerate(result.groups)
+    ]
+    silhouette = "" if math.isnan(result.silhouette) else f", mean silhouette {result.silhouette:.2f}"
+    stability = "" if math.isnan(result.stability) else f", stability {result.stability:.2f}"
+    return f"{result.k} groups{silhouette}{stability}\n\n{table(rows)}"
+
+
+def advice_text(result: Advice) -> str:
+    """Return the weights with their reasons, and the nodes."""
+    uses = [
+        f"{one.aspect}: {format_share(one.share)} ({one.source})" for one in result.uses if math.isfinite(one.share)
+    ]
+    head = f"profile {result.settings.profile}, {result.n_jobs:,} jobs; weights {weights_text(result.weights)}"
+    return "\n\n".join([head, "\n".join(uses), nodes_table(result.ranking.nodes)])
+
+
+def nodes_table(nodes: tuple[RankedNode, ...]) -> str:
+    """Return one line per node."""
+    aspects = list(nodes[0].aspects) if nodes else []
+    return table(
+        [
+            {
+                "rank": one.rank or "-",
+                "node": one.node,
+                "score": with_interval(one),
+                "tied with": ", ".join(one.tied_with),
+                **{name: with_interval(one.aspects[name]) for name in aspects},
+                "score/price": "" if math.isnan(one.price_performance) else f"{one.price_performance:.3g}",
+                "degraded": one.degraded.action if one.degraded else "",
+            }
+            for one in nodes
+        ]
+    )
+
+
+def with_interval(one: RankedNode | AspectScore) -> str:
+    """Return a score with its interval: '1.98 (1.96-2.00)'."""
+    if math.isnan(one.score):
+        return "no data"
+    return f"{one.score:.2f}" if math.isnan(one.low) else f"{one.score:.2f} ({one.low:.2f}-{one.high:.2f})"
+
+
+def weights_text(shares: dict[str, float]) -> str:
+    """Return the weights: 'cpu 50.0 %, disk 50.0 %'."""
+    return ", ".join(f"{name} {format_share(share)}" for name, share in shares.items()) or "none"
+
+
+def detection_json(result: Detection) -> dict[str, Any]:
+    """Return the JSON document of a detection; its runs are those outside the training part."""
+    return {
+        "mode": result.settings.mode,
+        "published_definitions": result.published,
+        "supervised": result.supervised,
+        "detector": result.detector,
+        "threshold": result.threshold,
+        "model": asdict(result.model),
+        "detectors": {name: asdict(one) for name, one in result.detectors.items()},
+        "runs": _runs(result.runs),
+        "not_scored": len(result.not_scored),
+        "not_scored_runs": [asdict(one) for one in result.not_scored],
+        "parts": asdict(result.parts),
+        "calibration": asdict(result.calibration) if result.calibration else None,
+        "recipe": asdict(result.network.recipe),
+        "dropped_metrics": [asdict(one) for one in result.dropped],
+        "orientations": [asdict(one) | {"disagree": one.disagree} for one in result.orientations],
+        "messages": list(result.messages),
+        "seconds": result.seconds,
+    }
+
+
+def _runs(runs: ScoredRuns) -> list[dict[str, Any]]:
+    return [
+        {
+            "row_id": runs.row_id[place],
+            "node": str(runs.node[place]),
+            "benchmark": str(runs.benchmark[place]),
+            "started": float(runs.started_s[place]),
+            "stressed": None if runs.label[place] < 0 else bool(runs.label[place]),
+            "p_anomalous": float(runs.p_anomalous[place]),
+            "p_value": float(runs.p_value[place]),
+            "flag": bool(runs.flag[place]),
+            "drivers": [asdict(one) for one in runs.drivers[place]],
+            "reconstruction_error": float(runs.reconstruction_error[place]),
+        }
+        for place in range(len(runs.tested))
+        if runs.tested[place]
+    ]
+
+
+def detection_text(result: Detection) -> str:
+    """Return how the detection was made, how good each detector is, and the flagged runs."""
+    head = (
+        f"{result.parts.n_scored} of {result.parts.n_test} runs judged by {result.detector}, "
+        f"trained on {result.parts.by} ({result.parts.n_train_scored} with a label, "
+        f"{result.parts.n_train_anomalous} of them stressed)"
+    )
+    if result.published:
+        head = f"published definitions\n{head}"
+    model = (
+        f"network: restores inputs with a mean squared error of {result.model.mse:.4f}, "
+        f"tells the benchmark of {format_share(result.model.type_accuracy)}"
+    )
+    parts = [head, model, table(_detector_rows(result)), table(_flagged(result))]
+    n_flagged = int((result.runs.flag & result.runs.tested).sum())
+    more = [f"... and {n_flagged - SHOWN_RUNS} more runs: --json has all"] if n_flagged > SHOWN_RUNS else []
+    return "\n\n".join([*parts, *more])
+
+
+def _detector_rows(result: Detection) -> list[dict[str, object]]:
+    return [
+        {
+            "detector": name + (" (used)" if name == result.detector else ""),
+            "F1 normal": f"{one.f1_normal:.3f}",
+            "F1 anomalous": f"{one.f1_anomalous:.3f}",
+            "weighted accuracy": f"{one.weighted_accuracy:.3f}",
+            "PR-AUC": f"{one.pr_auc:.3f}",
+            "Brier": f"{one.brier:.3f}",
+        }
+        for name, one in result.detectors.items()
+    ]
+
+
+def _flagged(result: Detection) -> list[dict[str, object]]:
+    runs = result.runs
+    p = runs.p_anomalous if result.supervised else runs.p_value
+    places = [place for place in range(len(runs.tested)) if runs.tested[place] and runs.flag[place]]
+    return [
+        {
+            "node": runs.node[place],
+            "benchmark": runs.benchmark[place],
+            "started": f"{runs.started_s[place]:.0f}",
+            "p" if result.supervised else "p-value": f"{p[place]:.3f}",
+            "farthest from its history": ", ".join(f"{one.metric} {one.size:+.1f}" for one in runs.drivers[place][:2]),
+        }
+        for place in places[:SHOWN_RUNS]
+    ]
+
+
+def transfer_json(result: Transfer, interval: Coverage | None) -> dict[str, Any]:
     """Return the JSON document of a transfer."""
     return {
-        "methods": {name: asdict(one) for name, one in found.methods.items()},
-        "default": found.default,
-        "left_out": found.left_out,
-        "n_untrained": found.n_untrained,
-        "n_absent": found.n_absent,
+        "methods": {name: asdict(one) for name, one in result.methods.items()},
+        "default": result.default,
+        "left_out": result.left_out,
+        "n_untrained": result.n_untrained,
+        "n_absent": result.n_absent,
         "interval": asdict(interval) if interval else None,
     }
 
 
-def _coverage(found: Transfer, confidence: float) -> Coverage | None:
-    if found.default not in found.methods:
-        return None
-    return coverage(past_errors(found), confidence)
-
-
-def _notes(found: Transfer) -> list[str]:
-    notes = [f"{name} is left out: {reason}" for name, reason in found.left_out.items()]
-    if found.n_untrained:
-        notes.append(f"{found.n_untrained} tasks and parts have one local run only; nothing is predicted from it")
-    if found.n_absent:
-        notes.append(f"{found.n_absent} predictions cannot be judged: the target has no run of the task")
+def _transfer_notes(result: Transfer) -> list[str]:
+    notes = [f"{name} is left out: {reason}" for name, reason in result.left_out.items()]
+    if result.n_untrained:
+        notes.append(f"{result.n_untrained} tasks and parts have one local run only; nothing is predicted from it")
+    if result.n_absent:
+        notes.append(f"{result.n_absent} predictions cannot be judged: the target has no run of the task")
     return notes
 
 
-def _text(found: Transfer, interval: Coverage | None) -> str:
+def transfer_text(result: Transfer, interval: Coverage | None) -> str:
+    """Return the errors of every method, and how often the intervals held."""
     rows: list[dict[str, object]] = [
         {
-            "method": name + (" (default)" if name == found.default else ""),
+            "method": name + (" (default)" if name == result.default else ""),
             "median error": f"{one.median:.4f}",
             "P90": f"{one.p90:.4f}",
             "P95": f"{one.p95:.4f}",
             "n": one.n,
         }
-        for name, one in found.methods.items()
+        for name, one in result.methods.items()
     ]
-    told = "error = |predicted - measured| / measured\n\n" + table(rows)
+    errors = "error = |predicted - measured| / measured\n\n" + table(rows)
     if interval is None or not interval.n:
-        return told
+        return errors
     return (
-        f"{told}\n\nintervals of {format_share(interval.confidence)} held {format_share(interval.share)} of "
+        f"{errors}\n\nintervals of {format_share(interval.confidence)} held {format_share(interval.share)} of "
         f"{interval.n} runtimes ({interval.held_out} unseen); upper end / lower end {interval.median_width:.2f}"
     )
+
+
+def _transfer(reports: Path, scores: Path | None, as_json: bool, **given: Any) -> None:
+    from workprof.workbench.nodes import runtime_transfer  # noqa: PLC0415  `--help` stays quick
+
+    compared = runtime_transfer(reports, settings_of(questions.TRANSFER, given), scores)
+    result, interval = compared.result, compared.interval
+    for note in (*compared.notes, *_transfer_notes(result)):
+        warn(f"note: {note}")
+    emit(transfer_json(result, interval), as_json, lambda: transfer_text(result, interval))
+
+
+add(app, Face(questions.RANK, ranking_json, ranking_text, lambda result: result.notes))
+add(app, Face(questions.GROUPS, groups_json, groups_text, lambda result: result.notes))
+add(app, Face(questions.ADVICE, advice_json, advice_text, lambda result: result.notes))
+add(app, Face(questions.DETECT, detection_json, detection_text, lambda result: result.messages))
+register(
+    app,
+    "transfer",
+    questions.TRANSFER.title,
+    _transfer,
+    [
+        parameter("reports", Reports),
+        *(one for one in options(questions.TRANSFER) if one.name != WITH),
+        parameter("scores", Scores, None),
+        parameter("as_json", Json, False),
+    ],
+)
+nodes_suite.register(app)

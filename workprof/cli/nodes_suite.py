@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 import signal
-import socket
 import tempfile
 import time
 from dataclasses import dataclass
@@ -15,9 +13,11 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Json, emit, names, table, warn
+from workprof.cli.console import Json, emit, table, warn
+from workprof.cli.questions import WITH, options, parameter, settings_of
+from workprof.cli.questions import register as add_command
 from workprof.errors import SettingsError
-from workprof.nodes.metrics import BENCHMARKS
+from workprof.nodes.questions import SUITE
 from workprof.nodes.suite import (
     PACKAGES,
     PlannedRun,
@@ -38,46 +38,28 @@ ON_DISK = Path("/var/tmp")  # noqa: S108  a folder of our own inside it; unlike 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the tree."""
-    app.command()(suite)
-
-
-def suite(
-    node: Annotated[str, typer.Option("--node", help="Name of this machine; default: its host name.")] = "",
-    seconds: Annotated[
-        float, typer.Option("--seconds-per-benchmark", help="Whole seconds that a tool measures; published: 30.")
-    ] = 5,
-    repeat: Annotated[int, typer.Option("--repeat", help="Runs of each benchmark, in random order.")] = 1,
-    budget: Annotated[
-        float | None, typer.Option("--budget", help="Seconds for everything; default: what the plan takes.")
-    ] = None,
-    stress: Annotated[float, typer.Option("--stress", help="Share of the runs beside a stress on their resource.")] = 0,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="RUNS.jsonl.", show_default=False)] = None,
-    append: Annotated[bool, typer.Option("--append", help="Add to RUNS.jsonl where it exists.")] = False,
-    benchmarks: Annotated[str, typer.Option("--benchmarks", help="A,B of the six; default: all.")] = "",
-    threads: Annotated[int, typer.Option("--threads", help="Of sysbench; the same on nodes to compare.")] = 4,
-    disk: Annotated[Path | None, typer.Option("--disk", help="Folder on the disk to measure.")] = None,
-    note: Annotated[str, typer.Option("--note", help="Kept with every run.")] = "",
-    seed: Annotated[int, typer.Option("--seed", help="Of the order and of which runs are stressed.")] = 0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell the plan and its commands; run nothing.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Run the six benchmark tools here; the file is what `workprof ingest` takes."""
-    if not seconds.is_integer():
-        raise SettingsError(f"seconds per benchmark is {seconds:g}; give whole seconds, the tools take no others")
-    settings = SuiteSettings(
-        node=node or socket.gethostname(),
-        seconds_per_benchmark=int(seconds),
-        repeat=repeat,
-        stress_share=stress,
-        budget_s=math.inf if budget is None else budget,
-        seed=seed,
-        threads=threads,
-        benchmarks=names(benchmarks) or BENCHMARKS,
-        note=note,
+    own = (
+        parameter("output", Annotated[Path | None, typer.Option("-o", "--output", help="RUNS.jsonl.")], None),
+        parameter(
+            "append", Annotated[bool, typer.Option("--append", help="Add to RUNS.jsonl where it exists.")], False
+        ),
+        parameter("disk", Annotated[Path | None, typer.Option("--disk", help="Folder on the disk to measure.")], None),
+        parameter(
+            "dry_run",
+            Annotated[bool, typer.Option("--dry-run", help="Show the plan and its commands; run nothing.")],
+            False,
+        ),
+        parameter("as_json", Json, False),
     )
+    settings = [one for one in options(SUITE) if one.name != WITH]
+    add_command(app, "suite", SUITE.title, _suite, [*settings, *own])
+
+
+def _suite(*, output: Path | None, append: bool, disk: Path | None, dry_run: bool, as_json: bool, **given: Any) -> None:
+    settings = settings_of(SUITE, given)
     plan = plan_suite(settings)
     if dry_run:
-        emit(plan_answer(plan, output), as_json, lambda: _plan_text(plan))
+        emit(plan_json(plan, output), as_json, lambda: _plan_text(plan))
         return
     _measure(plan, settings, _Target(_checked_output(output, append), disk or _default_disk()), as_json)
 
@@ -105,7 +87,7 @@ class _Tally:
         self.stressed += line.stressed is True
 
 
-def plan_answer(plan: SuitePlan, output: Path | None) -> dict[str, Any]:
+def plan_json(plan: SuitePlan, output: Path | None) -> dict[str, Any]:
     """Return the JSON document of a plan that is not run."""
     return {
         "file": str(output) if output else None,
@@ -143,10 +125,10 @@ def _plan_text(plan: SuitePlan) -> str:
         for run in plan.runs
     ]
     lacking = [f"not installed: {one['tool']} (Debian package {one['package']})" for one in _missing(plan)]
-    told = (
+    expected = (
         f"{plan.within_budget} of {len(plan.runs)} runs within the budget, {format_duration(plan.expected_s)} expected"
     )
-    return "\n".join([table(rows), "", told, *lacking])
+    return "\n".join([table(rows), "", expected, *lacking])
 
 
 def _checked_output(output: Path | None, append: bool) -> Path:
@@ -178,7 +160,7 @@ def _measure(plan: SuitePlan, settings: SuiteSettings, target: _Target, as_json:
         "file": str(target.file),
         "rows": tally.rows,
         "seconds": time.perf_counter() - began,
-        "node": settings.node,
+        "node": settings.name,
         "planned": len(plan.runs),
         "failed": tally.failed,
         "stressed": tally.stressed,

@@ -146,8 +146,8 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
     mode = given.get("mode") or MODES[0]
     if question.published and mode not in MODES:
         raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
-    if base is None:
-        base = question.published() if question.published and mode == MODES[1] else question.default()
+    if base is None and question.published and mode == MODES[1]:
+        base = question.published()
     values = {}
     own = leaves(question.settings)
     for leaf in own:
@@ -155,7 +155,7 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
         if text is not None:
             values[leaf.path] = read(leaf, text)
     values |= with_values(own, given.get(WITH) or ())
-    return question.without_ignored(put(base, values))
+    return question.without_ignored(question.default(**values) if base is None else put(base, values))
 
 
 def with_values(own: Sequence[Leaf], texts: Iterable[str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from workprof.errors import SettingsError, UnitUnknown
@@ -21,7 +22,7 @@ from workprof.units import GB, MEMORY_FACTORS, parse_size
 
 Record = TypeVar("Record")
 
-FORM_UNITS = {"share": ("%", 100.0), "bytes": ("GB", 1 / GB)}
+FORM_UNITS = {"share": ("%", 100.0), "bytes": ("GB", 1 / GB), "time": ("UTC", 1.0)}
 """Unit of a setting -> the unit in which people write it in a form, and how many of those one is."""
 
 
@@ -31,11 +32,14 @@ class Setting:
 
     Attributes:
         help: a sentence for the option, the form and the glossary.
-        unit: 'share' (0-1), 'bytes', 's', or a plain word for people; '' = a number or text without one.
+        unit: 'share' (0-1), 'bytes', 's', 'time' (epoch seconds, also written in ISO 8601), or a plain word for people;
+            '' = a number or text without one.
         least, most: bounds, both allowed; of a text `most` characters.
         above: a lower bound that is itself not allowed.
         choices: values that are allowed, with their meaning where that needs saying.
         columns: the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are.
+            Another word: the value is one of that column's own; the page lists them.
+        names: of a table of weights: all names that it may have. Forms have a number for each, all alike = none given.
         named: words that stand for whole values ('all', 'coupled').
         own: what a form's list of those words calls a value of one's own, which then has a control beside it; '' = the
             words have no list of their own.
@@ -55,6 +59,7 @@ class Setting:
     above: float | None = None
     choices: Mapping[str, str] | Sequence[str] = ()
     columns: str = ""
+    names: Sequence[str] = ()
     named: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     own: str = ""
     named_key: str = ""
@@ -101,7 +106,9 @@ class Leaf:
 
     @property
     def each(self) -> Any:
-        """Type of one value: of the setting itself, or of a tuple's items."""
+        """Type of one value: of the setting itself, of a tuple's items, or of what a table holds."""
+        if get_origin(self.kind) is dict:
+            return get_args(self.kind)[1]
         return get_args(self.kind)[0] if self.many else self.kind
 
     @property
@@ -121,8 +128,8 @@ class Leaf:
 
     @property
     def number(self) -> bool:
-        """Whether the value is one number."""
-        return self.kind in (int, float)
+        """Whether the value is one number, and is written as one."""
+        return self.kind in (int, float) and self.about.unit != "time"
 
     def key(self, page: str) -> str:
         """Return the name of the control on a page, which is the name in the address."""
@@ -197,6 +204,9 @@ def check_value(leaf: Leaf, given: Any) -> None:
         raise SettingsError(f"{leaf.path} is {_short(given)}; give {_kind_words(leaf)}")
     if about.some and not given:
         raise SettingsError(f"{leaf.path} is empty; give at least one{_choice_words(about)}")
+    unknown = [name for name in given if name not in about.names] if about.names else []
+    if unknown:
+        raise SettingsError(f"{leaf.path} names {_short(unknown[0])}; choose from {', '.join(about.names)}")
     for value in given if leaf.many else given.values() if isinstance(given, dict) else (given,):
         unset = value == "" and about.empty and not leaf.many
         if about.choices and value not in about.choices and not unset:
@@ -241,7 +251,7 @@ def fits(value: Any, kind: Any) -> bool:
 def _kind_words(leaf: Leaf) -> str:
     """Return what to give: 'a share between 0 and 3, such as 0.05'."""
     about, usual = leaf.about, leaf.default
-    noun = {"share": "a share", "bytes": "bytes"}.get(about.unit, "")
+    noun = {"share": "a share", "bytes": "bytes", "time": "epoch seconds, or 2026-01-31T08:00"}.get(about.unit, "")
     if not noun:
         noun = {int: "a whole number", float: "a number", bool: "true or false"}.get(leaf.each, "a text")
         noun += f" of {about.unit}" if about.unit and leaf.each in (int, float) else ""
@@ -319,7 +329,10 @@ def read(leaf: Leaf, text: str) -> Any:
         if leaf.many:
             return tuple(_one(leaf, leaf.each, item) for item in _items(text))
         if get_origin(leaf.kind) is dict:
-            return {name: _one(leaf, get_args(leaf.kind)[1], value) for name, value in _pairs(text, ",").items()}
+            pairs = _pairs(text, ",")
+            if "" in pairs.values() and not text.startswith("{"):
+                raise ValueError(text)
+            return {name: _one(leaf, leaf.each, value) for name, value in pairs.items()}
         if is_dataclass(leaf.kind):
             return _record(leaf.kind, text)
         return _one(leaf, leaf.kind, text)
@@ -331,7 +344,9 @@ def _text_words(leaf: Leaf) -> str:
     words = "sizes such as 2GiB or 500MB (a bare number is GB)" if leaf.about.unit == "bytes" else _kind_words(leaf)
     if leaf.many:
         return f"{words}, as A,B,..."
-    return f"NAME=VALUE,... with {words}" if get_origin(leaf.kind) is dict else words
+    if get_origin(leaf.kind) is dict:
+        return f"NAME={'VALUE' if leaf.each is str else 'NUMBER'},... with {words}, each name once"
+    return words
 
 
 def _items(text: str) -> list[Any]:
@@ -346,10 +361,11 @@ def _items(text: str) -> list[Any]:
 def _pairs(text: str, separator: str) -> dict[str, Any]:
     if text.startswith("{"):
         return dict(json.loads(text))
-    words = [word.strip() for word in text.split(separator) if word.strip()]
-    if not all("=" in word for word in words):
+    pairs = [word.partition("=") for word in text.split(separator) if word.strip()]
+    found = {name.strip(): value.strip() for name, _, value in pairs}
+    if "" in found or len(found) < len(pairs) or not all(equals for _, equals, _ in pairs):
         raise ValueError(text)
-    return {name.strip(): value.strip() for name, _, value in (word.partition("=") for word in words)}
+    return dict(found)
 
 
 def _one(leaf: Leaf, kind: Any, given: Any) -> Any:
@@ -374,7 +390,16 @@ def _one(leaf: Leaf, kind: Any, given: Any) -> Any:
     if leaf.about.unit == "bytes":
         exact = given.removesuffix("B") if given.endswith("B") and not given[-2:-1].isalpha() else ""
         return float(exact) if exact else float(parse_size(given, bare="GB"))
-    return kind(given)
+    return _moment(given) if leaf.about.unit == "time" else kind(given)
+
+
+def _moment(text: str) -> float:
+    """Return epoch seconds of a number or of ISO 8601; a time without a zone is UTC."""
+    try:
+        return float(text)
+    except ValueError:
+        at = datetime.fromisoformat(text)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
 def _record(cls: Any, text: str) -> Any:
@@ -415,9 +440,10 @@ def write(leaf: Leaf, value: Any) -> str:
         nested = any(isinstance(one, tuple) and any("+" in part or not part for part in one) for one in value)
         return ",".join(words) if plain and not nested else json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict):
-        plain = all(name and name == name.strip() and not {",", "="} & {*name} and name[0] != "{" for name in value)
-        if plain:
-            return ",".join(f"{name}={_written(leaf, one)}" for name, one in value.items())
+        texts = {name: _written(leaf, one) for name, one in value.items()}
+        plain = all(name and name == name.strip() and not {",", "="} & {*name} and name[0] != "{" for name in texts)
+        if plain and all(text and text == text.strip() and "," not in text for text in texts.values()):
+            return ",".join(f"{name}={text}" for name, text in texts.items())
         return json.dumps(value, ensure_ascii=False)
     if is_dataclass(value):
         made: Any = type(value)

@@ -93,7 +93,7 @@ class Question(Generic[S, R]):
 
     def default(self, **given: Any) -> S:
         """Return the default settings; those without a default have to be given by path, else they are empty."""
-        made: S = put(_blank(self.settings), given)
+        made: S = put(_blank(self.settings, given), given)
         return made
 
     def without_ignored(self, settings: S) -> S:
@@ -119,10 +119,10 @@ class Question(Generic[S, R]):
         )
 
 
-def _blank(cls: Any) -> Any:
-    """Return a record whose settings without a default are empty."""
-    empty = {leaf.path: "" if leaf.kind is str else leaf.kind() for leaf in leaves(cls) if leaf.default is MISSING}
-    return cls(**{path: value for path, value in empty.items() if "." not in path})
+def _blank(cls: Any, given: Mapping[str, Any]) -> Any:
+    """Return a record whose settings without a default are those that are given, else empty."""
+    needed = [leaf for leaf in leaves(cls) if leaf.default is MISSING and "." not in leaf.path]
+    return cls(**{leaf.path: given.get(leaf.path, "" if leaf.kind is str else leaf.kind()) for leaf in needed})
 
 
 def shell_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
@@ -235,8 +235,10 @@ def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str 
 
 
 def controls_of(leaf: Leaf, page: str, value: Any) -> dict[str, str | list[str]]:
-    """Return what the controls of one setting write into the address: one, or a list of words and one's own value."""
+    """Return what a setting's controls write into the address: one, a list of words and one's own, or a number each."""
     key = leaf.key(page)
+    if leaf.about.names:
+        return {f"{key}_{name}": number_text(value.get(name, 0.0), 1.0) for name in leaf.about.names} if value else {}
     if not leaf.about.own:
         return {key: form_text(leaf, value)}
     word = leaf.word(value)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.errors import NotEnoughData
 from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.ranking import Ranking, rank_nodes
 from workprof.nodes.selection import RankSettings
@@ -113,28 +115,16 @@ MEMBER = "in_profile"
 CAPACITY = "memory: jobs tell how much of it they hold, benchmarks how fast it is"
 
 
-@dataclass(frozen=True)
+@settings
 class AdviceSettings:
-    """Settings of an advice.
+    """The profile of jobs that nodes are wanted for; weights, where given, replace those that its jobs propose."""
 
-    Attributes:
-        jobs: hash of the dataset of jobs.
-        profile: label in its clustering, 0 or more.
-        clustering: key of that clustering: another one gives another profile of the same number.
-        ranking: which runs, which prices; its weights, where given, are used instead of the proposed ones.
-
-    Raises:
-        SettingsError: for the outliers, which are no profile.
-    """
-
-    jobs: str
-    profile: int
+    jobs: Annotated[str, Setting("Dataset of the jobs; its default clustering is used.")]
+    profile: Annotated[int, Setting("Number of the profile; 0 is the largest, outliers are no profile.", least=0)]
     clustering: str = ""
-    ranking: RankSettings = field(default_factory=RankSettings)
+    """Key of that clustering, which the workbench fills in: another one has another profile of the same number."""
 
-    def __post_init__(self) -> None:
-        if self.profile < 0:
-            raise SettingsError(f"profile is {self.profile}; outliers are no profile, give 0 or more")
+    ranking: RankSettings = field(default_factory=RankSettings)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.baselines import FeatureWeights, best_feature_weights, fit_forest, fit_logistic, fit_rule
 from workprof.nodes.calibration import (
@@ -188,17 +189,15 @@ class Detection:
     seconds: float
 
 
-@dataclass(frozen=True)
+@settings
 class DegradationSettings:
-    """What makes a detection what it is.
-
-    Attributes:
-        detect: how runs are judged.
-        train: hash of the dataset that is trained on; '' = the earlier runs of the same one.
-    """
+    """How degraded runs are looked for, and what is learned from."""
 
     detect: DetectSettings = field(default_factory=DetectSettings)
-    train: str = ""
+    train: Annotated[
+        str,
+        Setting("Dataset of benchmark runs to learn from.", empty="the first runs of this one", label="Trained on"),
+    ] = ""
 
 
 DEFAULT_WEIGHTS = FeatureWeights(0.6, 0.3, 1.0)

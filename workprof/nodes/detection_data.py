@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.histories import (
     UNKNOWN,
@@ -21,7 +23,6 @@ from workprof.nodes.histories import (
 )
 
 CORRECTED, FAITHFUL = "corrected", "faithful"
-MODES = (CORRECTED, FAITHFUL)
 
 PERONA, COMBINED, CHOSEN = "perona", "combined", "chosen"
 RULES = ("robust-z", "ewma", "mahalanobis")
@@ -32,49 +33,70 @@ BASELINES = (*RULES, FOREST, LOGISTIC)
 DETECTORS = (PERONA, *BASELINES, COMBINED)
 
 
-@dataclass(frozen=True)
+@settings
 class DetectSettings:
     """How degraded runs are looked for.
 
-    Attributes:
-        mode: 'corrected', or 'faithful': published network, no calibration, threshold 0.5.
-        detector: one of `DETECTORS`, or 'chosen': the best on validation inside the training part.
-        train_share: of the runs of each (node, benchmark) by time, where no other dataset is trained on.
-        false_alarm_share: of normal runs that may be flagged at most, 0-1; by validation, not by promise.
-        trials: of the search_recipe over the published space of the network; 0 = our recipe.
-        epochs: passes of the training; 0 = the recipe's.
-        seed: of every draw.
-
     Raises:
-        SettingsError: for an unknown name or a number out of bounds.
+        SettingsError: for a value out of bounds, or a search that the published definitions do not have.
     """
 
-    mode: str = CORRECTED
-    detector: str = CHOSEN
-    train_share: float = 0.6
-    false_alarm_share: float = 0.05
-    trials: int = 0
-    epochs: int = 0
-    seed: int = 0
+    mode: Annotated[
+        str,
+        Setting(
+            "Definitions.",
+            choices={CORRECTED: "ours", FAITHFUL: "as published: its network, no calibration, a threshold of 0.5"},
+            key="nodes_detect_mode",
+            label="Definitions",
+        ),
+    ] = CORRECTED
+    detector: Annotated[
+        str,
+        Setting(
+            "Whose verdicts are shown; the rules and the isolation forest need no labels.",
+            choices={
+                CHOSEN: "the best on validation inside the training part",
+                PERONA: "the network",
+                "robust-z": "a rule, the worst scored metric against the median of its history",
+                "ewma": "a rule, the same against an exponentially weighted mean",
+                "mahalanobis": "a rule, the distance to the last three normal runs",
+                FOREST: "an isolation forest on normal runs",
+                LOGISTIC: "a logistic regression",
+                COMBINED: "the mean of the network and the best other one",
+            },
+        ),
+    ] = CHOSEN
+    train_share: Annotated[
+        float,
+        Setting(
+            "First runs of each node and benchmark that are learned from, where no other dataset is.",
+            "share",
+            least=0.1,
+            most=0.9,
+            label="Training part",
+        ),
+    ] = 0.6
+    false_alarm_share: Annotated[
+        float,
+        Setting(
+            "Normal runs that may be flagged; by validation, not by promise. Published: a probability of 0.5.",
+            "share",
+            least=0.001,
+            most=0.5,
+            flag="--false-alarms",
+            key="nodes_alarms",
+            label="False alarms at most",
+        ),
+    ] = 0.05
+    trials: Annotated[
+        int, Setting("Trials of a search over the network's published space.", least=0, most=1000, empty="our recipe")
+    ] = 0
+    epochs: Annotated[int, Setting("Passes of the training.", least=0, most=1000, empty="those of the recipe")] = 0
+    seed: Annotated[int, Setting("Seed of every draw.", least=0, most=2**31 - 1, key="nodes_detect_seed")] = 0
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise SettingsError(f"mode is {self.mode!r}; choose from {', '.join(MODES)}")
-        if self.detector not in (CHOSEN, *DETECTORS):
-            raise SettingsError(f"detector is {self.detector!r}; choose from {', '.join((CHOSEN, *DETECTORS))}")
-        for name, least, most in (
-            ("train_share", 0.1, 0.9),
-            ("false_alarm_share", 0.001, 0.5),
-            ("trials", 0, 1000),
-            ("epochs", 0, 1000),
-            ("seed", 0, 2**31 - 1),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise SettingsError(f"{name} is {value}; give a number from {least} to {most}")
-
         if self.trials and self.is_faithful:
-            raise SettingsError(f"trials is {self.trials}; the search_recipe is of mode {CORRECTED}, leave it out")
+            raise SettingsError(f"trials is {self.trials}; the search is of mode {CORRECTED}, leave it out")
 
     @property
     def is_faithful(self) -> bool:

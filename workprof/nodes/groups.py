@@ -4,44 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
+from workprof.nodes.detection_data import CORRECTED, FAITHFUL
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.scores import Levels, aspect_weights, levels_of, node_scores
 from workprof.nodes.selection import OrientedRuns, RankSettings, oriented, select
 from workprof.progress import Progress
 
-CORRECTED, FAITHFUL = "corrected", "faithful"
 
-
-@dataclass(frozen=True)
+@settings
 class GroupSettings:
-    """Settings of a grouping.
-
-    Attributes:
-        ranking: which runs count, and how often they are resampled; its weights do not matter.
-        mode: 'corrected' or 'faithful'.
-        n_resamples: groupings of resampled runs behind the stability, 0 to 1,000.
-        reference: node -> group to compare with; empty = none.
-
-    Raises:
-        SettingsError: for a value out of bounds.
-    """
+    """Which nodes are grouped by which runs; weights, score, prices and confidence of the ranking do not matter."""
 
     ranking: RankSettings = field(default_factory=RankSettings)
-    mode: str = CORRECTED
-    n_resamples: int = 100
-    reference: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.mode not in (CORRECTED, FAITHFUL):
-            raise SettingsError(f"mode is {self.mode!r}; use corrected or faithful")
-        if not 0 <= self.n_resamples <= 1000:
-            raise SettingsError(f"resamples is {self.n_resamples}; give 0 to 1,000")
+    mode: Annotated[
+        str,
+        Setting(
+            "Definitions.",
+            choices={CORRECTED: "ours", FAITHFUL: "as published, defects included"},
+            label="Definitions",
+        ),
+    ] = CORRECTED
+    n_resamples: Annotated[
+        int,
+        Setting(
+            "Groupings of resampled runs behind the stability.",
+            least=0,
+            most=1000,
+            flag="--resamples",
+            label="Resampled groupings",
+        ),
+    ] = 100
+    reference: Annotated[
+        dict[str, str], Setting("Groups NODE=GROUP,... that the grouping is compared with.", empty="none")
+    ] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

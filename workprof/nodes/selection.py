@@ -2,86 +2,114 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.metrics import ASPECT_OF, ASPECTS, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 
-
-def checked_prices(prices_per_h: Mapping[str, float]) -> dict[str, float]:
-    """Return node -> price per hour.
-
-    Raises:
-        SettingsError: for a price that is not a number above 0.
-    """
-    for node, price in prices_per_h.items():
-        if not (math.isfinite(price) and price > 0):
-            raise SettingsError(f"the price of {node} is {price}; give a number above 0 per hour, or none")
-    return dict(prices_per_h)
-
-
 RATIO, PERONA = "ratio", "perona"
-SCORES = (RATIO, PERONA)
 KEEP_ALL, STRESSED, FLAGGED = "none", "stressed", "flagged"
-EXCLUSIONS = (KEEP_ALL, STRESSED, FLAGGED)
 
 
-@dataclass(frozen=True)
+@settings
 class RankSettings:
-    """Settings of a ranking.
-
-    Attributes:
-        weights: aspect -> weight, 0 or more; empty = all alike. An aspect that is not named counts nothing.
-        score: 'ratio' (ours) or 'perona' (10-norm of the code, as published).
-        exclude: runs left out: 'none', 'stressed' (labelled so), 'flagged' (by the detection of degradation).
-        since_s, until_s: epoch seconds between which runs count; None = no end.
-        nodes: that are compared; empty = all.
-        prices_per_h: node -> price.
-        confidence: of intervals, 0.5 to 0.99.
-        n_draws: resamples behind an interval.
-        seed: of the resamples.
+    """Which runs of which nodes are compared, how much each aspect weighs, and what the nodes cost.
 
     Raises:
-        SettingsError: for a value out of bounds.
+        SettingsError: for a value out of bounds, weights that are all 0, or a window that ends before it starts.
     """
 
-    weights: dict[str, float] = field(default_factory=dict)
-    score: str = RATIO
-    exclude: str = KEEP_ALL
-    since_s: float | None = None
-    until_s: float | None = None
-    nodes: tuple[str, ...] = ()
-    prices_per_h: dict[str, float] = field(default_factory=dict)
-    confidence: float = 0.95
-    n_draws: int = 2000
-    seed: int = 0
+    weights: Annotated[
+        dict[str, float],
+        Setting(
+            "Weights of the aspects; one that is not named counts 0.",
+            least=0,
+            most=1e9,
+            names=ASPECTS,
+            empty="all alike",
+            key="nodes_w",
+        ),
+    ] = field(default_factory=dict)
+    score: Annotated[
+        str,
+        Setting(
+            "How a node is scored.",
+            choices={
+                RATIO: "ours, twice as fast is twice the score",
+                PERONA: "10-norm of the code, as published; it ranks and does not measure",
+            },
+        ),
+    ] = RATIO
+    exclude: Annotated[
+        str,
+        Setting(
+            "Runs that do not count.",
+            choices={
+                KEEP_ALL: "all count, medians resist outliers",
+                STRESSED: "those labelled so do not",
+                FLAGGED: "those that the detection of degradation flags do not",
+            },
+            label="Runs left out",
+        ),
+    ] = KEEP_ALL
+    since_s: Annotated[
+        float | None,
+        Setting(
+            "Runs before do not count; changes are measured against the window before, of the same length.",
+            unit="time",
+            empty="any time",
+            flag="--since",
+            key="nodes_since",
+            label="From",
+        ),
+    ] = None
+    until_s: Annotated[
+        float | None,
+        Setting(
+            "Runs after do not count.", unit="time", empty="any time", flag="--until", key="nodes_until", label="To"
+        ),
+    ] = None
+    nodes: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Nodes that are compared; ratios of two nodes do not depend on which others are chosen.",
+            columns="node",
+            empty="all",
+            key="nodes_only",
+        ),
+    ] = ()
+    prices_per_h: Annotated[
+        dict[str, float],
+        Setting(
+            "Prices NODE=0.12,... per hour, for price-performance.",
+            above=0,
+            empty="none",
+            flag="--prices",
+            key="nodes_prices",
+            label="Prices per hour",
+        ),
+    ] = field(default_factory=dict)
+    confidence: Annotated[float, Setting("Confidence of intervals.", "share", least=0.5, most=0.99)] = 0.95
+    n_draws: Annotated[
+        int, Setting("Resamples behind an interval.", least=100, most=20_000, flag="--draws", label="Resamples")
+    ] = 2000
+    seed: Annotated[int, Setting("Seed of the resamples.", least=0, most=2**32 - 1)] = 0
 
     def __post_init__(self) -> None:
-        checked_weights(self.weights)
-        checked_prices(self.prices_per_h)
-        if self.score not in SCORES:
-            raise SettingsError(f"score is {self.score!r}; choose from {', '.join(SCORES)}")
-        if self.exclude not in EXCLUSIONS:
-            raise SettingsError(f"exclude is {self.exclude!r}; choose from {', '.join(EXCLUSIONS)}")
+        if self.weights and not sum(self.weights.values()) > 0:
+            raise SettingsError("all weights are 0; give at least one aspect a weight above 0, such as cpu=1")
         if self.since_s is not None and self.until_s is not None and self.since_s >= self.until_s:
             raise SettingsError(
                 f"the window starts at {self.since_s} and ends at {self.until_s}; give the earlier first"
             )
-        if not 0.5 <= self.confidence <= 0.99:
-            raise SettingsError(f"confidence is {self.confidence}; give a share from 0.5 to 0.99")
-        if not 100 <= self.n_draws <= 20_000:
-            raise SettingsError(f"draws is {self.n_draws}; give 100 to 20,000")
-        if not 0 <= self.seed < 2**32:
-            raise SettingsError(f"seed is {self.seed}; give 0 to 4,294,967,295")
 
     @property
     def shares(self) -> dict[str, float]:
@@ -89,21 +117,6 @@ class RankSettings:
         weights = self.weights or dict.fromkeys(ASPECTS, 1.0)
         total = sum(weights.values())
         return {aspect: weights.get(aspect, 0.0) / total for aspect in ASPECTS}
-
-
-def checked_weights(weights: Mapping[str, float]) -> None:
-    """Refuse weights that cannot be used.
-
-    Raises:
-        SettingsError: for an aspect that there is not, a weight below 0, or weights that are all 0.
-    """
-    for aspect, weight in weights.items():
-        if aspect not in ASPECTS:
-            raise SettingsError(f"{aspect!r} is no aspect; choose from {', '.join(ASPECTS)}")
-        if not (math.isfinite(weight) and weight >= 0):
-            raise SettingsError(f"the weight of {aspect} is {weight}; give a number from 0")
-    if weights and not sum(weights.values()) > 0:
-        raise SettingsError("all weights are 0; give at least one aspect a weight above 0, such as cpu=1")
 
 
 @dataclass(frozen=True)

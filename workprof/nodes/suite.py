@@ -12,16 +12,18 @@ import math
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from workprof.core.fields import Setting, settings
 from workprof.errors import SettingsError, WorkprofError
 from workprof.nodes.metrics import ASPECT_OF, BENCHMARKS
 from workprof.nodes.processes import (
@@ -35,54 +37,61 @@ from workprof.nodes.processes import (
 )
 from workprof.units import MIB, format_bytes
 
-LONGEST_S, MOST_RUNS, MOST_THREADS = 600, 1000, 256
 
-
-@dataclass(frozen=True)
+@settings
 class SuiteSettings:
-    """Bounds are checked when it is made.
-
-    Attributes:
-        node: name under which the runs are kept.
-        seconds_per_benchmark: whole seconds that a tool measures, 1 to 600 (the published runs: 30).
-        repeat: runs of each benchmark.
-        stress_share: share of the runs of each benchmark that compete with stress-ng for the same resource, 0 to 0.9.
-        budget_s: no run is begun that is not expected to end by then; infinite = as long as the plan takes.
-        seed: of the order and of the choice of the stressed runs.
-        threads: of sysbench, the same on every node that is to be compared.
-        benchmarks: which of the six.
-        note: kept with every run, for what the suite cannot see.
+    """Which benchmarks are run, how often, how long, and beside which stress.
 
     Raises:
         SettingsError: for a value outside its bounds.
     """
 
-    node: str
-    seconds_per_benchmark: int = 5
-    repeat: int = 1
-    stress_share: float = 0.0
-    budget_s: float = math.inf
-    seed: int = 0
-    threads: int = 4
-    benchmarks: tuple[str, ...] = BENCHMARKS
-    note: str = ""
+    node: Annotated[str, Setting("Name of this machine, under which the runs are kept.", empty="its host name")] = ""
+    seconds_per_benchmark: Annotated[
+        int, Setting("How long a tool measures; published: 30.", "whole seconds", least=1, most=600)
+    ] = 5
+    repeat: Annotated[int, Setting("Runs of each benchmark, in random order.", least=1, most=1000)] = 1
+    stress_share: Annotated[
+        float,
+        Setting(
+            "Runs of each benchmark that compete with stress-ng for the same resource.",
+            "share",
+            least=0,
+            most=0.9,
+            flag="--stress",
+        ),
+    ] = 0.0
+    budget_s: Annotated[
+        float | None,
+        Setting(
+            "No run is begun that is not expected to end by then.",
+            "s",
+            above=0,
+            empty="as long as the plan takes",
+            flag="--budget",
+        ),
+    ] = None
+    seed: Annotated[int, Setting("Seed of the order and of which runs are stressed.", least=0)] = 0
+    threads: Annotated[int, Setting("Threads of sysbench; the same on nodes to compare.", least=1, most=256)] = 4
+    benchmarks: Annotated[
+        tuple[str, ...],
+        Setting("Benchmarks A,B,... of the six.", choices=BENCHMARKS, named={"all": BENCHMARKS}, some=True),
+    ] = BENCHMARKS
+    note: Annotated[str, Setting("Kept with every run, for what the suite cannot see.", empty="none")] = ""
 
     def __post_init__(self) -> None:
-        if not self.node.strip():
+        if self.node and not self.node.strip():
             raise SettingsError("the node has no name; give --node NAME")
-        if not 1 <= self.seconds_per_benchmark <= LONGEST_S:
-            raise SettingsError(f"seconds per benchmark is {self.seconds_per_benchmark}; give 1 to {LONGEST_S}")
-        if not 1 <= self.repeat <= MOST_RUNS:
-            raise SettingsError(f"repeat is {self.repeat}; give 1 to {MOST_RUNS}")
-        if not 0 <= self.stress_share <= 0.9:
-            raise SettingsError(f"stress is {self.stress_share}; give a share from 0 to 0.9")
-        if not self.budget_s > 0:
-            raise SettingsError(f"budget is {self.budget_s} s; give more than 0")
-        if not 1 <= self.threads <= MOST_THREADS:
-            raise SettingsError(f"threads is {self.threads}; give 1 to {MOST_THREADS}")
-        unknown = [name for name in self.benchmarks if name not in BENCHMARKS]
-        if unknown or not self.benchmarks:
-            raise SettingsError(f"benchmarks are {', '.join(unknown) or 'none'}; choose from {', '.join(BENCHMARKS)}")
+
+    @property
+    def name(self) -> str:
+        """Under which the runs are kept."""
+        return self.node or socket.gethostname()
+
+    @property
+    def ends_s(self) -> float:
+        """Seconds after which no run is begun; infinite without a budget."""
+        return math.inf if self.budget_s is None else self.budget_s
 
 
 HERE = "."
@@ -147,7 +156,7 @@ def plan_suite(settings: SuiteSettings) -> SuitePlan:
             runs.append(PlannedRun(benchmark, command(settings), server, stress, expected_s))
     ordered = tuple(runs[position] for position in rng.permutation(len(runs)))
     ends = np.cumsum([run.expected_s for run in ordered])
-    within = int(np.searchsorted(ends, settings.budget_s, side="right"))
+    within = int(np.searchsorted(ends, settings.ends_s, side="right"))
     return SuitePlan(ordered, within, float(ends[within - 1]) if within else 0.0)
 
 
@@ -322,7 +331,7 @@ def run_suite(plan: SuitePlan, settings: SuiteSettings, disk: Path) -> Iterator[
     require_tools(tools)
     _require_room(disk)
     versions, machine = {tool: version_of(tool) for tool in tools}, this_machine()
-    ends_at = time.monotonic() + settings.budget_s
+    ends_at = time.monotonic() + settings.ends_s
     for run in plan.runs:
         if time.monotonic() + run.expected_s > ends_at:
             return
@@ -376,7 +385,7 @@ def _line(run: PlannedRun, settings: SuiteSettings, folder: Path, provenance: di
             if stress is not None and stress.poll() is not None:
                 stressed, provenance = None, provenance | {"stress_ended_with": stress.returncode}
     return RunLine(
-        settings.node,
+        settings.name,
         run.benchmark,
         argv,
         finished.started,

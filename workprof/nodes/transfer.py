@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats
+from workprof.core.fields import Setting, settings
 from workprof.errors import NoRows, NotEnoughData, SettingsError
 from workprof.nodes.runtime_factors import DEFAULT_FACTOR, FACTORS, Factor, MachineScores, factor_named, scores_of
 from workprof.nodes.runtime_models import (
@@ -24,36 +25,36 @@ from workprof.nodes.runtime_models import (
 )
 
 
-@dataclass(frozen=True)
+@settings
 class TransferSettings:
     """From which machine to which, by which factors.
 
-    Attributes:
-        local: the machine that was learned on.
-        targets: the machines that are predicted.
-        factors: names in `FACTORS`.
-        confidence: of intervals, 0.5 to 0.99.
-        seed: of Online-P's draws.
-
     Raises:
-        SettingsError: for a name that is not known or twice there, or a confidence out of bounds.
+        SettingsError: for a value out of bounds, no machine, or a target that is named twice.
     """
 
-    local: str
-    targets: tuple[str, ...]
-    factors: tuple[str, ...] = tuple(FACTORS)
-    confidence: float = 0.9
-    seed: int = 0
+    local: Annotated[str, Setting("Machine that is learned on.", label="Learned on")]
+    targets: Annotated[tuple[str, ...], Setting("Machines A,B that are predicted.", label="Predicted on")]
+    factors: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Factors that the runtime on the local machine is scaled by.",
+            choices={one.name: one.title for one in FACTORS.values()},
+            named={"all": tuple(FACTORS)},
+            flag="--factor",
+            some=True,
+        ),
+    ] = tuple(FACTORS)
+    confidence: Annotated[
+        float, Setting("Confidence of intervals.", "share", least=0.5, most=0.99, key="nodes_transfer_confidence")
+    ] = 0.9
+    seed: Annotated[int, Setting("Seed of the draws of online_p.", least=0, key="nodes_transfer_seed")] = 0
 
     def __post_init__(self) -> None:
         if not self.local or not self.targets:
             raise SettingsError("name one local machine and at least one target")
         if len(set(self.targets)) < len(self.targets):
             raise SettingsError(f"targets are {', '.join(self.targets)}; name each once")
-        for name in self.factors:
-            factor_named(name)
-        if not 0.5 <= self.confidence <= 0.99:
-            raise SettingsError(f"confidence is {self.confidence}; give a share from 0.5 to 0.99")
 
     @property
     def default(self) -> str:

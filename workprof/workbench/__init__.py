@@ -10,7 +10,7 @@ from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.job_search import JobSearchQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.new_jobs import NewJobQuestions
-from workprof.workbench.node_scenarios import NodeScenarioQuestions
+from workprof.workbench.nodes import NodeQuestions
 from workprof.workbench.phase_views import PhaseViewQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.runs import RunQuestions
@@ -27,7 +27,7 @@ class Workbench(
     ExplanationQuestions,
     DurationQuestions,
     MemoryQuestions,
-    NodeScenarioQuestions,
+    NodeQuestions,
     PhaseQuestions,
     PhaseViewQuestions,
     UnreadableQuestions,

@@ -6,10 +6,11 @@ from typing import Any
 
 from workprof.core.question import Question
 from workprof.memory import questions as memory
+from workprof.nodes import questions as nodes
 from workprof.profiles import questions as profiles
 
 DECLARED: dict[str, Question[Any, Any]] = {
-    question.name: question for question in (*profiles.QUESTIONS, *memory.QUESTIONS)
+    question.name: question for room in (profiles, memory, nodes) for question in room.QUESTIONS
 }
 PARTS: dict[str, Question[Any, Any]] = {part.name: part for part in profiles.PARTS}
 """What is stored on the way to a question: `asked_as` says to which."""

@@ -1,34 +1,34 @@
-"""Questions about nodes: which is how much better, which are alike, which one for a profile of jobs."""
+"""The Nodes page's questions, declared in `workprof.nodes.questions`, its scenarios, and runtimes on other machines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from workprof.errors import NoRows, NotEnoughData, SettingsError
+from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.measured import BENCHMARKS
-from workprof.jobs import JobView
-from workprof.nodes.advice import MEMBER, Advice, AdviceSettings
-from workprof.nodes.detection import DegradationSettings, Detection
-from workprof.nodes.detection_data import FAITHFUL, DetectSettings
-from workprof.nodes.groups import Groups, GroupSettings
+from workprof.nodes import questions
+from workprof.nodes.advice import MEMBER, AdviceSettings
+from workprof.nodes.detection import DegradationSettings
+from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.network import norm_10
-from workprof.nodes.ranking import Ranking
-from workprof.nodes.selection import FLAGGED, PERONA, RankSettings
-from workprof.profiles.fit import ProfileFit
+from workprof.nodes.ranking import NodeScenario
+from workprof.nodes.runtime_factors import PUBLISHED_SCORES, scores_from_frame
+from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
+from workprof.nodes.selection import RankSettings
+from workprof.nodes.transfer import Transfer, TransferSettings, transfer
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
-from workprof.steps import Request, Step
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Answer, Frames, refuse_other_kind
-from workprof.workbench.nodes_transfer import TransferQuestions
+from workprof.workbench.asking import Frames, ask, refuse_other_kind
 from workprof.workbench.profiles import ProfileQuestions
 
-# A ranking may stand on a detection: raise the versions of RANK, GROUPS and ADVICE with that of DETECT.
-RANK = Step("nodes.rank", 1, "workprof.nodes.ranking:rank_nodes")
-GROUPS = Step("nodes.groups", 1, "workprof.nodes.groups:group_nodes")
-DETECT = Step("nodes.detect", 1, "workprof.nodes.detection:detect")
-ADVICE = Step("nodes.advice", 1, "workprof.nodes.advice:advise")
 USE = (
     *("cpu_usage_percent", "requested_cpu_percent", "mean_memory_bytes", "peak_memory_bytes"),
     *("requested_memory_bytes", "read_bytes", "write_bytes", "duration_s"),
@@ -36,8 +36,117 @@ USE = (
 """Columns of a job table that tell what a job uses of a node."""
 
 
-class NodeQuestions(TransferQuestions, ProfileQuestions):
+@dataclass(frozen=True)
+class RuntimeTransfer:
+    """How well runtimes on one machine tell those on others.
+
+    Attributes:
+        interval: how often the intervals of our factor hold; None where it could not be computed.
+        notes: of the reading.
+    """
+
+    settings: TransferSettings
+    result: Transfer
+    interval: Coverage | None
+    notes: tuple[str, ...]
+
+
+def _runs(bench: Any, dataset_hash: str) -> pd.DataFrame:
+    names = [column.name for column in bench._store.columns(dataset_hash) if not column.truth]
+    runs: pd.DataFrame = bench._store.frame(dataset_hash, names)
+    return runs
+
+
+def _ranked_runs(bench: Any, entry: Dataset, settings: Any, fit: Any, progress: Progress | None) -> Frames:
+    """Return a function that reads the runs, and what a detection says of them where the settings need one."""
+    ranking = settings if isinstance(settings, RankSettings) else settings.ranking
+    if progress is None and bench.detections_needed(entry.hash, ranking):
+        raise NotEnoughData("this needs the detection of degraded runs: start that first (`workprof nodes detect`)")
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        frames = {"runs": _runs(bench, entry.hash)}
+        for needed in questions.needed_detections(ranking):
+            scored = bench.degradation(entry.hash, needed, progress or silent).runs
+            if needed.detect.is_faithful:
+                columns = {"row_id": scored.row_id, "node": scored.node, "benchmark": scored.benchmark}
+                frames["norms"] = pd.DataFrame(columns | {"norm": norm_10(scored.codes)})
+            else:
+                frames["flagged"] = pd.DataFrame({"row_id": scored.row_id[scored.flag]})
+        return frames
+
+    return read
+
+
+def _judged_runs(bench: Any, entry: Dataset, settings: DegradationSettings, fit: Any, progress: Any) -> Frames:
+    def read() -> Mapping[str, pd.DataFrame]:
+        return {"runs": _runs(bench, entry.hash)} | ({"train": _runs(bench, settings.train)} if settings.train else {})
+
+    return read
+
+
+def _runs_and_jobs(bench: Any, entry: Dataset, settings: AdviceSettings, fit: Any, progress: Progress | None) -> Frames:
+    """Return a function that reads the runs, what the clustered jobs use, and which of them are in the profile."""
+    ranked = _ranked_runs(bench, entry, settings, fit, progress)
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        profiles = bench.profiles(settings.jobs, ProfileSettings(), progress or silent)
+        present = {column.name for column in bench._store.columns(settings.jobs)}
+        jobs = bench._store.frame(settings.jobs, [name for name in USE if name in present]).set_index("row_id")
+        own = jobs.loc[profiles.row_ids].reset_index(drop=True)
+        own[MEMBER] = profiles.labels == settings.profile
+        return {**ranked(), "jobs": own}
+
+    return read
+
+
+def _trained_on(
+    bench: Any, _: Dataset, settings: DegradationSettings | DetectSettings, train: str | None = None
+) -> DegradationSettings:
+    """Return the settings with the hash of the dataset that is learned from, `train` being its name or hash."""
+    whole = DegradationSettings(settings) if isinstance(settings, DetectSettings) else settings
+    if not (train or whole.train):
+        return whole
+    other = bench.dataset(train or whole.train)
+    refuse_other_kind(other, BENCHMARKS)
+    return replace(whole, train=other.hash)
+
+
+def _for_profile(
+    bench: Any, _: Dataset, settings: AdviceSettings | RankSettings, jobs: str = "", profile: int | None = None
+) -> AdviceSettings:
+    """Return the settings with the hash of the jobs and the key of their default clustering."""
+    whole = settings if isinstance(settings, AdviceSettings) else AdviceSettings("", 0, ranking=settings)
+    trace = bench._jobs_of(jobs or whole.jobs)
+    number = whole.profile if profile is None else profile
+    return replace(whole, jobs=trace.hash, profile=number, clustering=bench.profiles.key(trace.hash))
+
+
+def runtime_transfer(folder: Path, settings: TransferSettings, scores: Path | None = None) -> RuntimeTransfer:
+    """Return the errors of every method on the reports of a folder, which are never datasets of the store.
+
+    Args:
+        folder: with one folder of reports per machine.
+        settings: from which machine to which, by which factors.
+        scores: file of machine scores; None = the published ones.
+
+    Raises:
+        NoRows: when a machine has no report, or nothing can be predicted.
+    """
+    known = scores_from_frame(read_scores(scores)) if scores else PUBLISHED_SCORES
+    read = read_reports(folder, (settings.local, *settings.targets))
+    result = transfer(read.by_machine, known, settings)
+    interval = coverage(past_errors(result), settings.confidence) if result.default in result.methods else None
+    return RuntimeTransfer(settings, result, interval, read.notes)
+
+
+class NodeQuestions(ProfileQuestions):
     """The questions of the Nodes page and of `workprof nodes`."""
+
+    node_ranking = ask(questions.RANK, frames=_ranked_runs)
+    node_groups = ask(questions.GROUPS, frames=_ranked_runs)
+    degradation = ask(questions.DETECT, frames=_judged_runs, resolve=_trained_on)
+    node_advice = ask(questions.ADVICE, frames=_runs_and_jobs, resolve=_for_profile)
+    runtime_transfer = staticmethod(runtime_transfer)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
         """Return the names of the nodes of a dataset of benchmark runs, in order.
@@ -49,116 +158,47 @@ class NodeQuestions(TransferQuestions, ProfileQuestions):
         refuse_other_kind(entry, BENCHMARKS)
         return tuple(sorted({str(name) for name in self._store.frame(entry.hash, ("node",))["node"].dropna()}))
 
-    def node_ranking(self, dataset: str, settings: RankSettings | None = None, progress: Progress = silent) -> Ranking:
-        """Return the nodes of a dataset of benchmark runs by score."""
-        entry, asked = self.dataset(dataset), settings or RankSettings()
-        return self._blocking(
-            self._request(RANK, entry, asked), Ranking, self._benchmark_runs(entry, asked, progress), progress
-        )
+    def detections_needed(self, dataset: str, settings: RankSettings) -> tuple[DegradationSettings, ...]:
+        """Return the detections that a ranking needs and that are not cached yet: they take up to a minute each."""
+        needed = questions.needed_detections(settings)
+        return tuple(one for one in needed if self.degradation.cached(dataset, one).result is None)
 
-    def degradation(
-        self,
-        dataset: str,
-        settings: DetectSettings | None = None,
-        train: str | None = None,
-        progress: Progress = silent,
-    ) -> Detection:
-        """Return which benchmark runs are degraded, learned from their earlier runs or from another dataset."""
-        request, frames = self._detection(dataset, settings, train)
-        return self._blocking(request, Detection, frames, progress)
+    def report_machines(self, folder: Path) -> tuple[str, ...]:
+        """Return the machines that have execution reports in a folder.
 
-    def degradation_answer(
-        self, dataset: str, settings: DetectSettings | None = None, train: str | None = None
-    ) -> Answer[Detection]:
-        """Return the kept detection, and the job that makes it, without computing anything."""
-        entry = self.dataset(dataset)
-        return self._answer(DETECT, entry, self._detection_asked(settings, train), Detection)
-
-    def start_degradation(
-        self, dataset: str, settings: DetectSettings | None = None, train: str | None = None
-    ) -> JobView:
-        """Start the detection in a child process (or join the one that runs)."""
-        return self._jobs.start(*self._detection(dataset, settings, train))
-
-    def node_groups(self, dataset: str, settings: GroupSettings | None = None, progress: Progress = silent) -> Groups:
-        """Return the nodes of a dataset of benchmark runs in groups that are alike."""
-        entry, asked = self.dataset(dataset), settings or GroupSettings()
-        frames = self._benchmark_runs(entry, asked.ranking, progress)
-        return self._blocking(self._request(GROUPS, entry, asked), Groups, frames, progress)
-
-    def detections_needed(self, dataset: str, settings: RankSettings) -> tuple[DetectSettings, ...]:
-        """Return the detections that a ranking needs and that are not kept yet: they take up to a minute each."""
-        needed = (
-            *((DetectSettings(),) if settings.exclude == FLAGGED else ()),
-            *((DetectSettings(mode=FAITHFUL),) if settings.score == PERONA else ()),
-        )
-        return tuple(one for one in needed if self.degradation_answer(dataset, one).result is None)
-
-    def node_advice(
-        self,
-        dataset: str,
-        jobs: str,
-        profile: int,
-        settings: RankSettings | None = None,
-        progress: Progress = silent,
-    ) -> Advice:
-        """Return the nodes for a profile of the default clustering of a dataset of jobs.
-
-        Its weights, where the settings name none, are those that the use of the profile's jobs proposes.
+        Raises:
+            NoRows: when there are none.
         """
-        entry, trace = self.dataset(dataset), self._jobs_of(jobs)
-        clustering = self.profiles.resolved(trace.hash, ProfileSettings())
-        key = self.profiles.key(trace.hash, clustering)
-        asked = AdviceSettings(trace.hash, profile, key, settings or RankSettings())
+        machines = sorted({path.relative_to(folder).parts[0] for path in folder.glob("*/**/execution_report_*.csv")})
+        if not machines:
+            raise NoRows(f"{folder.name} holds no MACHINE/.../execution_report_*.csv; choose another folder")
+        return tuple(machines)
 
-        def read() -> Mapping[str, pd.DataFrame]:
-            fit = self.profiles(trace.hash, clustering, progress)
-            return {
-                **self._benchmark_runs(entry, asked.ranking, progress)(),
-                "jobs": self._use_of_jobs(trace, fit, profile),
-            }
+    def save_node_scenario(self, dataset: str, scenario: NodeScenario) -> NodeScenario:
+        """Keep a scenario under its name and return it with its time.
 
-        return self._blocking(self._request(ADVICE, entry, asked), Advice, read, progress)
+        Raises:
+            SettingsError: when it is of another dataset.
+            WrongKind: when the dataset holds no benchmark runs.
+        """
+        entry = self.dataset(dataset)
+        refuse_other_kind(entry, BENCHMARKS)
+        if scenario.dataset_hash != entry.hash:
+            raise SettingsError(f"scenario {scenario.name!r} is of another dataset than {entry.name}; make it again")
+        dated = replace(scenario, created=datetime.now(UTC).isoformat(timespec="seconds"))
+        self._store.save_scenario(entry.hash, dated.name, dated.created, dated)
+        return dated
 
-    def _detection(self, dataset: str, settings: DetectSettings | None, train: str | None) -> tuple[Request, Frames]:
-        entry, asked = self.dataset(dataset), self._detection_asked(settings, train)
+    def node_scenarios(self, dataset: str) -> tuple[NodeScenario, ...]:
+        """Return the kept scenarios of a dataset of benchmark runs, the newest first.
 
-        def read() -> Mapping[str, pd.DataFrame]:
-            others = {"train": self._runs(asked.train)} if asked.train else {}
-            return {"runs": self._runs(entry.hash), **others}
+        Raises:
+            WrongKind: when the dataset holds no benchmark runs.
+        """
+        entry = self.dataset(dataset)
+        refuse_other_kind(entry, BENCHMARKS)
+        return self._store.scenarios(entry.hash, NodeScenario)
 
-        return self._request(DETECT, entry, asked), read
-
-    def _detection_asked(self, settings: DetectSettings | None, train: str | None) -> DegradationSettings:
-        other = self.dataset(train) if train else None
-        if other is not None:
-            refuse_other_kind(other, BENCHMARKS)
-        return DegradationSettings(settings or DetectSettings(), other.hash if other else "")
-
-    def _benchmark_runs(self, entry: Dataset, settings: RankSettings, progress: Progress) -> Frames:
-        """Return a function that reads the runs, and what the detection says of them where the settings need it."""
-
-        def read() -> Mapping[str, pd.DataFrame]:
-            frames = {"runs": self._runs(entry.hash)}
-            if settings.exclude == FLAGGED:
-                found = self.degradation(entry.hash, DetectSettings(), None, progress).runs
-                frames["flagged"] = pd.DataFrame({"row_id": found.row_id[found.flag]})
-            if settings.score == PERONA:
-                codes = self.degradation(entry.hash, DetectSettings(mode=FAITHFUL), None, progress).runs
-                told = {"row_id": codes.row_id, "node": codes.node, "benchmark": codes.benchmark}
-                frames["norms"] = pd.DataFrame(told | {"norm": norm_10(codes.codes)})
-            return frames
-
-        return read
-
-    def _runs(self, dataset_hash: str) -> pd.DataFrame:
-        names = [column.name for column in self._store.columns(dataset_hash) if not column.truth]
-        return self._store.frame(dataset_hash, names)
-
-    def _use_of_jobs(self, trace: Dataset, fit: ProfileFit, profile: int) -> pd.DataFrame:
-        """Return what the clustered jobs use, and which of them are in the profile."""
-        present = {column.name for column in self._store.columns(trace.hash)}
-        jobs = self._store.frame(trace.hash, [name for name in USE if name in present]).set_index("row_id")
-        own = jobs.loc[fit.row_ids].reset_index(drop=True)
-        own[MEMBER] = fit.labels == profile
-        return own
+    def remove_node_scenario(self, dataset: str, name: str) -> None:
+        """Forget a scenario."""
+        self._store.remove_scenario(self.dataset(dataset).hash, name)

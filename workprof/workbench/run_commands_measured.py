@@ -1,14 +1,10 @@
-"""Commands of the steps about nodes and phases, from the settings as they are kept."""
+"""Commands of the steps about phases, from the settings as they are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from workprof.nodes.advice import AdviceSettings
-from workprof.nodes.detection import DegradationSettings
-from workprof.nodes.groups import GroupSettings
-from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibrarySettings, faithful_library
 from workprof.phases.matching import MatchRunSettings
@@ -16,31 +12,6 @@ from workprof.phases.timeline import DetectSettings
 from workprof.workbench.run_command_line import CommandLine, Resolve, Words, flags, mode_words
 
 SEARCH = "library.fingerprints.change_points."
-
-
-def _rank(_: RankSettings, __: Resolve) -> CommandLine:
-    options = flags("weights", "score", "exclude", "nodes", "confidence", "seed")
-    options |= {"--prices": "prices_per_h", "--since": "since_s", "--until": "until_s"}
-    return CommandLine(("nodes", "rank"), RankSettings(), options, begins=RankSettings())
-
-
-def _groups(_: GroupSettings, __: Resolve) -> CommandLine:
-    options = flags("exclude", "nodes", "seed", within="ranking.") | flags("mode", "reference")
-    return CommandLine(("nodes", "groups"), GroupSettings(), options, begins=GroupSettings())
-
-
-def _degraded(asked: DegradationSettings, _: Resolve) -> CommandLine:
-    options = flags("detector", "trials", "epochs", "mode", "seed", within="detect.")
-    options |= {"--false-alarms": "detect.false_alarm_share"}
-    base = DegradationSettings(train=asked.train)
-    return CommandLine(("nodes", "detect"), base, options, _train(asked.train), base)
-
-
-def _advice(asked: AdviceSettings, _: Resolve) -> CommandLine:
-    options = flags("weights", "exclude", "seed", within="ranking.") | {"--prices": "ranking.prices_per_h"}
-    base = AdviceSettings(asked.jobs, asked.profile, asked.clustering)
-    after = ("--jobs", asked.jobs, "--profile", str(asked.profile))
-    return CommandLine(("nodes", "advise"), base, options, after, base)
 
 
 def _phases(asked: DetectSettings, _: Resolve) -> CommandLine:
@@ -80,10 +51,6 @@ def _train(dataset: str) -> Words:
 
 
 MEASURED_COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
-    "nodes.rank": _rank,
-    "nodes.groups": _groups,
-    "nodes.detect": _degraded,
-    "nodes.advice": _advice,
     "phases.detect": _phases,
     "phases.match": _match,
     "phases.evaluate": _evaluation,

@@ -27,8 +27,7 @@ from workprof.charts.nodes.ranking import (
     robustness_sentence,
 )
 from workprof.formats.measured import BENCHMARKS
-from workprof.nodes.detection import Detection
-from workprof.nodes.detection_data import DetectSettings
+from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
 from workprof.progress import Progress
@@ -39,56 +38,56 @@ from workprof.workbench import Workbench
 
 
 def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    asked, grouped = RankSettings(), GroupSettings()
-    found = workbench.node_ranking(dataset.hash, asked, progress)
+    settings, grouped = RankSettings(), GroupSettings()
+    result = workbench.node_ranking(dataset.hash, settings, progress)
     groups = workbench.node_groups(dataset.hash, grouped, progress)
     return Content(
-        settings={"ranking": asked, "groups": grouped},
-        headlines=ranking_headlines(found),
-        words=(*found.notes, *degraded_sentences(found), robustness_sentence(found), groups_sentence(groups)),
-        charts=(ranked_bars(found), aspect_lines(found), *((silhouette_bars(groups),) if groups.silhouettes else ())),
+        settings={"ranking": settings, "groups": grouped},
+        headlines=ranking_headlines(result),
+        words=(*result.notes, *degraded_sentences(result), robustness_sentence(result), groups_sentence(groups)),
+        charts=(ranked_bars(result), aspect_lines(result), *((silhouette_bars(groups),) if groups.silhouettes else ())),
         tables=(
-            Table("Nodes", "nodes", node_table(found)),
-            Table("Pairs", "node-pairs", pair_table(found)),
-            Table("With one benchmark left out", "node-leave-outs", leave_out_table(found)),
+            Table("Nodes", "nodes", node_table(result)),
+            Table("Pairs", "node-pairs", pair_table(result)),
+            Table("With one benchmark left out", "node-leave-outs", leave_out_table(result)),
             Table("Groups", "node-groups", groups_table(groups)),
         ),
-        published=found.published,
+        published=result.published,
     )
 
 
 def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    asked = DetectSettings()
-    found = through_job(
+    settings = DegradationSettings()
+    result = through_job(
         workbench,
-        lambda: workbench.degradation_answer(dataset.hash, asked),
-        lambda: workbench.start_degradation(dataset.hash, asked),
+        lambda: workbench.degradation.cached(dataset.hash, settings),
+        lambda: workbench.degradation.start(dataset.hash, settings),
         progress,
     )
-    names = sorted({str(name) for name in found.runs.node})
+    names = sorted({str(name) for name in result.runs.node})
     charts = (
-        *(timeline(found, name) for name in names),
-        code_map(found),
-        detection_reliability(found),
-        reconstruction_errors(found),
+        *(timeline(result, name) for name in names),
+        code_map(result),
+        detection_reliability(result),
+        reconstruction_errors(result),
     )
     return Content(
-        settings={"detection": asked},
-        headlines=detection_headlines(found),
-        words=(trust_sentence(found), *found.messages),
+        settings={"detection": settings.detect},
+        headlines=detection_headlines(result),
+        words=(trust_sentence(result), *result.messages),
         charts=tuple(chart for chart in charts if chart is not None),
-        tables=_tables(found),
-        published=found.published,
+        tables=_tables(result),
+        published=result.published,
     )
 
 
-def _tables(found: Detection) -> tuple[Table, ...]:
+def _tables(result: Detection) -> tuple[Table, ...]:
     return (
-        Table("Detectors on the same runs", "node-detectors", detectors_table(found)),
-        Table("Judged runs", "node-runs-judged", runs_table(found)),
-        Table("Runs without a verdict", "node-unscored", unscored_table(found)),
-        Table("Metrics that the network does not see", "node-dropped", unseen_metrics_table(found)),
-        Table("Which way metrics point", "node-orientations", orientation_table(found)),
+        Table("Detectors on the same runs", "node-detectors", detectors_table(result)),
+        Table("Judged runs", "node-runs-judged", runs_table(result)),
+        Table("Runs without a verdict", "node-unscored", unscored_table(result)),
+        Table("Metrics that the network does not see", "node-dropped", unseen_metrics_table(result)),
+        Table("Which way metrics point", "node-orientations", orientation_table(result)),
     )
 
 

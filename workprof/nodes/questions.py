@@ -1,0 +1,92 @@
+"""The questions of the Nodes page and of `workprof nodes`, each declared once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workprof.core.question import Question
+from workprof.nodes.advice import Advice, AdviceSettings
+from workprof.nodes.detection import DegradationSettings, Detection
+from workprof.nodes.detection_data import FAITHFUL, DetectSettings
+from workprof.nodes.groups import Groups, GroupSettings
+from workprof.nodes.ranking import Ranking
+from workprof.nodes.selection import FLAGGED, PERONA, RankSettings
+from workprof.nodes.suite import RunLine, SuiteSettings
+from workprof.nodes.transfer import Transfer, TransferSettings
+
+PAGE = "nodes"
+
+# A ranking may stand on a detection: raise the versions of RANK, GROUPS and ADVICE with that of DETECT.
+RANK = Question(
+    "nodes.rank",
+    "Rank the nodes: how much better, how sure, tied with whom, degraded or not.",
+    RankSettings,
+    Ranking,
+    "workprof.nodes.ranking:rank_nodes",
+    page=PAGE,
+    tab="Ranking",
+    method="node_ranking",
+    published=lambda: RankSettings(score=PERONA),
+)
+GROUPS = Question(
+    "nodes.groups",
+    "Group the nodes that are alike.",
+    GroupSettings,
+    Groups,
+    "workprof.nodes.groups:group_nodes",
+    page=PAGE,
+    tab="Groups",
+    method="node_groups",
+    ignores=("ranking.weights", "ranking.score", "ranking.prices_per_h", "ranking.confidence"),
+)
+DETECT = Question(
+    "nodes.detect",
+    "Find the benchmark runs that are degraded, with a probability where runs are labelled.",
+    DegradationSettings,
+    Detection,
+    "workprof.nodes.detection:detect",
+    page=PAGE,
+    tab="Degradation",
+    method="degradation",
+)
+ADVICE = Question(
+    "nodes.advice",
+    "Advise which node suits a profile of jobs, by what they use.",
+    AdviceSettings,
+    Advice,
+    "workprof.nodes.advice:advise",
+    page=PAGE,
+    tab="For a profile",
+    method="node_advice",
+    command=("nodes", "advise"),
+)
+QUESTIONS: tuple[Question[Any, Any], ...] = (RANK, GROUPS, DETECT, ADVICE)
+
+TRANSFER = Question(
+    "nodes.transfer",
+    "Predict the runtimes of tasks on other machines, and show how far off each method is.",
+    TransferSettings,
+    Transfer,
+    "workprof.nodes.transfer:transfer",
+    page=PAGE,
+    tab="Transfer",
+    method="runtime_transfer",
+)
+"""Asked of a folder of reports: it is no step, and nothing of it is cached."""
+
+SUITE = Question(
+    "nodes.suite",
+    "Run the six benchmark tools here; the file is what `workprof ingest` takes.",
+    SuiteSettings,
+    RunLine,
+    "workprof.nodes.suite:run_suite",
+)
+"""Asked of this machine: it is no step, and nothing of it is cached."""
+
+
+def needed_detections(settings: RankSettings) -> tuple[DegradationSettings, ...]:
+    """Return the detections that a ranking rests on: of the runs that it leaves out, and of the published codes."""
+    return (
+        *((DegradationSettings(),) if settings.exclude == FLAGGED else ()),
+        *((DegradationSettings(DetectSettings(mode=FAITHFUL)),) if settings.score == PERONA else ()),
+    )
