@@ -43,8 +43,8 @@ def _hopkins(view: View) -> None:
     found = _asked(
         view,
         "Hopkins statistic",
-        lambda: workbench.hopkins_answer(dataset, settings),
-        lambda: workbench.start_hopkins(dataset, settings),
+        lambda: workbench.hopkins.cached(dataset, settings),
+        lambda: workbench.hopkins.start(dataset, settings),
     )
     if found is not None:
         figures.show(hopkins_line(found), key=f"profiles_hopkins_{distinct}")
@@ -71,8 +71,8 @@ def _baseline(view: View) -> None:
     found = _asked(
         view,
         "Label baseline (Table II)",
-        lambda: workbench.baseline_answer(dataset, settings, fit),
-        lambda: workbench.start_baseline(dataset, settings, fit),
+        lambda: workbench.baseline.cached(dataset, settings, fit=fit),
+        lambda: workbench.baseline.start(dataset, settings, fit=fit),
     )
     if found is not None:
         figures.show(baseline_dots(found), key=f"profiles_baseline_{same_rows}")
@@ -95,8 +95,8 @@ def _stability(view: View) -> None:
     found = _asked(
         view,
         "Stability of the profiles",
-        lambda: workbench.stability_answer(dataset, settings),
-        lambda: workbench.start_stability(dataset, settings),
+        lambda: workbench.stability.cached(dataset, settings),
+        lambda: workbench.stability.start(dataset, settings),
     )
     if found is not None:
         figures.headline_row(stability_headlines(found))

@@ -10,7 +10,6 @@ from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
-from workprof.profiles.sweep import GroupSettings
 from workprof.records import to_json
 
 Parameters = dict[str, str | list[str]]
@@ -21,16 +20,6 @@ def profiles(asked: ProfileSettings) -> Parameters:
     words = ("scaler", "metric", "algorithm", "method", "mode", "silhouette")
     numbers = ("min_cluster_size", "min_samples", "epsilon", "target_clusters", "sample_rows", "seed")
     return _features("profiles", asked.features) | plain("profiles", asked, (*words, *numbers))
-
-
-def _group(asked: GroupSettings) -> Parameters:
-    found = _features("sweep", asked.features)
-    found |= plain("sweep", asked, ("silhouette", "mode", "sample_rows", "seed"))
-    found["sweep_algorithms"] = asked.algorithm
-    found["sweep_min_samples"] = "one" if asked.min_samples else "coupled"
-    if asked.min_samples:
-        found["sweep_one_min_samples"] = str(asked.min_samples)
-    return found
 
 
 def _classifier(asked: ClassifierSettings) -> Parameters:
@@ -53,7 +42,6 @@ def _estimates(asked: EstimateEvaluationSettings) -> Parameters:
 
 
 MAKERS: dict[type, Callable[[Any], Parameters]] = {
-    GroupSettings: _group,
     ClassifierSettings: _classifier,
     DurationSettings: _durations,
     EstimateEvaluationSettings: _estimates,

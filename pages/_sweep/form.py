@@ -8,10 +8,10 @@ from pages._frame.visit import Visit
 from pages._parts import earlier_result
 from pages._parts.controls import AUTO, MODES_MEANING, OWN, SETS, SETS_MEANING, choice, count, features, own_features
 from workprof.charts.estimate import sweep_estimate
+from workprof.profiles.questions import GROUP
 from workprof.profiles.settings import ALGORITHMS, MODES, PUBLISHED_TARGET_CLUSTERS, SILHOUETTES
 from workprof.profiles.sweep import COUPLED, PRESET_DECIDES, PRESETS, QUICK_MIN_SAMPLES, SweepSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.sweeps import GROUP
 
 CHOICES: dict[str, tuple[str, ...]] = {
     AUTO: (),

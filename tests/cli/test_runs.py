@@ -80,7 +80,7 @@ MEMORY = {
 PROFILES = {
     "profiles.hopkins": lambda bench, ds: bench.hopkins(ds, HopkinsSettings(mode="faithful", seed=2)),
     "profiles.baseline": lambda bench, ds: bench.baseline(ds, BaselineSettings(by=(("user",), ("user", "task_name")))),
-    "profiles.baseline beside profiles": lambda bench, ds: bench.baseline(ds, BaselineSettings(), ROUGH),
+    "profiles.baseline beside profiles": lambda bench, ds: bench.baseline(ds, BaselineSettings(), fit=ROUGH),
     "profiles.durations": lambda bench, ds: bench.observed_durations(ds, DurationSettings(), ROUGH),
     "profiles.stability": lambda bench, ds: bench.stability(
         ds, StabilitySettings(fit=ProfileSettings(min_cluster_size=100), resamples=2)

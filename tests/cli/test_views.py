@@ -107,7 +107,7 @@ def test_durations_by_profile_are_those_of_the_named_clustering(home):
 
 def test_a_baseline_stands_beside_the_named_clustering(home):
     words = ("profiles", "baseline", "jobs", "--by", "user", "--fit", "min-cluster-size=60", "--fit", "seed=3")
-    library = home.library(lambda bench: bench.baseline("jobs", BaselineSettings(by=(("user",),)), ROUGH))
+    library = home.library(lambda bench: bench.baseline("jobs", BaselineSettings(by=(("user",),)), fit=ROUGH))
     found = home.ask(*words)
     assert {name: found[name] for name in ("labels", "profiles", "profiles_published")} == {
         name: library[name] for name in ("labels", "profiles", "profiles_published")

@@ -47,7 +47,7 @@ def answered(loaded, house):
     """The three answers for the default profiles, kept."""
     workbench = house().workbench
     workbench.hopkins(loaded.hash, HopkinsSettings())
-    workbench.baseline(loaded.hash, BaselineSettings(), ProfileSettings())
+    workbench.baseline(loaded.hash, BaselineSettings(), fit=ProfileSettings())
     workbench.stability(loaded.hash, StabilitySettings(resamples=2))
     return loaded
 

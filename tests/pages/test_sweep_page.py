@@ -7,11 +7,9 @@ import pytest
 
 from pages._sweep.open import parameters
 from tests.pages.conftest import SAMPLE, problems
-from workprof.profiles.questions import columns_of
-from workprof.profiles.sweep import SweepGroup, SweepSettings
+from workprof.profiles.sweep import SweepSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
-from workprof.workbench.sweeps import GROUP
 
 ROWS = 1_800
 SMALL = SweepSettings(sample_rows=ROWS)
@@ -174,9 +172,7 @@ def until(met, patience_s=30):
 
 def made(workbench, report, group):
     """Compute one group of a sweep, as a stopped sweep leaves it."""
-    entry = workbench.dataset(report.hash)
-    request, frames = workbench._request(GROUP, entry, group), workbench.frames_of(entry, columns_of(group.features))
-    workbench._blocking(request, SweepGroup, frames, lambda *_: None)
+    workbench.sweep_group(report.hash, group)
 
 
 def test_a_part_of_a_sweep_is_shown_and_can_go_on(sweep, swept, house):

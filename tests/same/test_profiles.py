@@ -9,7 +9,7 @@ import pytest
 
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.charts.downloads import csv_bytes, summary_table
-from workprof.cli.profiles import fit_answer
+from workprof.cli.profiles import fit_json
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
 from workprof.records import to_json
@@ -60,7 +60,7 @@ def printed(jobs, fit):
 
 
 def test_the_command_tells_the_record(fit, told):
-    assert to_json(fit_answer(fit)) == told
+    assert to_json(fit_json(fit)) == told
 
 
 @pytest.mark.parametrize("view", VIEWS)

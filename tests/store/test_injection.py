@@ -172,7 +172,7 @@ def test_columns_words_and_names_are_only_compared(untouched, name):
         asked(bench.rows, here, [0, 1], [text]),
         asked(bench.past_jobs, here, [0, 1]),
         asked(lambda: bench.profiles.cached(here, ProfileSettings(features=(text, "duration_s"), min_cluster_size=20))),
-        asked(lambda: bench.baseline_answer(here, BaselineSettings(by=((text,),)))),
+        asked(lambda: bench.baseline.cached(here, BaselineSettings(by=((text,),)))),
         asked(lambda: bench.assessment(here, AssessmentSettings(target=text))),
         asked(lambda: bench.bins(here, BinSettings(task=text))),
         asked(lambda: bench.observed_durations(here, DurationSettings(by=text))),

@@ -1,4 +1,4 @@
-"""Commands on profiles: fit, and what the files beside this one add."""
+"""Commands on profiles: fit, sweep, and whether there is anything to cluster."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli import clusterability, sweep
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
-from workprof.cli.questions import Dataset, options, parameter, register, settings_of
+from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
+from workprof.core.fields import put, read
+from workprof.profiles.baseline import Baseline
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.questions import FIT
+from workprof.profiles.hopkins import Hopkins
+from workprof.profiles.questions import BASELINE, FIT, HOPKINS, STABILITY, SWEEP
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.settings import preset as preset_overrides
+from workprof.profiles.stability import Stability
 from workprof.profiles.summary import ProfileCard
+from workprof.profiles.sweep import SweepRun
 from workprof.units import format_share
+from workprof.workbench.sweeps import SweepState
 
 app = typer.Typer(help="Kinds of jobs.", no_args_is_help=True, rich_markup_mode=None)
-
-sweep.register(app)
-clusterability.register(app)
+HOME = [parameter("home", Home, None), parameter("as_json", Json, False)]
 
 
 @app.callback()
@@ -32,45 +35,38 @@ def profiles() -> None:
 def _fit(dataset: str, preset: str | None, home: Path | None, as_json: bool, **given: Any) -> None:
     with opened(home) as workbench:
         changes: dict[str, Any] = preset_overrides(preset, workbench.dataset(dataset).finished_rows) if preset else {}
-        settings = settings_of(FIT, given, ProfileSettings(**changes))
-        found = workbench.profiles(dataset, settings, progress_line())
-    for note in found.notes:
+        fit = workbench.profiles(dataset, settings_of(FIT, given, ProfileSettings(**changes)), progress_line())
+    for note in fit.notes:
         warn(f"note: {note}")
-    emit(fit_answer(found), as_json, lambda: _as_text(found))
+    emit(fit_json(fit), as_json, lambda: _fit_text(fit))
 
 
-Preset = Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")]
+PRESET = Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")]
 register(
     app,
     "fit",
     FIT.title,
     _fit,
-    [
-        parameter("dataset", Dataset),
-        *options(FIT),
-        parameter("preset", Preset, None),
-        parameter("home", Home, None),
-        parameter("as_json", Json, False),
-    ],
+    [parameter("dataset", Dataset), *options(FIT), parameter("preset", PRESET, None), *HOME],
 )
 
 
-def fit_answer(found: ProfileFit) -> dict[str, object]:
+def fit_json(fit: ProfileFit) -> dict[str, object]:
     """Return the JSON document of one fit: settings, scores, one entry per profile."""
-    cards = [_card_answer(card) for card in found.cards if card.profile >= 0]
+    cards = [_card_json(card) for card in fit.cards if card.profile >= 0]
     return {
-        "settings": asdict(found.settings) | {"features": list(found.features)},
-        **asdict(found.scores),
+        "settings": asdict(fit.settings) | {"features": list(fit.features)},
+        **asdict(fit.scores),
         "profiles": cards,
-        "left_out": found.left_out,
-        "imputed": found.imputed,
-        "notes": list(found.notes),
-        "seconds": found.seconds,
-        "step_seconds": found.step_seconds,
+        "left_out": fit.left_out,
+        "imputed": fit.imputed,
+        "notes": list(fit.notes),
+        "seconds": fit.seconds,
+        "step_seconds": fit.step_seconds,
     }
 
 
-def _card_answer(card: ProfileCard) -> dict[str, object]:
+def _card_json(card: ProfileCard) -> dict[str, object]:
     top: dict[str, dict[str, object]] = {}
     for entry in card.top_metadata:
         top.setdefault(entry.field, {"value": entry.value, "share": entry.share})
@@ -87,11 +83,11 @@ def _card_answer(card: ProfileCard) -> dict[str, object]:
     }
 
 
-def _as_text(found: ProfileFit) -> str:
-    scores = found.scores
+def _fit_text(fit: ProfileFit) -> str:
+    scores = fit.scores
     outliers = f"{scores.n_outliers:,} outliers ({format_share(scores.n_outliers / scores.n_rows)})"
     head = (
-        f"{scores.n_clusters} profiles, {outliers} of {scores.n_rows:,} rows in {found.seconds:.1f} s\n"
+        f"{scores.n_clusters} profiles, {outliers} of {scores.n_rows:,} rows in {fit.seconds:.1f} s\n"
         f"silhouette {scores.silhouette_clustered:.3f} without outliers, {scores.avg_silhouette:.3f} as published"
         f" ({scores.silhouette_method}); ACQUIRES {scores.acquires:.3f}"
     )
@@ -103,6 +99,111 @@ def _as_text(found: ProfileFit) -> str:
             "purity": format_share(card.purity),
             "what": card.takeaway,
         }
-        for card in found.cards
+        for card in fit.cards
     ]
     return f"{head}\n\n{table(rows)}"
+
+
+def _sweep_json(state: SweepState) -> dict[str, object]:
+    runs = [
+        asdict(run.settings)
+        | {"features": list(run.settings.features), "grid_size": run.grid_size}
+        | asdict(run.scores)
+        | {"seconds": run.seconds}
+        for run in state.runs
+    ]
+    return {
+        "runs": runs,
+        "best": runs[state.best] if state.best >= 0 else None,
+        "summary": state.summary,
+        "winners_by_target": state.winners,
+        "left_out": [group.result.left_out for group in state.groups if group.result],
+        "seconds": state.seconds,
+    }
+
+
+def _sweep_row(run: SweepRun) -> dict[str, object]:
+    settings, scores = run.settings, run.scores
+    return {
+        "algorithm": settings.algorithm,
+        "scaler": settings.scaler,
+        "metric": settings.metric,
+        "size": run.grid_size,
+        "clusters": scores.n_clusters,
+        "outliers": f"{scores.n_outliers:,}",
+        "silhouette": f"{scores.avg_silhouette:.3f}",
+        "davies_bouldin": f"{scores.davies_bouldin:.3f}",
+        "acquires": f"{scores.acquires:.3f}",
+        "seconds": f"{run.seconds:.1f}",
+    }
+
+
+add(app, Face(SWEEP, _sweep_json, lambda state: table([_sweep_row(run) for run in state.runs])))
+
+
+def _baseline_json(baseline: Baseline) -> dict[str, object]:
+    own = {"profiles": baseline.profiles, "profiles_published": baseline.profiles_published}
+    return {
+        "labels": [vars(label) for label in baseline.labels],
+        **{name: vars(one) if one else None for name, one in own.items()},
+        "n_rows": baseline.n_rows,
+        "notes": baseline.notes,
+        "seconds": baseline.seconds,
+    }
+
+
+def _baseline_text(baseline: Baseline) -> str:
+    shown = [*baseline.labels, *(one for one in (baseline.profiles, baseline.profiles_published) if one)]
+    return _chosen(shown, "by", "euclidean", "cosine", "manhattan", "method", "n_values", "n_missing", "reason")
+
+
+def _chosen(records: list[Any], *names: str) -> str:
+    """Return a table of some attributes of records, numbers with three digits."""
+    rows = [{name: getattr(one, name) for name in names} for one in records]
+    return table([{name: f"{v:.3f}" if isinstance(v, float) else v for name, v in row.items()} for row in rows])
+
+
+add(app, Face(BASELINE, _baseline_json, _baseline_text))
+
+
+def _hopkins_text(hopkins: Hopkins) -> str:
+    draws = f"over {hopkins.resamples} draws of {hopkins.n_sampled:,}"
+    value = f"Hopkins {hopkins.hopkins:.4f} (sd {hopkins.hopkins_sd:.4f} {draws})"
+    return f"{value}: {hopkins.reading} (near 0 = clusterable, 0.5 = uniform)"
+
+
+add(app, Face(HOPKINS, lambda hopkins: hopkins, _hopkins_text))
+
+FURTHER = {one.name for one in options(FIT)} - {one.name for one in options(STABILITY)}
+"""Options of the clustering that are none of the study itself."""
+
+
+def _stability(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
+    study = settings_of(STABILITY, given)
+    changes = {
+        leaf.path: read(leaf, given[leaf.path])
+        for leaf in FIT.leaves
+        if leaf.path in FURTHER and given[leaf.path] is not None
+    }
+    with opened(home) as workbench:
+        stability = workbench.stability(dataset, put(study, {"fit": put(study.fit, changes)}), progress_line())
+    emit(stability, as_json, lambda: _stability_text(stability))
+
+
+def _stability_text(stability: Stability) -> str:
+    head = f"adjusted Rand {stability.adjusted_rand:.3f} over {stability.settings.resamples} resamples"
+    return f"{head}\n\n{_chosen(list(stability.per_profile), 'profile', 'size', 'jaccard', 'jaccard_min', 'reading')}"
+
+
+register(
+    app,
+    "stability",
+    STABILITY.title,
+    _stability,
+    [
+        parameter("dataset", Dataset),
+        *options(STABILITY),
+        *(one for one in options(FIT) if one.name in FURTHER),
+        *HOME,
+    ],
+)

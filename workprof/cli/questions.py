@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, opened, progress_line, warn
+from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
 from workprof.core.fields import Leaf, from_json, leaves, put, read, write
 from workprof.core.question import Question
 from workprof.errors import SettingsError
+from workprof.profiles.settings import ProfileSettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 MODES = ("corrected", "faithful")
@@ -119,6 +120,7 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
         words.append(f"One of {', '.join(map(str, about.choices))}.")
     if leaf.default is not MISSING:
         usual = about.empty if leaf.default in (0, None, "", ()) else write(leaf, leaf.default)
+        usual = "" if is_dataclass(leaf.kind) else usual
         words += [f"Default: {usual}."] if usual else []
     metavar = {"bytes": "SIZE", "share": "SHARE"}.get(about.unit, about.unit.upper() or None)
     option = typer.Option(
@@ -129,7 +131,8 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
         show_default=False,
         hidden=hidden,
     )
-    return parameter(_name(leaf.flag), Annotated[str if required else str | None, option], ... if required else None)
+    kind: Any = list[str] | None if about.repeated else str if required else str | None
+    return parameter(_name(leaf.flag), Annotated[kind, option], ... if required else None)
 
 
 def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: Any = None) -> Any:
@@ -148,11 +151,13 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
         raise SettingsError(f"mode is {mode!r}; choose from {', '.join(MODES)}")
     if base is None and question.published and mode == MODES[1]:
         base = question.published()
-    values = {}
+    values: dict[str, Any] = {}
     own = leaves(question.settings)
     for leaf in own:
         text = given.get(_name(leaf.flag))
-        if text is not None:
+        if leaf.about.repeated:
+            values |= {leaf.path: tuple(names(one) for one in text)} if text else {}
+        elif text is not None:
             values[leaf.path] = read(leaf, text)
     values |= with_values(own, given.get(WITH) or ())
     return question.without_ignored(question.default(**values) if base is None else put(base, values))
@@ -164,15 +169,18 @@ def with_values(own: Sequence[Leaf], texts: Iterable[str]) -> dict[str, Any]:
     Raises:
         SettingsError: for a name that there is not, or a value that it cannot have.
     """
-    by_path, values = {leaf.path: leaf for leaf in own}, {}
+    inside = [(leaf, one) for leaf in own if is_dataclass(leaf.kind) for one in leaves(leaf.kind)]
+    by_path = {leaf.path: leaf for leaf in own} | {f"{leaf.path}.{one.path}": one for leaf, one in inside}
+    values = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        leaf = by_path.get(name.strip().replace("-", "_"))
+        path = name.strip().replace("-", "_")
+        leaf = by_path.get(path)
         if not equals:
             raise SettingsError(f"{text!r} is not NAME=VALUE; names are those that `workprof runs show --json` lists")
         if leaf is None:
             raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {', '.join(by_path)}")
-        values[leaf.path] = _from_name(leaf, value)
+        values[path] = _from_name(leaf, value)
     return values
 
 
@@ -188,11 +196,9 @@ def _from_name(leaf: Leaf, text: str) -> Any:
     return read(leaf, text)
 
 
-def fit_of(texts: Sequence[str] | None) -> Any:
+def fit_of(texts: Sequence[str] | None) -> ProfileSettings | None:
     """Return the clustering that `--fit NAME=VALUE ...` describes, None where it is not given."""
-    from workprof.cli.further_settings import clustering  # noqa: PLC0415  few commands take one
-
-    return clustering(list(texts)) if texts else None
+    return put(ProfileSettings(), with_values(leaves(ProfileSettings), texts)) if texts else None
 
 
 def _name(flag: str) -> str:

@@ -41,9 +41,11 @@ class Setting:
             Another word: the value is one of that column's own; the page lists them.
         names: of a table of weights: all names that it may have. Forms have a number for each, all alike = none given.
         named: words that stand for whole values ('all', 'coupled').
-        own: what a form's list of those words calls a value of one's own, which then has a control beside it; '' = the
-            words have no list of their own.
-        named_key: of that list: its name after the page's.
+        named_key: of the list of those words in a form, its name after the page's; '' = no such list.
+        own: what that list calls a value of one's own, which then has the setting's control, beside it.
+        usual: what that control shows while a word is chosen.
+        switch: the choice that a form's switch turns on, where there are two.
+        repeated: the option of a command may be given several times, A,B each, for a tuple of tuples.
         empty: what 0, None or '' means ('any size', 'automatic'); a text with choices may then be empty, too.
         flag: the option; '' = from the field's name. `also`: earlier spellings, accepted.
         key: of the control and its parameter in the address; '' = page and field's name.
@@ -61,8 +63,11 @@ class Setting:
     columns: str = ""
     names: Sequence[str] = ()
     named: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    own: str = ""
     named_key: str = ""
+    own: str = ""
+    usual: Any = None
+    switch: str = ""
+    repeated: bool = False
     empty: str = ""
     flag: str = ""
     also: tuple[str, ...] = ()
@@ -291,7 +296,7 @@ def put(record: Record, values: Mapping[str, Any]) -> Record:
         first, _, rest = path.partition(".")
         if rest:
             inside.setdefault(first, {})[rest] = value
-    made = own | {name: put(getattr(record, name), changes) for name, changes in inside.items()}
+    made = own | {name: put(own.get(name, getattr(record, name)), changes) for name, changes in inside.items()}
     changed: Record = dataclasses.replace(record, **made)  # type: ignore[type-var]
     return changed
 

@@ -34,13 +34,14 @@ class Question(Generic[S, R]):
         name: of the step: 'memory.bins'. Part of the cache's key.
         title: a sentence: the command's help.
         settings, result: classes.
-        compute: 'module:function', taking (frames, settings, progress).
+        compute: 'module:function', taking (frames, settings, progress); '' = its parts are computed and stored.
         version: raised whenever the same settings would give another result.
         reads: settings -> columns that are read where they are present; None = all but planted truths.
         ignores: paths of settings that change nothing here; they are at their defaults, and have no option.
         names: paths of settings that every command line gives, also at their defaults, as those without one.
         either: pairs of paths; where the first is given, the second changes nothing and has no option beside it.
         page, tab: where it is shown.
+        controls: (path of a record, question) whose own controls on the page are those of the record.
         method: of the workbench; '' = the name after the dot.
         command: its words; () = the parts of the name.
         always: words that the command takes besides (`--tables`).
@@ -54,7 +55,7 @@ class Question(Generic[S, R]):
     title: str
     settings: type[S]
     result: type[R]
-    compute: str
+    compute: str = ""
     version: int = 1
     reads: Callable[[S], Sequence[str] | None] = all_columns
     ignores: tuple[str, ...] = ()
@@ -62,6 +63,7 @@ class Question(Generic[S, R]):
     either: tuple[tuple[str, str], ...] = ()
     page: str = ""
     tab: str = ""
+    controls: tuple[tuple[str, Question[Any, Any]], ...] = ()
     method: str = ""
     command: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
@@ -145,8 +147,11 @@ def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str =
     unused = {second for first, second in question.either if any(leaf.path == first for leaf in given)}
     for leaf, value in ((leaf, value) for leaf, value in given.items() if leaf.flag != but):
         text = write(leaf, value)
-        if leaf.path in unused:
+        if leaf.path in unused or (leaf.about.repeated and any("," in part for item in value for part in item)):
             words += ["--with", f"{leaf.path}={text}"]
+            continue
+        if leaf.about.repeated:
+            words += [word for item in value for word in (leaf.flag, ",".join(item))]
             continue
         joined = text.startswith("-") and leaf.flag.startswith("--")
         words += [f"{leaf.flag}={text}"] if joined else [leaf.flag, text]
@@ -229,8 +234,12 @@ def _imports(records: Sequence[object]) -> list[str]:
 def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
     """Return every setting that is not at its default as the question's page writes it into its address."""
     found: dict[str, str | list[str]] = {}
+    elsewhere = dict(question.controls)
     for leaf, value in question.given(settings).items():
-        found |= controls_of(leaf, question.page, value)
+        if leaf.path in elsewhere:
+            found |= parameters_of(elsewhere[leaf.path], value)
+        else:
+            found |= controls_of(leaf, question.page, value)
     return found
 
 
@@ -239,14 +248,17 @@ def controls_of(leaf: Leaf, page: str, value: Any) -> dict[str, str | list[str]]
     key = leaf.key(page)
     if leaf.about.names:
         return {f"{key}_{name}": number_text(value.get(name, 0.0), 1.0) for name in leaf.about.names} if value else {}
-    if not leaf.about.own:
-        return {key: form_text(leaf, value)}
-    word = leaf.word(value)
-    return {leaf.words_key(page): word} if word else {leaf.words_key(page): leaf.about.own, key: form_text(leaf, value)}
+    word = leaf.word(value) if leaf.about.named_key else None
+    if word is not None:
+        return {leaf.words_key(page): word}
+    own = {leaf.words_key(page): leaf.about.own} if leaf.about.own else {}
+    return own | {key: form_text(leaf, value)}
 
 
 def form_text(leaf: Leaf, value: Any) -> str | list[str]:
     """Return a value as its control in a form writes it: choices as a list, numbers in the form's unit."""
+    if leaf.about.switch:
+        return str(value == leaf.about.switch).lower()
     if leaf.many and (leaf.about.choices or leaf.about.columns):
         return [str(one) for one in value]
     if leaf.number and value is not None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Ints
 from workprof.columns import numbers_if_present
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.metadata import metadata_fields, value_codes
-from workprof.profiles.settings import METRICS, ProfileSettings
+from workprof.profiles.settings import METRICS, Features, Mode, ProfileSettings, SampleRows, Scaler, Seed, Silhouette
 from workprof.profiles.silhouettes import exact_silhouettes, sampled_silhouettes
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
@@ -130,37 +131,45 @@ def _why_not(n_values: int, n_rows: int) -> str:
 
 TABLE_II = (("workload",), ("task_name",), ("workload", "task_name"))
 PROFILE = "profile"
-ROWS = ("all", "clustered")
 SMALLEST_ROWS = 5
 STEPS = {"scale": 0.05, "silhouettes": 1.0}
 
 
-@dataclass(frozen=True)
+@settings
 class BaselineSettings:
-    """Settings of the label baseline.
+    """Settings of the label baseline."""
 
-    Attributes:
-        by: the labels, each one column or several taken together; empty = Table II's three.
-        features, scaler, mode, sample_rows, seed: as in `ProfileSettings`.
-        silhouette: 'exact', 'sampled', or '' = exact up to 20,000 rows and in faithful mode, else sampled.
-        rows: 'all', or 'clustered' = the labels, too, are scored on the rows that are in a profile only.
-    """
-
-    by: tuple[tuple[str, ...], ...] = ()
-    features: tuple[str, ...] = ()
-    scaler: str = "power"
-    mode: str = "corrected"
-    silhouette: str = ""
-    rows: str = "all"
-    sample_rows: int = 0
-    seed: int = 0
+    by: Annotated[
+        tuple[tuple[str, ...], ...],
+        Setting(
+            "Label that is taken as clusters: a column, or columns A,B together; repeat.",
+            repeated=True,
+            named={"auto": ()},
+            empty="workload, task_name, and both together, as in Table II",
+            key="profiles_baseline_by",
+            label="Labels, A+B,C,...",
+        ),
+    ] = ()
+    features: Features = ()
+    scaler: Scaler = "power"
+    mode: Mode = "corrected"
+    silhouette: Silhouette = ""
+    rows: Annotated[
+        str,
+        Setting(
+            "Rows that the labels are scored on; the profiles leave outliers out.",
+            choices={"all": "every row that has the label", "clustered": "those that are in a profile, too"},
+            switch="clustered",
+            key="profiles_baseline_rows",
+            label="Score the labels on the profiles' rows only",
+        ),
+    ] = "all"
+    sample_rows: SampleRows = 0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
         if any(not names for names in self.by):
-            raise SettingsError("a label without a column was asked for; name at least one column for each")
-        if self.rows not in ROWS:
-            raise SettingsError(f"rows is {self.rows!r}; use one of {', '.join(ROWS)}")
-        self.preparation()
+            raise SettingsError("by has a label without a column; name at least one column for each")
 
     def preparation(self) -> ProfileSettings:
         """Return the settings that prepare the rows; the size only has to fit any table."""

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.errors import NotEnoughData
 from workprof.profiles.features import Prepared, prepare
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.settings import Features, Metric, Mode, ProfileSettings, Scaler, Seed
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
 from workprof.units import format_count
@@ -42,33 +43,38 @@ SMALLEST_ROWS = 10
 STEPS = {"scale": 0.1, "distances": 1.0}
 
 
-@dataclass(frozen=True)
+@settings
 class HopkinsSettings:
-    """Settings of the Hopkins statistic.
+    """Settings of the Hopkins statistic; it depends on the features' scaling and on the distance."""
 
-    Attributes:
-        features, scaler, metric, mode: as in `ProfileSettings`; the statistic depends on all of them.
-        n_sampled: rows and uniform points of one draw; 0 = 10 % of the rows, 20 to 2,000.
-        resamples: random draws; the statistic is their mean.
-        distinct: count rows that are exactly equal once, so that copies alone cannot make the value small.
-        seed: of every random draw.
-    """
-
-    features: tuple[str, ...] = ()
-    scaler: str = "power"
-    metric: str = "euclidean"
-    mode: str = "corrected"
-    n_sampled: int = 0
-    resamples: int = 5
-    distinct: bool = False
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.n_sampled < 0:
-            raise SettingsError(f"n_sampled is {self.n_sampled}; give at least 1, or 0 for 10 % of the rows")
-        if self.resamples < 1:
-            raise SettingsError(f"resamples is {self.resamples}; give at least 1")
-        self.preparation()
+    features: Features = ()
+    scaler: Scaler = "power"
+    metric: Metric = "euclidean"
+    mode: Mode = "corrected"
+    n_sampled: Annotated[
+        int,
+        Setting(
+            "Rows and uniform points of one draw.",
+            unit="rows",
+            least=0,
+            empty="10 % of the rows, 20 to 2,000",
+            key="profiles_hopkins_sampled",
+            label="Rows of a draw",
+        ),
+    ] = 0
+    resamples: Annotated[
+        int,
+        Setting("Random draws; the statistic is their mean.", least=1, key="profiles_hopkins_resamples", label="Draws"),
+    ] = 5
+    distinct: Annotated[
+        bool,
+        Setting(
+            "Rows that are exactly equal make the value small by themselves; this takes one of each.",
+            key="profiles_hopkins_distinct",
+            label="Count equal rows once",
+        ),
+    ] = False
+    seed: Seed = 0
 
     def preparation(self) -> ProfileSettings:
         """Return the settings that prepare the rows; the size only has to fit any table."""

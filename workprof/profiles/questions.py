@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from workprof.core.question import Question
+from workprof.profiles.baseline import Baseline, BaselineSettings
 from workprof.profiles.fit import TREE, ProfileFit, TreeSettings
+from workprof.profiles.hopkins import Hopkins, HopkinsSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
+from workprof.profiles.stability import Stability, StabilitySettings
+from workprof.profiles.sweep import GroupSettings, SweepGroup, SweepSettings, whole_sweep
 from workprof.profiles.tree import SpanningTree
 
 PAGE = "profiles"
+CLUSTERABILITY = "Is there anything to cluster?"
 METADATA = ("job_name", "task_name", "user", "group", "workload", "node", "gpu_type")
 TIMES = ("start_time_s", "duration_s")
 TRUTH = "truth_profile"
@@ -39,7 +44,55 @@ SPANNING_TREE = Question(
     FIT.compute,
     asked_as=(FIT, lambda tree: ProfileSettings(**vars(tree))),
 )
+HOPKINS = Question(
+    "profiles.hopkins",
+    "The Hopkins statistic in the paper's convention: near 0 = clusterable, 0.5 = uniform.",
+    HopkinsSettings,
+    Hopkins,
+    "workprof.profiles.hopkins:hopkins",
+    reads=lambda settings: columns_of(settings.features),
+    page=PAGE,
+    tab=CLUSTERABILITY,
+)
+BASELINE = Question(
+    "profiles.baseline",
+    "Silhouettes of metadata labels taken as clusters (Table II), in three metrics.",
+    BaselineSettings,
+    Baseline,
+    "workprof.profiles.baseline:label_baseline",
+    reads=lambda settings: columns_of(settings.features, *(name for label in settings.by for name in label)),
+    page=PAGE,
+    tab=CLUSTERABILITY,
+    rests_on_fit=True,
+)
+STABILITY = Question(
+    "profiles.stability",
+    "How well each profile comes back when a part of the rows is left out (Jaccard).",
+    StabilitySettings,
+    Stability,
+    "workprof.profiles.stability:stability",
+    reads=lambda settings: columns_of(settings.fit.features),
+    page=PAGE,
+    tab=CLUSTERABILITY,
+    controls=(("fit", FIT),),
+)
+SWEEP = Question(
+    "profiles.sweep",
+    "Run the paper's grid (Table III); finished runs are kept, so a stopped sweep goes on where it was.",
+    SweepSettings,
+    SweepGroup,
+    page="sweep",
+)
+GROUP = Question(
+    "profiles.sweep_group",
+    "The runs of a sweep that share one transform, one metric and one search of the neighbours.",
+    GroupSettings,
+    SweepGroup,
+    "workprof.profiles.sweep:sweep_group",
+    reads=lambda settings: columns_of(settings.features),
+    asked_as=(SWEEP, whole_sweep),
+)
 
-QUESTIONS: tuple[Question[Any, Any], ...] = (FIT,)
-PARTS: tuple[Question[Any, Any], ...] = (SPANNING_TREE,)
+QUESTIONS: tuple[Question[Any, Any], ...] = (FIT, HOPKINS, BASELINE, STABILITY, SWEEP)
+PARTS: tuple[Question[Any, Any], ...] = (SPANNING_TREE, GROUP)
 """What is stored on the way to a question."""

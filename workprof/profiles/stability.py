@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_if_present
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.scores import adjusted_rand
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.settings import ProfileSettings, Seed
 from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, run_optics
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
@@ -99,31 +100,42 @@ PROFILE = "profile"
 STEPS = {"scale": 0.02, "neighbours": 0.2, "spanning tree": 0.28, "resamples": 1.0}
 
 
-@dataclass(frozen=True)
+@settings
 class StabilitySettings:
-    """Settings of a study of stability.
+    """Settings of a study of stability."""
 
-    Attributes:
-        fit: the clustering whose profiles are tested.
-        resamples: how often the rows are drawn and clustered again.
-        share: of the rows in each resample, drawn without replacement.
-        sample_rows: most rows in a resample, so that a large table answers in seconds; 0 = no limit but `share`.
-        seed: of the draws.
-    """
-
-    fit: ProfileSettings = field(default_factory=ProfileSettings)
-    resamples: int = 10
-    share: float = 0.8
-    sample_rows: int = 20_000
-    seed: int = 0
+    fit: Annotated[
+        ProfileSettings,
+        Setting("The clustering whose profiles are tested: options of `profiles fit`, as A=1;B=2.", flag="--fit"),
+    ] = field(default_factory=ProfileSettings)
+    resamples: Annotated[int, Setting("How often rows are drawn and clustered again.", least=1)] = 10
+    share: Annotated[
+        float,
+        Setting(
+            "Of the rows in each resample, drawn without replacement; below 1.",
+            unit="share",
+            above=0,
+            most=1,
+            key="profiles_resample_share",
+            label="Rows of a resample",
+        ),
+    ] = 0.8
+    sample_rows: Annotated[
+        int,
+        Setting(
+            "Most rows of a resample, so that a large table answers in seconds.",
+            unit="rows",
+            least=0,
+            empty="no limit but the share",
+            key="profiles_resample_rows",
+            label="Most rows of a resample",
+        ),
+    ] = 20_000
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if self.resamples < 1:
-            raise SettingsError(f"resamples is {self.resamples}; give at least 1")
-        if not 0 < self.share < 1:
-            raise SettingsError(f"share is {self.share}; give a share of the rows between 0 and 1, such as 0.8")
-        if self.sample_rows < 0 or self.seed < 0:
-            raise SettingsError("sample_rows and seed are 0 or more")
+        if self.share == 1:
+            raise SettingsError("share is 1; give a share of the rows between 0 and 1, such as 0.8")
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,28 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.errors import NotEnoughData, SettingsError
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.scores import ProfileScores, acquires, adjusted_rand, score, scores_v3
-from workprof.profiles.settings import ALGORITHMS, METRICS, PUBLISHED_TARGET_CLUSTERS, ProfileSettings, default_features
+from workprof.profiles.settings import (
+    ALGORITHMS,
+    METRICS,
+    PUBLISHED_TARGET_CLUSTERS,
+    Features,
+    Mode,
+    ProfileSettings,
+    SampleRows,
+    Seed,
+    TargetClusters,
+    default_features,
+)
 from workprof.profiles.tree import Neighbours, SpanningTree, build_spanning_tree, cut, find_neighbours, run_optics
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
@@ -91,38 +103,57 @@ class GroupSettings:
         )
 
 
-@dataclass(frozen=True)
+@settings
 class SweepSettings:
-    """Settings of a sweep.
+    """Settings of a sweep; the grid of transforms, metrics and sizes is the same for both presets."""
 
-    Attributes:
-        preset: 'paper' (coupled, exact silhouettes) or 'quick' (one min_samples, sampled silhouettes); the grid of
-            transforms, metrics and sizes is the same.
-        algorithms: 'hdbscan', 'optics' or both; empty = the preset's: paper both, quick HDBSCAN alone.
-        min_samples: one value, 0 = coupled to the size, -1 = the preset's.
-        silhouette: 'exact', 'sampled', or '' = the preset's.
-        features, mode, target_clusters, sample_rows, seed: as in `ProfileSettings`.
-    """
-
-    preset: str = "quick"
-    algorithms: tuple[str, ...] = ()
-    min_samples: int = PRESET_DECIDES
-    silhouette: str = ""
-    features: tuple[str, ...] = ()
-    mode: str = "corrected"
-    target_clusters: int = PUBLISHED_TARGET_CLUSTERS
-    sample_rows: int = 0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise SettingsError(f"preset is {self.preset!r}; use one of {', '.join(PRESETS)}")
-        unknown = sorted(set(self.algorithms) - set(ALGORITHMS))
-        if unknown:
-            raise SettingsError(f"algorithm {unknown[0]!r} is not known; use {' or '.join(ALGORITHMS)}")
-        if self.min_samples < PRESET_DECIDES:
-            raise SettingsError(f"min_samples is {self.min_samples}; give at least 1, or coupled")
-        self.groups()
+    preset: Annotated[
+        str,
+        Setting(
+            "Both run 4 transforms × 2 metrics × 7 sizes.",
+            choices={
+                "quick": "one min_samples, sampled silhouettes, HDBSCAN: minutes",
+                "paper": "Table III: min_samples coupled, exact silhouettes, OPTICS, too",
+            },
+        ),
+    ] = "quick"
+    algorithms: Annotated[
+        tuple[str, ...],
+        Setting(
+            "How profiles are found.",
+            choices=ALGORITHMS,
+            named={"auto": ()} | {name: (name,) for name in ALGORITHMS} | {"both": ALGORITHMS},
+            named_key="algorithms",
+            empty="by preset: quick hdbscan, paper both",
+        ),
+    ] = ()
+    min_samples: Annotated[
+        int,
+        Setting(
+            "Neighbours that make a row's density: one number for all runs, or coupled to the smallest profile.",
+            least=PRESET_DECIDES,
+            named={"auto": PRESET_DECIDES, "coupled": COUPLED},
+            own="one",
+            named_key="min_samples",
+            key="sweep_one_min_samples",
+            usual=QUICK_MIN_SAMPLES,
+            label="min_samples",
+        ),
+    ] = PRESET_DECIDES
+    silhouette: Annotated[
+        str,
+        Setting(
+            "How silhouettes are computed.",
+            choices={"exact": "every pair of rows", "sampled": "a sample, with its standard error"},
+            named={"auto": ""},
+            empty="by preset: quick sampled, paper exact",
+        ),
+    ] = ""
+    features: Features = ()
+    mode: Mode = "corrected"
+    target_clusters: TargetClusters = PUBLISHED_TARGET_CLUSTERS
+    sample_rows: SampleRows = 0
+    seed: Seed = 0
 
     def groups(self) -> tuple[GroupSettings, ...]:
         """Return the groups of the grid, HDBSCAN first, in the order of Table III."""
@@ -144,6 +175,19 @@ class SweepSettings:
             for scaler in GRID_SCALERS
             for metric in GRID_METRICS
         )
+
+
+def whole_sweep(group: GroupSettings) -> SweepSettings:
+    """Return the sweep of one algorithm that a group is part of.
+
+    Raises:
+        NotEnoughData: when no sweep holds such a group.
+    """
+    shared = ("min_samples", "silhouette", "features", "mode", "sample_rows", "seed")
+    found = SweepSettings(algorithms=(group.algorithm,), **{name: getattr(group, name) for name in shared})
+    if group not in found.groups():
+        raise NotEnoughData("these runs are of no sweep that can be asked for; take their settings one by one")
+    return found
 
 
 TRUTH = "truth_profile"

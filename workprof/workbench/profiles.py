@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
+import pandas as pd
+
+from workprof.errors import NotEnoughData
 from workprof.profiles import questions
+from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.fit import ProfileFit, recut, tree_settings
-from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, clustered_rows, resolve
+from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, clustered_rows, default_features, resolve
+from workprof.profiles.stability import PROFILE, StabilitySettings
 from workprof.profiles.tree import SpanningTree
-from workprof.progress import Progress
+from workprof.progress import Progress, silent
 from workprof.store.reports import Dataset, ProfileNote
-from workprof.workbench.asking import Extras, ask
+from workprof.workbench.asking import Extras, Frames, ask
 from workprof.workbench.datasets import DatasetQuestions
+
+Named = TypeVar("Named", HopkinsSettings, BaselineSettings)
 
 
 def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSettings:
@@ -40,10 +49,66 @@ def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, progress: Prog
     return fit
 
 
+def _named(bench: Any, entry: Dataset, settings: Named) -> Named:
+    """Return the settings with fields in place of the trace's own names, and the default set named."""
+    features = settings.features or default_features(settings.mode)
+    if features[0] not in FEATURE_SETS:
+        features = bench._store.resolve(entry.hash, features)
+    return replace(settings, features=features)
+
+
+def _named_labels(bench: Any, entry: Dataset, settings: BaselineSettings) -> BaselineSettings:
+    by = tuple(bench._store.resolve(entry.hash, label) for label in settings.by)
+    return _named(bench, entry, replace(settings, by=by))
+
+
+def _stability_in_rows(bench: Any, entry: Dataset, settings: StabilitySettings) -> StabilitySettings:
+    return replace(settings, fit=_in_rows(bench, entry, settings.fit))
+
+
+def _beside_labels(
+    bench: Any, entry: Dataset, settings: BaselineSettings, fit: ProfileSettings | None, progress: Progress | None
+) -> Frames:
+    """Return a function that reads what the labels need, with the profiles of a clustering where one is given."""
+    if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
+        raise NotEnoughData("the profiles that stand beside the labels are not there yet; find profiles first")
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        found = bench.profiles(entry.hash, fit, progress or silent) if fit is not None else None
+        return _labelled(bench.frames_of(entry, questions.BASELINE.reads(settings))(), found)
+
+    return read
+
+
+def _with_cached_profiles(
+    bench: Any, entry: Dataset, settings: StabilitySettings, _: None, __: Progress | None
+) -> Frames:
+    """Return a function that reads what is clustered, with the profiles where they are cached."""
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        found = bench.profiles.cached(entry.hash, settings.fit).result
+        return _labelled(bench.frames_of(entry, questions.STABILITY.reads(settings))(), found)
+
+    return read
+
+
+def _labelled(frames: Mapping[str, pd.DataFrame], fit: ProfileFit | None) -> Mapping[str, pd.DataFrame]:
+    """Return the jobs with the profile of each row, NaN where the clustering did not see it."""
+    if fit is None:
+        return frames
+    labels = pd.Series(fit.labels, index=fit.row_ids, dtype=float)
+    return {"jobs": frames["jobs"].assign(**{PROFILE: frames["jobs"]["row_id"].map(labels)})}
+
+
 class ProfileQuestions(DatasetQuestions):
     """The questions of the Profiles page."""
 
     profiles = ask(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut)
+    hopkins = ask(questions.HOPKINS, resolve=_named)
+    baseline = ask(
+        questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels
+    )
+    stability = ask(questions.STABILITY, resolve=_stability_in_rows, frames=_with_cached_profiles)
 
     def profile_notes(self, dataset: str, settings: ProfileSettings) -> dict[int, ProfileNote]:
         """Return the names and notes that users gave to the profiles of one clustering."""

@@ -9,11 +9,7 @@ from typing import Any
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.forecaster import ForecasterSettings
-from workprof.profiles.baseline import BaselineSettings
-from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.stability import StabilitySettings
-from workprof.profiles.sweep import SweepSettings
 from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_command_line import (
     CommandLine,
@@ -21,7 +17,6 @@ from workprof.workbench.run_command_line import (
     fit_words,
     flags,
     mode_words,
-    said_as,
     shell_line,
     written,
 )
@@ -32,7 +27,7 @@ JOB = ("--set", "task_name=any")
 """To train a forecaster from a shell, it has to be asked for a job; any will do."""
 
 
-OF_ANY_CLUSTERING = ("profiles.durations", "profiles.baseline")
+OF_ANY_CLUSTERING = ("profiles.durations",)
 """Steps that rest on a clustering and whose command takes any, by `--fit`."""
 
 
@@ -52,30 +47,6 @@ def command_of(step: str, dataset: str, asked: Any, resolve: Resolve) -> str:
 def with_clustering(command: str, step: str, clustering: ProfileSettings, resolve: Resolve) -> str:
     """Return a command with the clustering that its question rests on, '' where it takes no such."""
     return f"{command} {shell_line(fit_words(clustering, resolve))}" if step in OF_ANY_CLUSTERING else ""
-
-
-def _hopkins(_: HopkinsSettings, __: Resolve) -> CommandLine:
-    base = HopkinsSettings()
-    return CommandLine(("profiles", "hopkins"), base, flags("features", "scaler", "mode", "seed"), begins=base)
-
-
-def _baseline(_: BaselineSettings, __: Resolve) -> CommandLine:
-    options = flags("by", "features", "scaler", "mode", "silhouette", "seed")
-    return CommandLine(("profiles", "baseline"), BaselineSettings(), options, begins=BaselineSettings())
-
-
-def _stability(asked: StabilitySettings, resolve: Resolve) -> CommandLine:
-    chosen = ("features", "scaler", "min_cluster_size", "mode")
-    fit = ProfileSettings(**{name: getattr(asked.fit, name) for name in chosen})
-    after = [word for flag, name in flags(*chosen).items() for word in said_as(flag, name, getattr(fit, name))]
-    base = StabilitySettings(fit=resolve(fit))
-    options, begins = flags("resamples", "sample_rows", "seed"), StabilitySettings(fit=fit)
-    return CommandLine(("profiles", "stability"), base, options, tuple(after), begins)
-
-
-def _sweep(_: SweepSettings, __: Resolve) -> CommandLine:
-    words = ("preset", "algorithms", "min_samples", "silhouette", "features", "mode", "target_clusters")
-    return CommandLine(("profiles", "sweep"), SweepSettings(), flags(*words, "sample_rows", "seed"))
 
 
 def _classify(asked: ClassifierSettings, resolve: Resolve) -> CommandLine:
@@ -108,10 +79,6 @@ def _estimates(asked: EstimateEvaluationSettings, resolve: Resolve) -> CommandLi
 
 
 _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
-    "profiles.hopkins": _hopkins,
-    "profiles.baseline": _baseline,
-    "profiles.stability": _stability,
-    "profiles.sweep_group": _sweep,
     "profiles.forecaster": _forecaster,
     "profiles.explain_all": _explanation,
     "profiles.classifier_evaluation": _classify,

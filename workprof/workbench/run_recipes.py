@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workprof.errors import NotEnoughData
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import DurationSettings, ObservedDurations
@@ -12,29 +11,11 @@ from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSettings
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings
-from workprof.profiles.baseline import Baseline, BaselineSettings
-from workprof.profiles.hopkins import Hopkins, HopkinsSettings
-from workprof.profiles.stability import Stability, StabilitySettings
-from workprof.profiles.sweep import GroupSettings, SweepGroup, SweepSettings
-from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts
-from workprof.workbench import sweeps as sweep_room
+from workprof.workbench import durations, explanations, feedback_loops, forecasts
 from workprof.workbench.declared import DECLARED, PARTS
 from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_recipe import Recipe
 from workprof.workbench.run_recipes_measured import MEASURED
-
-
-def whole_sweep(group: GroupSettings) -> SweepSettings:
-    """Return the sweep of one algorithm that a group is part of.
-
-    Raises:
-        NotEnoughData: when no sweep holds such a group.
-    """
-    shared = ("min_samples", "silhouette", "features", "mode", "sample_rows", "seed")
-    found = SweepSettings(algorithms=(group.algorithm,), **{name: getattr(group, name) for name in shared})
-    if group not in found.groups():
-        raise NotEnoughData("these runs are of no sweep that can be asked for; take their settings one by one")
-    return found
 
 
 def _followed(forecaster: ForecasterSettings) -> FeedbackSettings:
@@ -49,10 +30,6 @@ _REFITTED = (
 )
 
 _ALL = (
-    Recipe(clusterability.HOPKINS, "hopkins", HopkinsSettings, Hopkins),
-    Recipe(clusterability.BASELINE, "baseline", BaselineSettings, Baseline, clustering="fit"),
-    Recipe(clusterability.STABILITY, "stability", StabilitySettings, Stability),
-    Recipe(sweep_room.GROUP, "sweep", GroupSettings, SweepGroup, adapt=whole_sweep),
     Recipe(durations.OBSERVED, "observed_durations", DurationSettings, ObservedDurations, clustering="profiles"),
     Recipe(forecasts.TRAIN, "forecaster", ForecasterSettings, Forecaster),
     Recipe(forecasts.CLASSIFIER, "classifier_evaluation", ClassifierSettings, ClassifierEvaluation),
@@ -71,7 +48,7 @@ _ALL = (
     Recipe(feedback_loops.REFIT, "", RefitSettings, Refit, why_not=_REFIT, why_no_command=_REFITTED),
 )
 
-_DECLARED = tuple(Recipe(one.step, one.call, one.settings, one.result) for one in DECLARED.values())
+_DECLARED = tuple(Recipe(one.step, one.call, one.settings, one.result) for one in DECLARED.values() if one.compute)
 _PARTS = tuple(
     Recipe(one.step, one.asked_as[0].call, one.settings, one.result, adapt=one.asked_as[1])
     for one in PARTS.values()

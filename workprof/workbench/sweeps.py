@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, replace
 
 from workprof.jobs import JobView
-from workprof.profiles.questions import columns_of
+from workprof.profiles.questions import GROUP
 from workprof.profiles.settings import FEATURE_SETS
 from workprof.profiles.sweep import (
     GroupSettings,
@@ -24,11 +24,9 @@ from workprof.profiles.sweep import (
 )
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
-from workprof.steps import Step
 from workprof.store.reports import Dataset
-from workprof.workbench.clusterability import ClusterabilityQuestions
-
-GROUP = Step("profiles.sweep_group", 1, "workprof.profiles.sweep:sweep_group")
+from workprof.workbench.asking import ask
+from workprof.workbench.profiles import ProfileQuestions
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,10 @@ class SweepState:
         return sum(group.result is not None for group in self.groups)
 
 
-class SweepQuestions(ClusterabilityQuestions):
+class SweepQuestions(ProfileQuestions):
     """The questions of the Sweep page."""
+
+    sweep_group = ask(GROUP)
 
     def __init__(self, settings: Settings) -> None:
         """Open the home folder.
@@ -92,8 +92,7 @@ class SweepQuestions(ClusterabilityQuestions):
             def tell(fraction: float | None, message: str, before: int = i) -> None:
                 progress((before + (fraction or 0.0)) / len(groups), message)
 
-            frames = self.frames_of(entry, columns_of(group.features))
-            self._blocking(self._request(GROUP, entry, group), SweepGroup, frames, tell)
+            self.sweep_group(entry.hash, group, tell)
         return self.sweep_state(entry.hash, asked)
 
     def sweep_state(self, dataset: str, settings: SweepSettings) -> SweepState:
@@ -129,7 +128,7 @@ class SweepQuestions(ClusterabilityQuestions):
         return compare_runs(state.runs[before], state.runs[after], ids[before], ids[after])
 
     def _group_state(self, entry: Dataset, group: GroupSettings) -> GroupState:
-        answer = self._answer(GROUP, entry, group, SweepGroup)
+        answer = self.sweep_group.cached(entry.hash, group)
         return GroupState(group, answer.key, answer.result, answer.job)
 
     def _sweep_settings(self, dataset: str, settings: SweepSettings) -> SweepSettings:
@@ -147,7 +146,7 @@ class SweepQuestions(ClusterabilityQuestions):
         state = self._group_state(entry, group)
         if state.result is not None:
             return None
-        self._jobs.start(self._request(GROUP, entry, group), self.frames_of(entry, columns_of(group.features)))
+        self.sweep_group.start(entry.hash, group)
         if stop.is_set():  # the sweep was cancelled between its last look and this start
             self._jobs.cancel(state.key)
         return self._jobs.wait(state.key)

@@ -31,8 +31,8 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     fit = profiles_of(workbench, dataset, ProfileSettings(), progress)
     hopkins = through_job(
         workbench,
-        lambda: workbench.hopkins_answer(dataset.hash, HopkinsSettings()),
-        lambda: workbench.start_hopkins(dataset.hash, HopkinsSettings()),
+        lambda: workbench.hopkins.cached(dataset.hash, HopkinsSettings()),
+        lambda: workbench.hopkins.start(dataset.hash, HopkinsSettings()),
         progress,
     )
     names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
