@@ -12,6 +12,7 @@ from pages._parts.controls import LARGEST_AMOUNT, count, number
 from workprof.charts.feedback import acquires_history, advice_sentence, feedback_headlines
 from workprof.forecasts.feedback.drift import FeedbackNow
 from workprof.forecasts.feedback.loop import FeedbackSettings
+from workprof.forecasts.feedback.model import RefitSettings
 
 DEFAULT = FeedbackSettings()
 
@@ -57,13 +58,13 @@ def _settings(view: View) -> FeedbackSettings:
 
 def _ready(view: View, settings: FeedbackSettings) -> bool:
     """Return whether what finished jobs are compared with is there; else show the way to it."""
-    answer = view.visit.workbench.feedback_model_answer(view.dataset.hash, settings)
+    answer = view.visit.workbench.feedback_model.cached(view.dataset.hash, settings.forecaster)
     if answer.result is not None:
         return True
     running_work.job_panel(view.visit.house, answer.job, "Preparing the comparison")
     running = answer.job is not None and answer.job.active
     if not running and st.button("Prepare the comparison", type="primary", icon=":material/play_arrow:"):
-        view.visit.workbench.start_feedback_model(view.dataset.hash, settings)
+        view.visit.workbench.feedback_model.start(view.dataset.hash, settings.forecaster)
         st.rerun()
     if not running:
         st.caption("Files the jobs of the fit as new ones will be, and measures how wrong the estimates were on them.")
@@ -84,7 +85,7 @@ def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
     if view.visit.readonly:
         return
     workbench = view.visit.workbench
-    answer = workbench.refit_answer(view.dataset.hash, settings)
+    answer = workbench.refit.cached(view.dataset.hash, RefitSettings(settings.forecaster, ""))
     if answer.result is not None and now.state.model_key != answer.key:
         workbench.adopt_refit(view.dataset.hash, answer.key, settings)
         st.rerun()
@@ -97,5 +98,5 @@ def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
         type="primary" if now.assessment.recluster_advised else "secondary",
         icon=":material/model_training:",
     ):
-        workbench.start_refit(view.dataset.hash, settings)
+        workbench.refit.start(view.dataset.hash, RefitSettings(settings.forecaster, ""))
         st.rerun()

@@ -32,7 +32,7 @@ def form(visit: Visit, dataset: Dataset) -> ForecasterSettings:
         mode = choice("Mode", "classify_mode", MODES, MODES_MEANING)
         profiles = learned_profiles.chosen(dataset, mode)
         classifier = _numbers(ClassifierSettings(profiles=profiles, mode=mode, fields=_fields(visit, dataset)))
-        split = choice("Intervals hold for", "classify_interval_split", SPLITS, SPLIT_MEANING, index=1)
+        split = choice("Intervals hold for", "classify_interval_split", tuple(SPLITS), SPLIT_MEANING, index=1)
         nominal = st.slider("Coverage of the intervals (%)", 50, 99, 90, key="classify_coverage", bind="query-params")
     return ForecasterSettings(classifier, split=split, nominal=nominal / 100)
 

@@ -9,7 +9,7 @@ from pages._parts import figures
 from workprof.charts.classify.model import beeswarm, field_bars, value_bars
 from workprof.charts.downloads import parquet_bytes
 from workprof.forecasts.explain import MOST_SAMPLE_ROWS, GlobalExplanation
-from workprof.workbench.explanations import ExplanationSettings
+from workprof.forecasts.forecaster import ExplanationSettings
 
 SAMPLE = "classify_sample"
 
@@ -28,7 +28,7 @@ def explanation(view: View) -> GlobalExplanation | None:
         help="Drawn at random with the seed of the settings. More jobs, steadier means.",
     )
     settings = ExplanationSettings(view.settings, int(n_sampled))
-    kept = view.visit.workbench.kept_global_explanation(view.dataset.hash, settings)
+    kept = view.visit.workbench.global_explanation.cached(view.dataset.hash, settings).result
     if kept is not None or not st.button(f"Explain {n_sampled:,} jobs", icon=":material/play_arrow:"):
         return kept
     bar = st.progress(0.0, text="Explaining a sample of the jobs")

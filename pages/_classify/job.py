@@ -13,7 +13,7 @@ from pages._frame.errors import guard
 from pages._parts import tables
 from workprof.charts.text import markdown_text, shortened
 from workprof.forecasts.encoder import SUBMIT_FIELDS
-from workprof.workbench.forecasts import TIMES
+from workprof.forecasts.history import TIMES
 
 SOURCE, PAST, FIELDS = "classify_from", "past job", "own fields"
 JOB, SEARCH, HITS, ROUND = "classify_job", "classify_search", "classify_hits", "classify_round"

@@ -41,7 +41,7 @@ def model(view: View) -> None:
 def _evaluation(view: View) -> ClassifierEvaluation | None:
     """Return the evaluation if it is kept; else show its job, or the button that starts it."""
     workbench, settings = view.visit.workbench, view.settings.classifier
-    answer = workbench.classifier_evaluation_answer(view.dataset.hash, settings)
+    answer = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
     if answer.result is not None:
         return answer.result
     running_work.job_panel(view.visit.house, answer.job, "Evaluation")
@@ -50,7 +50,7 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
             "Trains and tests the classifier under four splits: random (as published), by job, by group and by time."
         )
         if st.button("Evaluate under four splits", type="primary", icon=":material/play_arrow:"):
-            workbench.start_classifier_evaluation(view.dataset.hash, settings)
+            workbench.classifier_evaluation.start(view.dataset.hash, settings)
             st.rerun()
     return None
 

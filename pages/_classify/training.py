@@ -8,18 +8,18 @@ from pages._classify import learned_profiles
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import earlier_result, running_work
+from workprof.forecasts import questions
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.units import format_duration
-from workprof.workbench.forecasts import TRAIN
 
 PROFILES = "pages/profiles.py"
 
 
 def trained(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> LoadedForecaster | None:
     """Return the forecaster with its trees in memory; where there is none, show the next step."""
-    answer = visit.workbench.forecaster_answer(dataset.hash, asked)
+    answer = visit.workbench.forecaster.cached(dataset.hash, asked)
     if answer.result is not None:
         return visit.workbench.loaded_forecaster(dataset.hash, asked)
     profiles = asked.classifier.profiles
@@ -43,13 +43,13 @@ def _offer(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> None:
         )
         if st.button("Train on current profiles", type="primary", icon=":material/model_training:"):
             with guard():
-                visit.workbench.start_forecaster(dataset.hash, asked)
+                visit.workbench.forecaster.start(dataset.hash, asked)
                 st.rerun()
 
 
 def _earlier_times(visit: Visit) -> str:
     """Return what the last training here took."""
-    runs = earlier_result.runs(visit, TRAIN.name)
+    runs = earlier_result.runs(visit, questions.FORECASTER.name)
     if not runs:
         return "No training ran here yet; 15,000 rows take some minutes."
     last = runs[0]

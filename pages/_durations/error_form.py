@@ -18,10 +18,10 @@ def controls(asked: Asked) -> tuple[EstimateEvaluationSettings, ErrorView]:
         split = choice(
             "Test on",
             "durations_split",
-            SPLITS,
+            tuple(SPLITS),
             "random: rows of one job stand on both sides, so errors flatter. by_job: new jobs. by_group: new "
             "templates. by_time: the last 30 % of the time.",
-            index=SPLITS.index(EstimateSettings.split),
+            index=tuple(SPLITS).index(EstimateSettings.split),
         )
         mode = choice("Mode", "durations_mode", MODES, MODES_MEANING)
         measure = choice(

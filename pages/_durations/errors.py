@@ -24,11 +24,11 @@ from workprof.charts.durations.errors import (
 )
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.text import markdown_text
+from workprof.forecasts import questions
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.inputs import safe_name
 from workprof.units import format_duration
-from workprof.workbench.forecasts import ESTIMATES
 
 PUBLISHED = "Published definitions: the published estimators per predicted profile, on the published five fields."
 
@@ -41,8 +41,8 @@ def errors(asked: Asked) -> None:
         question = LongQuestion(
             name="durations_start",
             settings=settings,
-            answer=workbench.estimate_evaluation_answer,
-            start=workbench.start_estimate_evaluation,
+            answer=workbench.estimate_evaluation.cached,
+            start=workbench.estimate_evaluation.start,
             button="Test the predictors",
             before=partial(_before, asked, settings),
             what="Testing the predictors",
@@ -56,7 +56,7 @@ def errors(asked: Asked) -> None:
 def _before(asked: Asked, settings: EstimateEvaluationSettings) -> str:
     if asked.fit() is None:
         chosen_clustering.missing(asked.visit, asked.dataset, asked.clustering, "Predictors from profiles")
-    earlier = earlier_result.runs(asked.visit, ESTIMATES.name)
+    earlier = earlier_result.runs(asked.visit, questions.EVALUATE_ESTIMATES.name)
     took = evaluation_estimate(settings, asked.dataset.finished_rows, earlier)
     return f"No errors for these settings yet. {took}"
 

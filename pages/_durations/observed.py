@@ -40,7 +40,7 @@ def observed(asked: Asked) -> None:
         by = EVERYTHING
     with guard():
         settings = DurationSettings(by=by, target=asked.target)
-        found = asked.visit.workbench.observed_durations(asked.dataset.hash, settings, asked.clustering)
+        found = asked.visit.workbench.observed_durations(asked.dataset.hash, settings, fit=asked.clustering)
         _curves(asked, found, view, layout)
 
 

@@ -24,7 +24,7 @@ S = TypeVar("S")
 
 MOST_ON_A_SLIDER = 12
 LEAST = 1e-9
-"""Above a bound that is itself not allowed."""
+"""From a bound that is itself not allowed."""
 NONE = "none"
 """What a list of columns calls none of them."""
 
@@ -143,6 +143,7 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: s
 def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
     about, (_, factor) = leaf.about, leaf.form_unit
     low = about.least if about.least is not None else about.above
+    high = about.most if about.most is not None else about.below
     if leaf.kind is int:
         least, most = 0 if low is None else math.ceil(low), None if about.most is None else math.floor(about.most)
         if most is not None and most - least <= MOST_ON_A_SLIDER:
@@ -164,7 +165,7 @@ def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
     shown = st.number_input(
         leaf.label,
         min_value=None if low is None else low * factor + (LEAST if about.above is not None and usual else 0),
-        max_value=None if about.most is None else about.most * factor,
+        max_value=None if high is None else high * factor - (LEAST if about.below is not None else 0),
         value=None if usual is None else float(f"{usual * factor:.12g}"),
         format="%g",
         key=key,

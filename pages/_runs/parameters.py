@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from workprof.forecasts.classifier import ClassifierSettings
-from workprof.forecasts.durations import DurationSettings
-from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.profiles.sweep import GroupSettings
-from workprof.records import to_json
 
 Parameters = dict[str, str | list[str]]
 
@@ -33,30 +28,8 @@ def _group(asked: GroupSettings) -> Parameters:
     return found
 
 
-def _classifier(asked: ClassifierSettings) -> Parameters:
-    found = plain("classify", asked, ("mode", "threshold", "wrong_cost", "rare_rows", "least_support", "seed"))
-    usual = to_json(ProfileSettings())
-    changed = {name: value for name, value in to_json(asked.profiles).items() if value != usual[name]}
-    found["classify_profiles"] = json.dumps(changed, separators=(",", ":"))
-    if asked.fields:
-        found["classify_fields"] = list(asked.fields)
-    return found
-
-
-def _durations(asked: DurationSettings) -> Parameters:
-    return {"durations_tab": "Observed", "durations_by": asked.by, "durations_target": asked.target}
-
-
-def _estimates(asked: EstimateEvaluationSettings) -> Parameters:
-    found = plain("durations", asked.estimates, ("target", "split", "mode"))
-    return found | {"durations_tab": "Prediction error"}
-
-
 MAKERS: dict[type, Callable[[Any], Parameters]] = {
     GroupSettings: _group,
-    ClassifierSettings: _classifier,
-    DurationSettings: _durations,
-    EstimateEvaluationSettings: _estimates,
 }
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 import random
 import shlex
 from dataclasses import MISSING
@@ -38,6 +39,7 @@ def any_value(draw, leaf):
             return draw.random() < 0.5
         low = about.least if about.least is not None else (about.above or 0)
         high = about.most if about.most is not None else max(low * 10, 1e6 if about.unit != "bytes" else 1e12)
+        high = high if about.below is None else math.nextafter(about.below, low)
         if kind is int:
             return draw.randint(int(low), int(min(high, 2**31)))
         if kind is float:
@@ -141,6 +143,7 @@ def test_what_a_setting_cannot_be_is_refused_in_words(question):
     for leaf in leaves(question.settings):
         wrong = [object(), float("nan")]
         wrong += [leaf.about.least - 1] if leaf.about.least is not None else []
+        wrong += [leaf.about.below] if leaf.about.below is not None else []
         wrong += ["no such choice"] if leaf.about.choices else []
         for value in wrong:
             given = (

@@ -132,7 +132,7 @@ def test_another_kept_clustering_makes_other_groups(app, part, house):
     assert problems(test) == []
     assert not before.equals(test.dataframe[-1].value)
     workbench, by_profile = house().workbench, DurationSettings()
-    one, two = (workbench.observed_durations(part, by_profile, settings) for settings in (None, OTHER))
+    one, two = (workbench.observed_durations(part, by_profile, fit=settings) for settings in (None, OTHER))
     assert [group.n_rows for group in one.groups] != [group.n_rows for group in two.groups]
 
 
@@ -164,7 +164,7 @@ def test_every_measure_of_a_finished_test(app, part, measure):
 
 def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, part, house):
     asked = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
-    found = house().workbench.estimate_evaluation_answer(part, asked).result
+    found = house().workbench.estimate_evaluation.cached(part, asked).result
     test = app("durations", **TESTED)
     table = next(frame.value for frame in test.dataframe if "within 2×" in frame.value.columns)
     assert table["predictor"].iloc[0] == "combined (ours) ★ best"

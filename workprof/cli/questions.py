@@ -14,6 +14,7 @@ from workprof.cli.console import Home, Json, emit, opened, progress_line, warn
 from workprof.core.fields import Leaf, from_json, leaves, put, read, write
 from workprof.core.question import Question
 from workprof.errors import SettingsError
+from workprof.profiles.settings import ProfileSettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 MODES = ("corrected", "faithful")
@@ -188,11 +189,9 @@ def _from_name(leaf: Leaf, text: str) -> Any:
     return read(leaf, text)
 
 
-def fit_of(texts: Sequence[str] | None) -> Any:
+def fit_of(texts: Sequence[str] | None) -> ProfileSettings | None:
     """Return the clustering that `--fit NAME=VALUE ...` describes, None where it is not given."""
-    from workprof.cli.further_settings import clustering  # noqa: PLC0415  few commands take one
-
-    return clustering(list(texts)) if texts else None
+    return put(ProfileSettings(), with_values(leaves(ProfileSettings), texts)) if texts else None
 
 
 def _name(flag: str) -> str:

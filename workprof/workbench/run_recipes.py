@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from workprof.errors import NotEnoughData
-from workprof.forecasts.classifier import ClassifierSettings
-from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
-from workprof.forecasts.durations import DurationSettings, ObservedDurations
-from workprof.forecasts.estimate_evaluation import EstimateEvaluation
-from workprof.forecasts.estimates import EstimateEvaluationSettings
-from workprof.forecasts.explain import GlobalExplanation
-from workprof.forecasts.feedback.loop import FeedbackSettings
-from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSettings
-from workprof.forecasts.forecaster import Forecaster, ForecasterSettings
 from workprof.profiles.baseline import Baseline, BaselineSettings
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
 from workprof.profiles.stability import Stability, StabilitySettings
 from workprof.profiles.sweep import GroupSettings, SweepGroup, SweepSettings
-from workprof.workbench import clusterability, durations, explanations, feedback_loops, forecasts
+from workprof.workbench import clusterability
 from workprof.workbench import sweeps as sweep_room
 from workprof.workbench.declared import DECLARED, PARTS
-from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_recipe import Recipe
 from workprof.workbench.run_recipes_measured import MEASURED
 
@@ -37,41 +27,24 @@ def whole_sweep(group: GroupSettings) -> SweepSettings:
     return found
 
 
-def _followed(forecaster: ForecasterSettings) -> FeedbackSettings:
-    return FeedbackSettings(forecaster=forecaster)
-
-
-_FOLLOWED = "workbench.forecaster(dataset, settings.forecaster)"
-_REFIT = "it rests on the finished jobs that were observed by then: observe them, then ask for a refit"
-_OBSERVED = "it is what finished jobs are compared with, and `workprof estimate observe` makes it when it is given some"
-_REFITTED = (
-    "it rests on the finished jobs that were observed by then: `workprof estimate observe` with --refit makes one"
-)
-
 _ALL = (
     Recipe(clusterability.HOPKINS, "hopkins", HopkinsSettings, Hopkins),
     Recipe(clusterability.BASELINE, "baseline", BaselineSettings, Baseline, clustering="fit"),
     Recipe(clusterability.STABILITY, "stability", StabilitySettings, Stability),
     Recipe(sweep_room.GROUP, "sweep", GroupSettings, SweepGroup, adapt=whole_sweep),
-    Recipe(durations.OBSERVED, "observed_durations", DurationSettings, ObservedDurations, clustering="profiles"),
-    Recipe(forecasts.TRAIN, "forecaster", ForecasterSettings, Forecaster),
-    Recipe(forecasts.CLASSIFIER, "classifier_evaluation", ClassifierSettings, ClassifierEvaluation),
-    Recipe(forecasts.ESTIMATES, "estimate_evaluation", EstimateEvaluationSettings, EstimateEvaluation),
-    Recipe(explanations.EXPLAIN, "global_explanation", ExplanationSettings, GlobalExplanation, before=(_FOLLOWED,)),
-    Recipe(
-        feedback_loops.MODEL,
-        "start_feedback_model",
-        ForecasterSettings,
-        FeedbackModel,
-        adapt=_followed,
-        before=(_FOLLOWED,),
-        after=("workbench.wait(found.key)",),
-        why_no_command=_OBSERVED,
-    ),
-    Recipe(feedback_loops.REFIT, "", RefitSettings, Refit, why_not=_REFIT, why_no_command=_REFITTED),
 )
 
-_DECLARED = tuple(Recipe(one.step, one.call, one.settings, one.result) for one in DECLARED.values())
+_DECLARED = tuple(
+    Recipe(
+        one.step,
+        "" if one.no_python else one.call,
+        one.settings,
+        one.result,
+        why_not=one.no_python,
+        why_no_command=one.no_command,
+    )
+    for one in DECLARED.values()
+)
 _PARTS = tuple(
     Recipe(one.step, one.asked_as[0].call, one.settings, one.result, adapt=one.asked_as[1])
     for one in PARTS.values()
