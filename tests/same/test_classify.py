@@ -6,7 +6,7 @@ import time
 import pandas as pd
 import pytest
 
-from pages._classify.job import SUBMIT_FIELDS, TIMES
+from pages._classify.one_job import SUBMIT_FIELDS, TIMES
 from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes

@@ -25,7 +25,7 @@ DONE, OURS, CALLERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 COMMANDS = {
     "datasets": ("ingest", "datasets", "rename", "remove", "export", "sample"),
     "serve": ("demo", "serve"),
-    "forecasts": ("classify", "estimate", "durations"),
+    "forecasts": ("durations", "classify", "estimate"),
     "report": ("report",),
     "record": ("record",),
 }

@@ -40,6 +40,7 @@ Inputs = Annotated[
     Setting(
         "Inputs, known at submission, A,B,...",
         choices=SUBMIT_FIELDS,
+        columns="any",
         empty="by mode: corrected the metadata and the plan, faithful the published five",
         label="Inputs",
     ),
