@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
-from pages._classify import batch, feedback, form, job, model, training
-from pages._classify.view import View
+from pages._classify import batch, finished, model, one_job, training
 from pages._frame import header, reset
 from pages._frame.visit import Visit
-from pages._parts import tabs
+from pages._parts import forms, tabs
 from workprof.charts.classify.job import PUBLISHED, Naming
 from workprof.charts.profiles.overview import profile_names
+from workprof.forecasts import questions
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.store.reports import Dataset
 
@@ -22,33 +22,34 @@ PAGE = _shell.Page(
     "profiles of its jobs.",
 )
 VIEWS = {
-    "One job": job.one_job,
+    "One job": one_job.one_job,
     "Batch": batch.batch,
     "Model": model.model,
-    "Finished jobs": feedback.feedback,
+    "Finished jobs": finished.finished_jobs,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, the way to a trained classifier, and what it says."""
+    forms.arrive(questions.CLASSIFY, (questions.EXPLAIN, questions.OBSERVE))
     reset.reset("classify")
-    asked = form.form(visit, dataset)
-    if asked.classifier.mode == "faithful":
+    settings = training.form(visit, dataset)
+    if settings.classifier.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)
-    loaded = training.trained(visit, dataset, asked)
+    loaded = training.trained(visit, dataset, settings)
     if loaded is None:
         return
-    view = View(visit, dataset, asked, loaded, _naming(visit, dataset, asked))
+    view = training.View(visit, dataset, settings, loaded, _naming(visit, dataset, settings))
     tabs.show_open("classify_tab", VIEWS, view)
 
 
-def _naming(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> Naming:
+def _naming(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Naming:
     """Return what the profiles are called, with the names that users gave."""
-    profiles = asked.classifier.profiles
+    profiles = settings.classifier.profiles
     fit = visit.workbench.profiles.cached(dataset.hash, profiles).result
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, profiles)) if fit else {}
-    return Naming(names, asked.classifier.mode)
+    return Naming(names, settings.classifier.mode)
 
 
 _shell.run(PAGE, body)

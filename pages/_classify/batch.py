@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages._classify.view import View
+from pages._classify.training import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from workprof.background import TaskView

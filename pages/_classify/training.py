@@ -1,55 +1,116 @@
-"""From settings to a trained forecaster: what is missing, the button that starts it, the running job."""
+"""From settings to a trained forecaster: what it learns, what is missing, the button, the running job."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+
 import streamlit as st
 
-from pages._classify import learned_profiles
+from pages._frame import link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import earlier_result, running_work
+from pages._parts import earlier_result, forms, running_work
+from workprof.charts.classify.job import Naming
+from workprof.core.fields import read, write
+from workprof.forecasts import questions
+from workprof.forecasts.classifier import ClassifierModel
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.units import format_duration
-from workprof.workbench.forecasts import TRAIN
 
-PROFILES = "pages/profiles.py"
+PROFILES_PAGE = "pages/profiles.py"
+LEARNED = questions.FORECASTER.leaf("classifier.profiles")
+SHOWN = "profiles_shown"
+MODE_BEFORE = "classify_mode_before"
 
 
-def trained(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> LoadedForecaster | None:
+@dataclass(frozen=True)
+class View:
+    """A trained forecaster on the page: where it comes from, what it says, and what its profiles are called."""
+
+    visit: Visit
+    dataset: Dataset
+    settings: ForecasterSettings
+    loaded: LoadedForecaster
+    naming: Naming
+
+    @property
+    def model(self) -> ClassifierModel:
+        """The classifier."""
+        return self.loaded.forecaster.classifier
+
+
+def form(visit: Visit, dataset: Dataset) -> ForecasterSettings:
+    """Show the settings of a forecaster and return them; nothing is trained before a button says so.
+
+    Raises:
+        SettingsError: when they cannot be used.
+    """
+    return forms.settings(
+        visit,
+        dataset,
+        questions.FORECASTER,
+        main=("classifier.mode", "classifier.profiles", "classifier.fields"),
+        own={LEARNED.path: partial(_profiles_learned, dataset)},
+    )
+
+
+def _profiles_learned(dataset: Dataset) -> ProfileSettings:
+    """Return the clustering of the link, else that last shown on the Profiles page, else the mode's default one.
+
+    It has no control here: the Profiles page has them. The address names it where it is not the default.
+    """
+    key, mode = LEARNED.key(questions.CLASSIFY), st.session_state["classify_mode"]
+    other_mode = st.session_state.get(MODE_BEFORE, mode) != mode
+    st.session_state[MODE_BEFORE] = mode
+    settings: ProfileSettings | None = None if other_mode else link.read(key, partial(read, LEARNED), None)
+    if settings is None:
+        of_dataset, shown = st.session_state.get(SHOWN, ("", None))
+        fits = of_dataset == dataset.hash and shown.mode == mode
+        settings = shown if fits else ProfileSettings(mode=mode)
+    text = "" if settings == ProfileSettings(mode=mode) else write(LEARNED, settings)
+    if not text:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != text:
+        st.query_params[key] = text
+    return settings
+
+
+def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> LoadedForecaster | None:
     """Return the forecaster with its trees in memory; where there is none, show the next step."""
-    answer = visit.workbench.forecaster_answer(dataset.hash, asked)
+    answer = visit.workbench.forecaster.cached(dataset.hash, settings)
     if answer.result is not None:
-        return visit.workbench.loaded_forecaster(dataset.hash, asked)
-    profiles = asked.classifier.profiles
+        return visit.workbench.loaded_forecaster(dataset.hash, settings)
+    profiles = settings.classifier.profiles
     if visit.workbench.profiles.cached(dataset.hash, profiles).result is None:
         _profiles_first(visit, dataset, profiles)
         return None
     running = answer.job is not None and answer.job.active
     running_work.job_panel(visit.house, answer.job, "Training")
     if not running:
-        _offer(visit, dataset, asked)
+        _offer(visit, dataset, settings)
     return None
 
 
-def _offer(visit: Visit, dataset: Dataset, asked: ForecasterSettings) -> None:
+def _offer(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
     """Show what will be learned, and the button that starts it."""
     with st.container(border=True):
-        learned = learned_profiles.words(asked.classifier.profiles, visit, dataset)
+        learned = _words(settings.classifier.profiles, visit, dataset)
         st.markdown(
             f"No classifier with these settings yet. It learns to tell the **{learned}** of this dataset from what is "
             f"known when a job is submitted, and what each job will need. {_earlier_times(visit)}"
         )
         if st.button("Train on current profiles", type="primary", icon=":material/model_training:"):
             with guard():
-                visit.workbench.start_forecaster(dataset.hash, asked)
+                visit.workbench.forecaster.start(dataset.hash, settings)
                 st.rerun()
 
 
 def _earlier_times(visit: Visit) -> str:
     """Return what the last training here took."""
-    runs = earlier_result.runs(visit, TRAIN.name)
+    runs = earlier_result.runs(visit, questions.FORECASTER.name)
     if not runs:
         return "No training ran here yet; 15,000 rows take some minutes."
     last = runs[0]
@@ -72,4 +133,12 @@ def _profiles_first(visit: Visit, dataset: Dataset, settings: ProfileSettings) -
             with guard():
                 visit.workbench.profiles.start(dataset.hash, settings)
                 st.rerun()
-        st.page_link(PROFILES, label="Open the Profiles page", icon=":material/bubble_chart:")
+        st.page_link(PROFILES_PAGE, label="Open the Profiles page", icon=":material/bubble_chart:")
+
+
+def _words(settings: ProfileSettings, visit: Visit, dataset: Dataset) -> str:
+    """Return which profiles these are, for people."""
+    fit = visit.workbench.profiles.cached(dataset.hash, settings).result
+    size = f"min_cluster_size {settings.min_cluster_size:,}" if settings.min_cluster_size else "the default size"
+    what = f"{settings.algorithm.upper()}, {settings.scaler}, {settings.metric}, {size}, {settings.mode}"
+    return f"{fit.scores.n_clusters} profiles ({what})" if fit else f"profiles with {what}"

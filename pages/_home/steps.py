@@ -48,7 +48,7 @@ def checklist(visit: Visit, dataset: Dataset) -> None:
 
 
 def _classifier(visit: Visit, dataset: Dataset) -> Step:
-    answer = visit.workbench.forecaster_answer(dataset.hash, ForecasterSettings())
+    answer = visit.workbench.forecaster.cached(dataset.hash, ForecasterSettings())
     if answer.result is not None:
         model = answer.result.classifier
         words = f"Classifier: trained on {counted(model.n_rows, 'row')} with the default settings"

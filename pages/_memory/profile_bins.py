@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._classify import learned_profiles
 from pages._frame.cross_link import Link, follow
 from pages._memory import bin_views
 from pages._memory.asking import Asked
@@ -20,6 +19,9 @@ from workprof.charts.memory.bins import (
     profile_sentence,
 )
 from workprof.charts.text import markdown_text
+from workprof.core.question import parameters_of
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 
@@ -44,8 +46,8 @@ def profile_bins(asked: Asked, scope: ProfileScope, settings: BinSettings) -> No
 
 def _beforehand(asked: Asked, scope: ProfileScope) -> None:
     """Show what a plan by profile needs, and the way to it."""
-    text = learned_profiles.as_text(scope.clustering)
-    parameters = {learned_profiles.PARAMETER: text} if text else {}
+    learned = ClassifierSettings(scope.clustering, mode=scope.clustering.mode)
+    parameters = parameters_of(EVALUATE_CLASSIFIER, learned)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/online_prediction: {markdown_text(BEFOREHAND, 400)}")
         meaning = "Tells the profile of a job before it runs, and how far to believe it."

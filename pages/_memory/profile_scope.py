@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages._durations import chosen_clustering
 from pages._frame import link
 from pages._frame.cross_link import Link, follow
 from pages._memory import other_names
 from pages._memory.asking import Asked
+from pages._parts import clusterings
 from pages._parts.controls import choice
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
@@ -43,7 +43,7 @@ def chosen(asked: Asked) -> ProfileScope | None:
     with st.grid(min_column_width=220, gap="small") as grid:
         whose, of = grid.cell(), grid.cell()
         with of:
-            clustering = chosen_clustering.clustering(asked.visit, asked.dataset, CLUSTERING)
+            clustering = clusterings.clustering(asked.visit, asked.dataset, CLUSTERING)
         labels = _labels(asked, clustering)
         other = _follow_name(labels)
         with whose:
@@ -58,7 +58,7 @@ def chosen(asked: Asked) -> ProfileScope | None:
         follow(way, "memory_find_profiles")
     if name not in labels:
         return None
-    return ProfileScope(labels[name], name, clustering, st.session_state.get(CLUSTERING, chosen_clustering.DEFAULT))
+    return ProfileScope(labels[name], name, clustering, st.session_state.get(CLUSTERING, clusterings.DEFAULT))
 
 
 def _labels(asked: Asked, clustering: ProfileSettings) -> dict[str, int]:

@@ -15,7 +15,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
-from workprof.core.fields import Leaf, check_value, leaves, read
+from workprof.core.fields import Leaf, check_value, get, leaves, read
 from workprof.core.question import Question, form_text, from_form
 from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
@@ -24,7 +24,7 @@ S = TypeVar("S")
 
 MOST_ON_A_SLIDER = 12
 LEAST = 1e-9
-"""Above a bound that is itself not allowed."""
+"""From a bound that is itself not allowed."""
 NONE = "none"
 """What a list of columns calls none of them."""
 
@@ -63,7 +63,9 @@ def settings(
         with st.grid(min_column_width=180, gap="small"):
             for path in paths:
                 leaf = shown[path]
-                values[path] = own[path]() if path in own else control(leaf, page, offered.get(leaf.about.columns, ()))
+                present = offered.get(leaf.about.columns, ())
+                choices = [name for name in leaf.about.choices if name in present] or present
+                values[path] = own[path]() if path in own else control(leaf, page, choices)
 
     draw([path for path in main if path in shown])
     rest = [path for path in shown if path not in main]
@@ -72,6 +74,11 @@ def settings(
         with st.expander("More settings", icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
             draw(rest)
     return question.default(**values)
+
+
+def within(name: str, record: Any) -> dict[str, Any]:
+    """Return path -> value of every setting of a record that stands in a field of another one."""
+    return {f"{name}.{leaf.path}": get(record, leaf.path) for leaf in leaves(type(record))}
 
 
 def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
@@ -143,6 +150,7 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: s
 def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
     about, (_, factor) = leaf.about, leaf.form_unit
     low = about.least if about.least is not None else about.above
+    high = about.most if about.most is not None else about.below
     if leaf.kind is int:
         least, most = 0 if low is None else math.ceil(low), None if about.most is None else math.floor(about.most)
         if most is not None and most - least <= MOST_ON_A_SLIDER:
@@ -164,7 +172,7 @@ def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
     shown = st.number_input(
         leaf.label,
         min_value=None if low is None else low * factor + (LEAST if about.above is not None and usual else 0),
-        max_value=None if about.most is None else about.most * factor,
+        max_value=None if high is None else high * factor - (LEAST if about.below is not None else 0),
         value=None if usual is None else float(f"{usual * factor:.12g}"),
         format="%g",
         key=key,
@@ -199,6 +207,12 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
             st.query_params[key] = form_text(leaf, value)
             del st.query_params[name]
             changed = True
+    if changed:
+        start_from_address()
+
+
+def start_from_address() -> None:
+    """Have the controls that are shown next start from the parameters as they are now."""
     context = get_script_run_ctx()
-    if changed and context is not None:  # no public way to say that the page starts from it
+    if context is not None:  # no public way to say so
         context.session_state._state.query_params.set_initial_query_params_from_current()

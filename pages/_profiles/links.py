@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages._durations import chosen_clustering
 from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link
 from pages._nodes import profile_advice
+from pages._parts import clusterings
 from pages._profiles import selection_link
 from pages._profiles.charts import View
 from workprof.charts.profiles.jobs import Selection
@@ -42,7 +42,7 @@ def ways(view: View) -> Ways:
     no_advice = "" if nodes else "No benchmark runs are loaded yet: load some on the Data page."
     if own != usual:
         no_advice = "Nodes are advised for the profiles of the first settings; these are of others."
-    return Ways(chosen_clustering.name_of(view.visit, view.dataset, view.fit.settings), nodes, no_advice)
+    return Ways(clusterings.name_of(view.visit, view.dataset, view.fit.settings), nodes, no_advice)
 
 
 def links(view: View, card: ProfileCard, found: Ways) -> None:

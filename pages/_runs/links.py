@@ -11,14 +11,7 @@ from workprof.core.question import parameters_of as core_parameters
 from workprof.nodes.advice import AdviceSettings
 from workprof.workbench.declared import DECLARED, declared_of
 
-PAGES = {
-    "sweep_group": "sweep",
-    "forecaster": "classify",
-    "classifier_evaluation": "classify",
-    "explain_all": "classify",
-}
-PAGES |= {"feedback_model": "classify", "feedback_refit": "classify", "durations": "durations"}
-PAGES |= {"estimate_evaluation": "durations"}
+PAGES = {"sweep_group": "sweep"}
 ROOMS = {"profiles": "profiles", "memory": "memory", "nodes": "nodes", "phases": "phases"}
 CHOOSE_CLUSTERING = ("durations", "memory")
 """Pages whose address names a clustering."""
@@ -30,6 +23,8 @@ TABS = {
 
 def page_of(step: str) -> str:
     """Return the name of the page that shows a step."""
+    if step in DECLARED:
+        return DECLARED[step].page
     room, _, name = step.partition(".")
     return PAGES.get(name, ROOMS.get(room, "home"))
 

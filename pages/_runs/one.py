@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._durations import chosen_clustering
 from pages._frame import cross_link
 from pages._frame.visit import Visit
-from pages._parts import figures
+from pages._parts import clusterings, figures
 from pages._runs import links
 from pages._runs.parameters import Parameters
 from workprof.charts.memory.tasks import task_labels
@@ -49,7 +48,7 @@ def _clustering(visit: Visit, run: KeptRun, page: str) -> Parameters:
     if not run.clustering or page not in links.CHOOSE_CLUSTERING:
         return {}
     dataset = visit.workbench.dataset(run.dataset_hash)
-    return {f"{page}_clustering": chosen_clustering.name_of_key(visit, dataset, run.clustering)}
+    return {f"{page}_clustering": clusterings.name_of_key(visit, dataset, run.clustering)}
 
 
 def _removal(visit: Visit, run: KeptRun) -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from workprof.forecasts.classifier import ClassifierSettings
-from workprof.forecasts.durations import DurationSettings
-from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
-from workprof.records import to_json
 
 Parameters = dict[str, str | list[str]]
 
@@ -22,29 +17,7 @@ def profiles(asked: ProfileSettings) -> Parameters:
     return _features("profiles", asked.features) | plain("profiles", asked, (*words, *numbers))
 
 
-def _classifier(asked: ClassifierSettings) -> Parameters:
-    found = plain("classify", asked, ("mode", "threshold", "wrong_cost", "rare_rows", "least_support", "seed"))
-    usual = to_json(ProfileSettings())
-    changed = {name: value for name, value in to_json(asked.profiles).items() if value != usual[name]}
-    found["classify_profiles"] = json.dumps(changed, separators=(",", ":"))
-    if asked.fields:
-        found["classify_fields"] = list(asked.fields)
-    return found
-
-
-def _durations(asked: DurationSettings) -> Parameters:
-    return {"durations_tab": "Observed", "durations_by": asked.by, "durations_target": asked.target}
-
-
-def _estimates(asked: EstimateEvaluationSettings) -> Parameters:
-    found = plain("durations", asked.estimates, ("target", "split", "mode"))
-    return found | {"durations_tab": "Prediction error"}
-
-
 MAKERS: dict[type, Callable[[Any], Parameters]] = {
-    ClassifierSettings: _classifier,
-    DurationSettings: _durations,
-    EstimateEvaluationSettings: _estimates,
 }
 
 

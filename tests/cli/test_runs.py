@@ -14,8 +14,7 @@ from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
-from workprof.forecasts.feedback.loop import FeedbackSettings
-from workprof.forecasts.forecaster import ForecasterSettings
+from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import BinSettings, faithful_bins
@@ -37,7 +36,6 @@ from workprof.records import canonical_json, digest, to_json
 from workprof.settings import from_environment
 from workprof.units import GB
 from workprof.workbench import Workbench
-from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_python import Question, code_of, python_of
 from workprof.workbench.run_recipes import RECIPES
 from workprof.workbench.run_records import RUN_DIGITS, numbers_of, seed_of
@@ -81,7 +79,7 @@ PROFILES = {
     "profiles.hopkins": lambda bench, ds: bench.hopkins(ds, HopkinsSettings(mode="faithful", seed=2)),
     "profiles.baseline": lambda bench, ds: bench.baseline(ds, BaselineSettings(by=(("user",), ("user", "task_name")))),
     "profiles.baseline beside profiles": lambda bench, ds: bench.baseline(ds, BaselineSettings(), fit=ROUGH),
-    "profiles.durations": lambda bench, ds: bench.observed_durations(ds, DurationSettings(), ROUGH),
+    "profiles.durations": lambda bench, ds: bench.observed_durations(ds, DurationSettings(), fit=ROUGH),
     "profiles.stability": lambda bench, ds: bench.stability(
         ds, StabilitySettings(fit=ProfileSettings(min_cluster_size=100), resamples=2)
     ),
@@ -95,7 +93,7 @@ PROFILES = {
 FORECASTS = {
     "profiles.forecaster": lambda bench, ds: bench.forecaster(ds, ForecasterSettings()),
     "profiles.explain_all": lambda bench, ds: bench.global_explanation(ds, ExplanationSettings(n_sampled=50)),
-    "profiles.feedback_model": lambda bench, ds: bench.wait(bench.start_feedback_model(ds, FeedbackSettings()).key),
+    "profiles.feedback_model": lambda bench, ds: bench.feedback_model(ds, ForecasterSettings()),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.charts import records_for_classify, records_for_memory, records_for_phases
 from tests.pages.conftest import SAMPLE
-from workprof.cli.classify_explain import explanation_answer
+from workprof.cli.forecasts import explanation_json
 from workprof.cli.main import app
 from workprof.errors import WorkprofError
 from workprof.forecasts.durations import DurationSettings
@@ -98,7 +98,7 @@ def test_a_curve_has_its_points_where_they_are_asked_for(home):
 
 def test_durations_by_profile_are_those_of_the_named_clustering(home):
     found = home.ask("durations", "jobs", "--fit", "min-cluster-size=60", "--fit", "seed=3", "--curves")
-    library = home.library(lambda bench: bench.observed_durations("jobs", DurationSettings(), ROUGH))
+    library = home.library(lambda bench: bench.observed_durations("jobs", DurationSettings(), fit=ROUGH))
     named = {one["name"]: (one["n_rows"], one["points"], one["shares"]) for one in library["groups"]}
     assert {one["group"]: (one["rows"], one["points"], one["shares"]) for one in found["groups"]} == named
     usual = home.ask("durations", "jobs")
@@ -287,7 +287,7 @@ def test_a_mistake_ends_with_two(run_workprof, tmp_path):
 
 def test_what_the_classifier_looks_at_adds_up_over_the_profiles():
     found = records_for_classify.global_explanation()
-    answer = explanation_answer(found)
+    answer = explanation_json(found)
     assert [one["field"] for one in answer["fields"]] == list(found.fields)
     assert [one["value"] for one in answer["values"]] == list(found.values)
     for one in (*answer["fields"], *answer["values"]):

@@ -26,7 +26,7 @@ def evaluated():
 
 
 def test_a_random_split_flatters(evaluated):
-    assert tuple(evaluated.splits) == SPLITS
+    assert list(evaluated.splits) == list(SPLITS)
     assert [split.n_turns for split in evaluated.splits.values()] == [1, 5, 5, 1]
     assert evaluated.splits["by_group"].n_test == 5_000
     scores = evaluated.splits

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pages._memory.edge_form import _read as read_edges
 from tests.mutations import mutated, mutated_bytes
-from workprof.cli.classify import _pair
 from workprof.cli.datasets import read_mapping
+from workprof.cli.forecasts import _pair
 from workprof.errors import SettingsError, TraceError, WorkprofError
 from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.new_jobs import NULLS, named_jobs, read_new_jobs

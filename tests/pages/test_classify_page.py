@@ -6,7 +6,12 @@ import time
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
+from workprof.core.question import parameters_of
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.forecaster import ForecasterSettings
+from workprof.forecasts.questions import FORECASTER, OBSERVE
+from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.units import format_share
 from workprof.workbench import Workbench
@@ -142,3 +147,38 @@ def test_faithful_mode_is_flagged(app, part):
     test = app("classify", ds=part[:8], classify_mode="faithful")
     assert not problems(test)
     assert "Published definitions" in words(test)
+
+
+def test_a_link_holds_every_setting_of_a_forecaster_and_its_clustering(app, part):
+    profiles = ProfileSettings(min_cluster_size=40, mode="faithful")
+    classifier = ClassifierSettings(profiles, ("user",), "corrected", 5, 0.5, 2.0, 0.3, 20, 4)
+    linked = parameters_of(FORECASTER, ForecasterSettings(classifier, "by_group", 0.8))
+    test = app("classify", ds=part[:8], **linked)
+    assert not problems(test)
+    assert "in the link" not in words(test)
+    assert '"mode": "faithful"' in str(test.query_params["classify_profiles"])
+    assert test.multiselect(key="classify_fields").value == ["user"]
+    numbers = {
+        "rare_rows": 5,
+        "threshold": 0.5,
+        "wrong_cost": 2.0,
+        "calibration_share": 30,
+        "least_support": 20,
+        "seed": 4,
+    }
+    assert {name: test.number_input(key=f"classify_{name}").value for name in numbers} == numbers
+    assert test.number_input(key="classify_coverage").value == 80
+    assert test.selectbox(key="classify_interval_split").value == "by_group"
+    test.selectbox(key="classify_mode").set_value("faithful").run()
+    assert not problems(test)
+    assert "classify_profiles" not in test.query_params
+
+
+def test_the_comparison_with_finished_jobs_has_every_setting_in_its_address(app, part):
+    settings = FeedbackSettings(window_jobs=500, alarm_share=0.05, refit=True)
+    linked = parameters_of(OBSERVE, settings)
+    test = app("classify", ds=part[:8], classify_tab="Finished jobs", **linked)
+    assert not problems(test)
+    assert test.number_input(key="feedback_window").value == 500
+    assert test.number_input(key="classify_alarm_share").value == 5
+    assert test.toggle(key="classify_refit").value is True

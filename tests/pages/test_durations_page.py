@@ -7,8 +7,10 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.durations.errors import MEASURES
+from workprof.core.question import parameters_of
 from workprof.forecasts.durations import GROUPINGS, DurationSettings, share_within, value_at
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.questions import EVALUATE_ESTIMATES
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
@@ -132,7 +134,7 @@ def test_another_kept_clustering_makes_other_groups(app, part, house):
     assert problems(test) == []
     assert not before.equals(test.dataframe[-1].value)
     workbench, by_profile = house().workbench, DurationSettings()
-    one, two = (workbench.observed_durations(part, by_profile, settings) for settings in (None, OTHER))
+    one, two = (workbench.observed_durations(part, by_profile, fit=settings) for settings in (None, OTHER))
     assert [group.n_rows for group in one.groups] != [group.n_rows for group in two.groups]
 
 
@@ -140,6 +142,30 @@ def test_a_link_to_a_clustering_that_is_not_kept_says_so(app, part):
     test = app("durations", durations_clustering="hdbscan, power, euclidean, 7 rows, abcdef01")
     assert problems(test) == []
     assert "`durations_clustering` in the link could not be read" in words(test)
+
+
+def test_a_link_holds_every_setting_of_a_test_and_its_clustering(app, part, house):
+    estimates = EstimateSettings("cpu_usage_percent", ("user", "group"), "faithful", "by_time", 0.8, 5, 3)
+    linked = parameters_of(EVALUATE_ESTIMATES, EstimateEvaluationSettings(estimates, OTHER, "part"))
+    test = app("durations", **ERRORS, **linked)
+    assert problems(test) == []
+    assert "in the link" not in words(test)
+    assert ", 40 rows" in test.selectbox(key="durations_clustering").value
+    assert test.selectbox(key="durations_target").value == "cpu_usage_percent"
+    assert test.multiselect(key="durations_fields").value == ["user", "group"]
+    assert test.selectbox(key="durations_mode").value == "faithful"
+    assert test.number_input(key="durations_nominal").value == 80
+    assert test.number_input(key="durations_n_folds").value == 5
+    assert test.number_input(key="durations_seed").value == 3
+    assert test.text_input(key="durations_tested").value == "part"
+
+
+def test_a_link_that_describes_a_clustering_without_profiles_here_says_so(app, part):
+    linked = parameters_of(EVALUATE_ESTIMATES, EstimateEvaluationSettings(profiles=ProfileSettings(seed=7)))
+    test = app("durations", **ERRORS, **linked)
+    assert problems(test) == []
+    assert "its profiles are not stored here" in words(test)
+    assert test.selectbox(key="durations_clustering").value == "default"
 
 
 def test_before_a_test_there_is_an_estimate_and_nothing_runs(app, part, house):
@@ -164,7 +190,7 @@ def test_every_measure_of_a_finished_test(app, part, measure):
 
 def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, part, house):
     asked = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
-    found = house().workbench.estimate_evaluation_answer(part, asked).result
+    found = house().workbench.estimate_evaluation.cached(part, asked).result
     test = app("durations", **TESTED)
     table = next(frame.value for frame in test.dataframe if "within 2×" in frame.value.columns)
     assert table["predictor"].iloc[0] == "combined (ours) ★ best"

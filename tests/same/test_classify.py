@@ -6,12 +6,12 @@ import time
 import pandas as pd
 import pytest
 
-from pages._classify.job import SUBMIT_FIELDS, TIMES
+from pages._classify.one_job import SUBMIT_FIELDS, TIMES
 from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.feedback import drift_table, quantile_table
-from workprof.cli.classify import evaluation_answer, forecast_answer
+from workprof.cli.forecasts import classifier_json, forecast_json
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.forecaster import ForecasterSettings
@@ -44,7 +44,7 @@ def printed(jobs, evaluated):
 
 def test_the_classifier_is_scored_alike_everywhere(jobs, evaluated, printed):
     told = jobs.command("classify", "evaluate", "jobs")
-    assert to_json(evaluation_answer(evaluated)) == told
+    assert to_json(classifier_json(evaluated)) == told
     page = jobs.page("classify", "jobs", classify_tab="Model")
     assert same_figures(page, printed, "classify") == {
         "classifier-splits", "table-v-by-job", "confusion-by-job", "calibration-by-job",
@@ -68,7 +68,7 @@ def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
     (told,) = jobs.command("classify", "predict", "jobs", "--jobs", jobs.folder / "one.csv")
     asked = {name: str(exported[name].iloc[0]) for name in fields if not exported[name].isna().any()}
     (library,) = jobs.library(lambda bench: bench.forecast_job("jobs", asked, ForecasterSettings()))
-    assert to_json(forecast_answer(library)) == told
+    assert to_json(forecast_json(library)) == told
     page = jobs.page("classify", "jobs", classify_tab="One job", classify_job=str(ROW))
     assert list(bar(page.figures["top-profiles"]).values()) == [one["probability"] for one in told["top"]]
     dots = [trace["x"][0] for trace in page.figures["estimates"] if len(trace["x"]) == 1]
@@ -94,7 +94,7 @@ def file(jobs, evaluated):
 def test_many_new_jobs(jobs, file):
     told = jobs.command("classify", "predict", "jobs", "--jobs", file)
     found = jobs.library(lambda bench: bench.forecast_file("jobs", file, ForecasterSettings()))
-    assert to_json([forecast_answer(one) for one in found.jobs]) == told
+    assert to_json([forecast_json(one) for one in found.jobs]) == told
 
     def act(test):
         test.file_uploader(key="classify_upload").upload("new.csv", file.read_bytes(), "text/csv").run()

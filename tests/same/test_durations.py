@@ -4,7 +4,7 @@ import pytest
 
 from tests.charts.test_duration_charts import evaluation
 from tests.same.reading import same_figures, same_metrics
-from workprof.cli.estimate import evaluation_answer
+from workprof.cli.forecasts import estimates_json
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 def evaluated(jobs):
     jobs.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
     asked = EstimateEvaluationSettings()
-    jobs.keep("jobs", lambda bench, ds: bench.estimate_evaluation_answer(ds, asked), evaluation())
+    jobs.keep("jobs", lambda bench, ds: bench.estimate_evaluation.cached(ds, asked), evaluation())
     return jobs.library(lambda bench: bench.estimate_evaluation("jobs", asked))
 
 
@@ -33,7 +33,7 @@ def test_observed_curves_are_the_reports_and_the_rows(jobs, printed):
     quantiles = page.csv("jobs-observed-duration_s-by-profile-quantiles.csv")
     assert page.files["jobs-observed-duration_s-by-profile-quantiles.csv"] == printed.csv("durations")["quantiles"]
     fit = jobs.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
-    jobs.library(lambda bench: bench.observed_durations("jobs", DurationSettings(by="profile"), ProfileSettings()))
+    jobs.library(lambda bench: bench.observed_durations("jobs", DurationSettings(by="profile"), fit=ProfileSettings()))
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist()))
     durations = rows.set_index("row_id")["duration_s"].loc[fit.row_ids].to_numpy()
     largest = {f"P{profile}": durations[fit.labels == profile].max() for profile in set(fit.labels.tolist()) - {-1}}
@@ -51,7 +51,7 @@ def test_observed_curves_are_the_reports_and_the_rows(jobs, printed):
 
 def test_errors_are_the_commands(jobs, evaluated, printed):
     told = jobs.command("estimate", "evaluate", "--train", "jobs")
-    assert to_json(evaluation_answer(evaluated)) == told
+    assert to_json(estimates_json(evaluated)) == told
     page = jobs.page("durations", "jobs", durations_tab="Prediction error")
     assert same_figures(page, printed, "durations") >= {"errors-duration_s-ratio"}
     same_metrics(page, printed, "durations")

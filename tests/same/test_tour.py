@@ -30,7 +30,7 @@ def toured(samples):
     jobs = samples.hashes["jobs"]
     samples.library(lambda bench: bench.profiles(jobs, ProfileSettings()))
     tested, asked = records_for_classify.evaluation(), ClassifierSettings()
-    samples.keep("jobs", lambda bench, ds: bench.classifier_evaluation_answer(ds, asked), tested)
+    samples.keep("jobs", lambda bench, ds: bench.classifier_evaluation.cached(ds, asked), tested)
     replayed = records_for_memory.replayed()
     samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), replayed)
     return samples

@@ -176,7 +176,7 @@ def test_columns_words_and_names_are_only_compared(untouched, name):
         asked(lambda: bench.assessment(here, AssessmentSettings(target=text))),
         asked(lambda: bench.bins(here, BinSettings(task=text))),
         asked(lambda: bench.observed_durations(here, DurationSettings(by=text))),
-        asked(lambda: bench.classifier_evaluation_answer(here, ClassifierSettings(fields=(text,)))),
+        asked(lambda: bench.classifier_evaluation.cached(here, ClassifierSettings(fields=(text,)))),
         asked(bench.compare_scenarios, here, [text]),
         asked(bench.remove_scenario, here, text),
         asked(bench.kept_runs, text),

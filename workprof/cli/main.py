@@ -25,7 +25,7 @@ DONE, OURS, CALLERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 COMMANDS = {
     "datasets": ("ingest", "datasets", "rename", "remove", "export", "sample"),
     "serve": ("demo", "serve"),
-    "durations": ("durations",),
+    "forecasts": ("durations", "classify", "estimate"),
     "report": ("report",),
     "record": ("record",),
 }
@@ -35,8 +35,6 @@ GROUPS = {
     "synth": ("synth_telemetry", "synth_benchmarks"),
     "profiles": (),
     "memory": (),
-    "classify": ("classify_explain",),
-    "estimate": ("estimates_observe",),
     "nodes": (),
     "phases": ("phases_views",),
     "runs": (),

@@ -35,7 +35,7 @@ class Setting:
         unit: 'share' (0-1), 'bytes', 's', 'time' (epoch seconds, also written in ISO 8601), or a plain word for people;
             '' = a number or text without one.
         least, most: bounds, both allowed; of a text `most` characters.
-        above: a lower bound that is itself not allowed.
+        above, below: bounds that are themselves not allowed.
         choices: values that are allowed, with their meaning where that needs saying.
         columns: the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are.
             Another word: the value is one of that column's own; the page lists them.
@@ -59,6 +59,7 @@ class Setting:
     least: float | None = None
     most: float | None = None
     above: float | None = None
+    below: float | None = None
     choices: Mapping[str, str] | Sequence[str] = ()
     columns: str = ""
     names: Sequence[str] = ()
@@ -228,6 +229,7 @@ def _within(value: float, about: Setting) -> bool:
         and (about.least is None or value >= about.least)
         and (about.most is None or value <= about.most)
         and (about.above is None or value > about.above)
+        and (about.below is None or value < about.below)
     )
 
 
@@ -266,7 +268,7 @@ def _kind_words(leaf: Leaf) -> str:
     if about.least is not None and about.most is not None:
         bounds = f"between {about.least:,g} and {about.most:,g}"
     elif about.least is not None:
-        bounds = f"of {about.least:,g} or more"
+        bounds = f"of {about.least:,g} or more" + (f", below {about.below:g}" if about.below is not None else "")
     else:
         bounds = f"{low}{' and ' if low and about.most is not None else ''}"
         bounds += f"at most {about.most:,g}" if about.most is not None else ""

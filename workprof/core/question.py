@@ -12,7 +12,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_type_hints
 from urllib.parse import urlencode
 
 from workprof.core.fields import Leaf, differences, get, leaves, put, read, write
@@ -93,6 +93,10 @@ class Question(Generic[S, R]):
         """Every setting that changes something."""
         return tuple(leaf for leaf in leaves(self.settings) if leaf.path not in self.ignores)
 
+    def leaf(self, path: str) -> Leaf:
+        """Return the setting at a path."""
+        return next(leaf for leaf in self.leaves if leaf.path == path)
+
     def default(self, **given: Any) -> S:
         """Return the default settings; those without a default have to be given by path, else they are empty."""
         made: S = put(_blank(self.settings, given), given)
@@ -123,8 +127,10 @@ class Question(Generic[S, R]):
 
 def _blank(cls: Any, given: Mapping[str, Any]) -> Any:
     """Return a record whose settings without a default are those that are given, else empty."""
-    needed = [leaf for leaf in leaves(cls) if leaf.default is MISSING and "." not in leaf.path]
-    return cls(**{leaf.path: given.get(leaf.path, "" if leaf.kind is str else leaf.kind()) for leaf in needed})
+    hints = get_type_hints(cls)
+    required = [one.name for one in fields(cls) if one.default is MISSING and one.default_factory is MISSING]
+    empty = {name: _blank(hints[name], {}) if is_dataclass(hints[name]) else hints[name]() for name in required}
+    return cls(**{name: given.get(name, value) for name, value in empty.items()})
 
 
 def shell_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.forecasts.boosting import (
     PUBLISHED_ROUNDS,
@@ -29,7 +30,7 @@ from workprof.forecasts.boosting import (
 )
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
-    SUBMIT_FIELDS,
+    Inputs,
     MetadataEncoder,
     encode,
     fit_encoder,
@@ -38,7 +39,7 @@ from workprof.forecasts.encoder import (
     usable_fields,
 )
 from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
-from workprof.profiles.settings import MODES, ProfileSettings
+from workprof.profiles.settings import Mode, ProfileSettings, Seed
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
 from workprof.units import format_count
@@ -50,52 +51,74 @@ MOST_RARE_ROWS = 100_000
 MOST_WRONG_COST = 100.0
 
 
-@dataclass(frozen=True)
+@settings
 class ClassifierSettings:
     """Settings of one classifier.
 
-    Attributes:
-        profiles: the clustering whose labels are learned.
-        fields: inputs, all known at submission; empty = the mode's (faithful: the published five; corrected: those and
-            the plan).
-        mode: 'corrected', or 'faithful' = as published: every value its own column, XGBoost's defaults, trained on the
-            rows with a profile, never abstains.
-        rare_rows: a value with fewer training rows is pooled as 'rare'; 0 = 0.03 % of the rows, at least 3.
-        threshold: smallest probability of an answer; 0 = chosen on the inner hold-out.
-        wrong_cost: what a wrong answer costs when a right one gains 1; the threshold is chosen for it.
-        calibration_share: of the training rows, held out by job to choose rounds, temperature and threshold.
-        least_support: a profile with fewer training rows is never answered.
-        seed: of every random draw.
+    As published: every value has a column of its own, XGBoost's defaults, trained on the rows with a profile, and it
+    never abstains.
     """
 
-    profiles: ProfileSettings = field(default_factory=ProfileSettings)
-    fields: tuple[str, ...] = ()
-    mode: str = "corrected"
-    rare_rows: int = 0
-    threshold: float = 0.0
-    wrong_cost: float = 1.0
-    calibration_share: float = 0.2
-    least_support: int = 10
-    seed: int = 0
+    profiles: Annotated[
+        ProfileSettings,
+        Setting("The clustering whose labels are learned."),
+    ] = field(default_factory=ProfileSettings)
+    fields: Inputs = ()
+    mode: Mode = "corrected"
+    rare_rows: Annotated[
+        int,
+        Setting(
+            "A value with fewer training rows is pooled as rare.",
+            unit="rows",
+            least=0,
+            most=MOST_RARE_ROWS,
+            empty="auto: 0.03 % of the rows, at least 3",
+            label="Rows of a value of its own",
+        ),
+    ] = 0
+    threshold: Annotated[
+        float,
+        Setting(
+            "Smallest probability of an answer.",
+            least=0,
+            below=1,
+            empty="auto: chosen on held-out jobs for the cost of a wrong answer",
+            label="Smallest probability",
+        ),
+    ] = 0.0
+    wrong_cost: Annotated[
+        float,
+        Setting(
+            "Of a wrong answer, when a right one gains 1 and an abstention nothing; the threshold is chosen for it.",
+            above=0,
+            most=MOST_WRONG_COST,
+            label="Cost of a wrong answer",
+        ),
+    ] = 1.0
+    calibration_share: Annotated[
+        float,
+        Setting(
+            "Of the training rows, held out by job to choose rounds, temperature and threshold.",
+            unit="share",
+            least=0.05,
+            most=0.5,
+            label="Held out for calibration",
+        ),
+    ] = 0.2
+    least_support: Annotated[
+        int,
+        Setting(
+            "A profile with fewer training rows is never answered.",
+            unit="rows",
+            least=1,
+            label="Least rows of a profile",
+        ),
+    ] = 10
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise SettingsError(f"mode is {self.mode!r}; use one of {', '.join(MODES)}")
-        unknown = [name for name in self.fields if name not in SUBMIT_FIELDS]
-        if unknown or len(set(self.fields)) < len(self.fields):
-            raise SettingsError(
-                f"fields are {', '.join(self.fields)}; choose each once from {', '.join(SUBMIT_FIELDS)}"
-            )
-        if not 0 <= self.rare_rows <= MOST_RARE_ROWS:
-            raise SettingsError(f"rare_rows is {self.rare_rows}; give 0 (0.03 % of the rows) to {MOST_RARE_ROWS:,}")
-        if not 0 <= self.threshold < 1:
-            raise SettingsError(f"threshold is {self.threshold}; give 0 (chosen on a hold-out) to below 1")
-        if not 0 < self.wrong_cost <= MOST_WRONG_COST:
-            raise SettingsError(f"wrong_cost is {self.wrong_cost}; give more than 0, at most {MOST_WRONG_COST:g}")
-        if not 0.05 <= self.calibration_share <= 0.5:
-            raise SettingsError(f"calibration_share is {self.calibration_share}; give 0.05 to 0.5")
-        if self.least_support < 1 or self.seed < 0:
-            raise SettingsError("least_support is 1 or more, seed 0 or more")
+        if len(set(self.fields)) < len(self.fields):
+            raise SettingsError(f"fields are {', '.join(self.fields)}; choose each once")
 
 
 LABEL = "profile"

@@ -12,14 +12,15 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.forecasts.estimates import check_target
+from workprof.core.fields import Setting, settings
+from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.forecasts.estimates import Target
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -105,26 +106,22 @@ OTHER = "other"
 MOST_GROUPS = 12
 
 
-@dataclass(frozen=True)
+@settings
 class DurationSettings:
-    """Settings of the observed curves.
+    """Settings of the observed curves."""
 
-    Attributes:
-        by: column that makes the groups, one of `GROUPINGS`; 'profile' is the clustering's label, 'all' = no groups.
-        target: quantity, one of `TARGETS`.
-        confidence: of the bands, 0-1.
-    """
-
-    by: str = PROFILE
-    target: str = "duration_s"
-    confidence: float = 0.95
-
-    def __post_init__(self) -> None:
-        check_target(self.target)
-        if self.by not in GROUPINGS:
-            raise SettingsError(f"by is {self.by!r}; choose from {', '.join(GROUPINGS)}")
-        if not 0.5 <= self.confidence < 1:
-            raise SettingsError(f"confidence is {self.confidence}; give 0.5 or more, below 1")
+    by: Annotated[
+        str,
+        Setting(
+            "Column that makes the groups, the 12 largest and the rest together; profile: of a clustering; all: none.",
+            choices=GROUPINGS,
+            label="Groups by",
+        ),
+    ] = PROFILE
+    target: Target = "duration_s"
+    confidence: Annotated[
+        float, Setting("Of the bands.", unit="share", least=0.5, below=1, label="Confidence of the bands")
+    ] = 0.95
 
 
 @dataclass(frozen=True)

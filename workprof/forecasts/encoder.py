@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
+from workprof.core.fields import Setting
 from workprof.errors import ColumnMissing, SettingsError, TraceError
 from workprof.profiles.metadata import NOT_GIVEN
 
@@ -33,6 +34,17 @@ PLAN_FIELDS = ("requested_cpu_percent", "requested_memory_bytes", "requested_gpu
 """What the user asks for; known at submission too, so part of the corrected mode's inputs."""
 
 SUBMIT_FIELDS = METADATA_FIELDS + PLAN_FIELDS
+
+Inputs = Annotated[
+    tuple[str, ...],
+    Setting(
+        "Inputs, known at submission, A,B,...",
+        choices=SUBMIT_FIELDS,
+        columns="any",
+        empty="by mode: corrected the metadata and the plan, faithful the published five",
+        label="Inputs",
+    ),
+]
 
 
 def default_fields(mode: str) -> tuple[str, ...]:

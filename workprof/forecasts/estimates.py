@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.candidates import (
     CANDIDATES,
@@ -22,7 +23,7 @@ from workprof.forecasts.candidates import (
     predict_quantiles,
     train_candidates,
 )
-from workprof.forecasts.encoder import usable_fields
+from workprof.forecasts.encoder import Inputs, usable_fields
 from workprof.forecasts.history import Past, read_cells
 from workprof.forecasts.intervals import (
     Calibration,
@@ -36,7 +37,7 @@ from workprof.forecasts.intervals import (
     validate,
 )
 from workprof.forecasts.splits import N_FOLDS, SPLITS, units_of
-from workprof.profiles.settings import MODES, ProfileSettings
+from workprof.profiles.settings import Mode, ProfileSettings, Seed
 from workprof.progress import Progress, silent
 from workprof.stopwatch import Stopwatch
 
@@ -50,6 +51,20 @@ TARGETS = {
     "gpu_usage_percent": "percent",
 }
 """What can be estimated, and its unit."""
+
+Target = Annotated[
+    str,
+    Setting(
+        "What is looked at.",
+        choices={
+            "duration_s": "run time",
+            "peak_memory_bytes": "peak memory",
+            "cpu_usage_percent": "CPU use, 100 = a core",
+            "gpu_usage_percent": "GPU use, 100 = a GPU",
+        },
+        label="Quantity",
+    ),
+]
 
 SMALLEST_SHARE = 1e-3
 """Of the median positive value: what lies below counts as this much on the logarithmic scale."""
@@ -123,53 +138,45 @@ def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
     return KnownJobs(jobs.loc[good].reset_index(drop=True), values[good], int((~good).sum()))
 
 
-@dataclass(frozen=True)
+@settings
 class EstimateSettings:
-    """Settings of an estimator and of its evaluation.
+    """Settings of an estimator and of its evaluation."""
 
-    Attributes:
-        target: field that is estimated.
-        fields: submit-time fields to use; empty = the mode's default that the table has.
-        mode: 'corrected', or 'faithful' = the published estimators per profile.
-        split: how training and test rows are kept apart; the interval holds for jobs that are new in this sense.
-        nominal: coverage of the interval, 0-1.
-        n_folds: of an evaluation (by time there is one).
-        seed: of every draw.
-    """
-
-    target: str = "duration_s"
-    fields: tuple[str, ...] = ()
-    mode: str = "corrected"
-    split: str = "by_job"
-    nominal: float = 0.9
-    n_folds: int = N_FOLDS
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_target(self.target)
-        if self.mode not in MODES:
-            raise SettingsError(f"mode is {self.mode!r}; choose from {', '.join(MODES)}")
-        if self.split not in SPLITS:
-            raise SettingsError(f"split is {self.split!r}; choose from {', '.join(SPLITS)}")
-        if not 0.5 <= self.nominal < 1:
-            raise SettingsError(f"nominal is {self.nominal}; give a coverage from 0.5 to below 1")
-        if self.n_folds < 2 or self.seed < 0:
-            raise SettingsError(f"n_folds is {self.n_folds} and seed {self.seed}; give at least 2 and 0")
+    target: Target = "duration_s"
+    fields: Inputs = ()
+    mode: Mode = "corrected"
+    split: Annotated[
+        str,
+        Setting(
+            "How training and test rows are kept apart; the interval holds for jobs that are new in this sense.",
+            choices=SPLITS,
+            label="Test on",
+        ),
+    ] = "by_job"
+    nominal: Annotated[
+        float, Setting("Coverage of the interval.", unit="share", least=0.5, below=1, label="Coverage of the interval")
+    ] = 0.9
+    n_folds: Annotated[int, Setting("Folds of an evaluation; by time there is one.", least=2, label="Folds")] = N_FOLDS
+    seed: Seed = 0
 
 
-@dataclass(frozen=True)
+@settings
 class EstimateEvaluationSettings:
-    """Settings of an evaluation.
-
-    Attributes:
-        estimates: target, split, mode, fields.
-        profiles: the clustering whose profiles some predictors use.
-        tested: content hash of the dataset that is tested on; empty = the folds of the split.
-    """
+    """Settings of an evaluation."""
 
     estimates: EstimateSettings = field(default_factory=EstimateSettings)
-    profiles: ProfileSettings = field(default_factory=ProfileSettings)
-    tested: str = ""
+    profiles: Annotated[
+        ProfileSettings, Setting("The clustering whose profiles some predictors use.", key="durations_clustering")
+    ] = field(default_factory=ProfileSettings)
+    tested: Annotated[
+        str,
+        Setting(
+            "Dataset to test on, by its name or hash.",
+            flag="--test",
+            empty="the folds of the split",
+            label="Other dataset to test on",
+        ),
+    ] = ""
 
 
 STEPS = {"validate": 0.7, "train": 1.0}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings, LoadedClassifier, fit_classifier
 from workprof.forecasts.estimates import (
@@ -24,8 +25,9 @@ from workprof.forecasts.estimates import (
     nearest_past_jobs,
     train_estimator,
 )
-from workprof.forecasts.explain import JobExplanation, explain_job
+from workprof.forecasts.explain import MOST_SAMPLE_ROWS, SAMPLE_ROWS, JobExplanation, explain_job
 from workprof.forecasts.predictions import Predictions
+from workprof.forecasts.splits import SPLITS
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -35,22 +37,31 @@ CLASSIFIER_SHARE = 0.3
 """Of the whole training, as progress tells it."""
 
 
-@dataclass(frozen=True)
+@settings
 class ForecasterSettings:
-    """Settings of a forecaster.
-
-    Attributes:
-        classifier: of the profiles.
-        split: jobs are new in this sense where the intervals are calibrated.
-        nominal: coverage of the intervals, 0-1.
-    """
+    """Settings of a forecaster."""
 
     classifier: ClassifierSettings = field(default_factory=ClassifierSettings)
-    split: str = "by_job"
-    nominal: float = 0.9
-
-    def __post_init__(self) -> None:
-        EstimateSettings(split=self.split, nominal=self.nominal)
+    split: Annotated[
+        str,
+        Setting(
+            "The kind of new job for which the intervals hold.",
+            choices=SPLITS,
+            key="classify_interval_split",
+            label="Intervals hold for",
+        ),
+    ] = "by_job"
+    nominal: Annotated[
+        float,
+        Setting(
+            "Coverage of the intervals.",
+            unit="share",
+            least=0.5,
+            below=1,
+            key="classify_coverage",
+            label="Coverage of the intervals",
+        ),
+    ] = 0.9
 
     def of_target(self, target: str) -> EstimateSettings:
         """Return the settings of one target's estimator."""
@@ -61,6 +72,25 @@ class ForecasterSettings:
             nominal=self.nominal,
             seed=self.classifier.seed,
         )
+
+
+@settings
+class ExplanationSettings:
+    """Settings of a global explanation."""
+
+    forecaster: ForecasterSettings = field(default_factory=ForecasterSettings)
+    n_sampled: Annotated[
+        int,
+        Setting(
+            "Jobs that are drawn at random; more of them give steadier means.",
+            unit="jobs",
+            least=1,
+            most=MOST_SAMPLE_ROWS,
+            flag="--rows",
+            key="classify_sample",
+            label="Jobs in the sample",
+        ),
+    ] = SAMPLE_ROWS
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,18 @@ from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 if TYPE_CHECKING:
     import pandas as pd
 
-SPLITS = ("random", "by_job", "by_group", "by_time")
-SPLIT_COLUMNS = {"by_job": "job_name", "by_group": "group"}
-N_FOLDS = 10
 LAST_SHARE = 0.3
 """Of the time: what the split by time tests on."""
 
+SPLITS = {
+    "random": "another row of a known job; flatters",
+    "by_job": "a new job of known groups",
+    "by_group": "a job of a group never seen",
+    "by_time": f"a job of the last {LAST_SHARE:.0%} of the time",
+}
+"""Split -> in what sense the tested rows are new."""
+SPLIT_COLUMNS = {"by_job": "job_name", "by_group": "group"}
+N_FOLDS = 10
 FEWEST_ROWS = 20
 TIMES = ("submit_time_s", "start_time_s")
 

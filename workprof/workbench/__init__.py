@@ -4,12 +4,9 @@ The only package that uses the store, the cache and the methods together.
 """
 
 from workprof.workbench.asking import JOBS, WORDS, Answer
-from workprof.workbench.durations import DurationQuestions
-from workprof.workbench.explanations import ExplanationQuestions
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.job_search import JobSearchQuestions
 from workprof.workbench.memory import MemoryQuestions
-from workprof.workbench.new_jobs import NewJobQuestions
 from workprof.workbench.nodes import NodeQuestions
 from workprof.workbench.phase_views import PhaseViewQuestions
 from workprof.workbench.phases import PhaseQuestions
@@ -22,10 +19,7 @@ __all__ = ["JOBS", "WORDS", "Answer", "Workbench"]
 class Workbench(
     RunQuestions,
     FeedbackQuestions,
-    NewJobQuestions,
     JobSearchQuestions,
-    ExplanationQuestions,
-    DurationQuestions,
     MemoryQuestions,
     NodeQuestions,
     PhaseQuestions,

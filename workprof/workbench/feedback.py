@@ -1,32 +1,115 @@
-"""Questions of the feedback loop: finished jobs in, drift and advice out, a refit when it is asked for."""
+"""The feedback loop: finished jobs in, drift and advice out, a refit when it is asked for."""
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from workprof.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
+from workprof.forecasts import questions
 from workprof.forecasts.feedback.assignment import new_rows
 from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed, nothing_observed, observe
-from workprof.forecasts.feedback.model import FeedbackModel, Refit, finished_jobs
-from workprof.forecasts.feedback.windows import FeedbackState, start_again
-from workprof.forecasts.forecaster import LoadedForecaster
-from workprof.jobs import JobView
+from workprof.forecasts.feedback.model import (
+    FeedbackModel,
+    FinishedJobs,
+    Refit,
+    RefitSettings,
+    finished_jobs,
+    with_finished,
+)
+from workprof.forecasts.feedback.windows import FeedbackState, start, start_again
+from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.progress import Progress, silent
+from workprof.records import canonical_json, digest
 from workprof.store.documents import FinishedTable
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import Dataset, IngestOptions
 from workprof.store.trace_store import finished_rows, passing_trace
-from workprof.workbench.asking import Answer
-from workprof.workbench.feedback_loops import MODEL, FeedbackLoops, Loop, now
+from workprof.workbench.asking import Frames, ask
+from workprof.workbench.forecasts import ForecastQuestions, resolved_forecaster, with_profiles
 
 
-class FeedbackQuestions(FeedbackLoops):
-    """The questions of `workprof estimate observe` and of the page that shows the loop."""
+@dataclass(frozen=True)
+class Loop:
+    """One loop: its dataset, and settings with nothing left open."""
+
+    entry: Dataset
+    settings: FeedbackSettings
+
+    @property
+    def forecaster(self) -> ForecasterSettings:
+        """Settings of the forecaster that is followed."""
+        return self.settings.forecaster
+
+    @property
+    def digest(self) -> str:
+        """Name under which its state is stored beside the dataset: the forecaster decides."""
+        return digest(canonical_json(self.forecaster))
+
+    @property
+    def lock(self) -> str:
+        """Key of the loop's one lock."""
+        return f"feedback:{self.entry.hash}:{self.digest}"
+
+
+@dataclass(frozen=True)
+class InUse:
+    """What a loop works with now; `again` = its refit is no longer kept, so it begins anew from the dataset's model."""
+
+    state: FeedbackState
+    model: FeedbackModel
+    forecaster: LoadedForecaster
+    again: bool = False
+
+
+def _model_frames(
+    bench: Any, entry: Dataset, settings: ForecasterSettings, _: Any, progress: Progress | None
+) -> Frames:
+    return with_profiles(bench, entry, settings.classifier.profiles, questions.followed(settings), progress)
+
+
+def _resolved_refit(bench: Any, entry: Dataset, settings: RefitSettings) -> RefitSettings:
+    loop = bench._loop(entry.hash, FeedbackSettings(settings.forecaster))
+    return RefitSettings(loop.forecaster, settings.observed or _files_digest(bench._observed_state(loop)))
+
+
+def _refit_frames(bench: Any, entry: Dataset, settings: RefitSettings, _: Any, __: Progress | None) -> Frames:
+    """Return a function that reads the dataset's jobs and the finished ones that are stored.
+
+    Raises:
+        NotEnoughData: when others are stored than the refit is about.
+    """
+    loop = bench._loop(entry.hash, FeedbackSettings(settings.forecaster))
+    if settings.observed != _files_digest(bench._observed_state(loop)):
+        raise NotEnoughData("other finished jobs were observed since then; ask for a refit with those of today")
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        jobs = bench.frames_of(entry, questions.followed(settings.forecaster))()["jobs"]
+        return {"jobs": with_finished(jobs, bench._store.finished_jobs(entry.hash, loop.digest, FinishedJobs))}
+
+    return read
+
+
+def _files_digest(state: FeedbackState) -> str:
+    return digest(",".join(state.files))
+
+
+class FeedbackQuestions(ForecastQuestions):
+    """The questions of `workprof estimate observe` and of the page that shows the loop.
+
+    A loop is named by its dataset and the settings of the forecaster that it follows. `refit` with `observed=""` is
+    with every finished job observed by now; `adopt_refit` puts it to use.
+    """
+
+    feedback_model = ask(questions.FEEDBACK_MODEL, resolve=resolved_forecaster, frames=_model_frames)
+    refit = ask(questions.REFIT, resolve=_resolved_refit, frames=_refit_frames)
 
     def observe(
         self,
@@ -62,8 +145,9 @@ class FeedbackQuestions(FeedbackLoops):
         with self._cache.lock(loop.lock):
             found = self._fold_in(loop, table, progress)
         if refit or (loop.settings.refit and found.assessment.recluster_advised):
-            key = self._refit_here(loop, progress)
-            self.adopt_refit(loop.entry.hash, key, loop.settings)
+            asked = RefitSettings(loop.forecaster, _files_digest(self._observed_state(loop)))
+            self.refit(loop.entry.hash, asked, progress)  # no lock of the loop is held meanwhile
+            self.adopt_refit(loop.entry.hash, self.refit.key(loop.entry.hash, asked), loop.settings)
             found = replace(found, refitted=True, history=self._observed_state(loop).history)
         return replace(found, notes=(*notes, *found.notes), seconds=time.perf_counter() - started)
 
@@ -76,38 +160,8 @@ class FeedbackQuestions(FeedbackLoops):
         """Return how the loop stands, or None before the first observation or where its model is not kept."""
         loop = self._loop(dataset, settings)
         state = self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
-        model = self._kept_model(loop, state) if state else None
+        model = self._model_in_use(loop, state) if state else None
         return feedback_now(state, model, loop.settings) if state and model else None
-
-    def feedback_model_answer(self, dataset: str, settings: FeedbackSettings) -> Answer[FeedbackModel]:
-        """Return what finished jobs are compared with, and the job that makes it, without computing anything."""
-        loop = self._loop(dataset, settings)
-        return self._answer(MODEL, loop.entry, loop.forecaster, FeedbackModel)
-
-    def start_feedback_model(self, dataset: str, settings: FeedbackSettings) -> JobView:
-        """Start the making of what finished jobs are compared with, in a child process.
-
-        Raises:
-            NotEnoughData: when the profiles are not kept; find them first.
-        """
-        loop = self._loop(dataset, settings)
-        if self.profiles.cached(loop.entry.hash, self._followed_profiles(loop)).result is None:
-            raise NotEnoughData("the profiles that jobs are filed under are not there yet; find profiles first")
-        return self._jobs.start(self._request(MODEL, loop.entry, loop.forecaster), self._labelled_jobs(loop, silent))
-
-    def start_refit(self, dataset: str, settings: FeedbackSettings) -> JobView:
-        """Start a refit in a child process; `adopt_refit` with the job's key puts it to use once it is done."""
-        loop = self._loop(dataset, settings)
-        return self._jobs.start(self._refit_request(loop), self._all_jobs(loop))
-
-    def refit_answer(self, dataset: str, settings: FeedbackSettings) -> Answer[Refit]:
-        """Return the refit with everything observed so far and the job that makes it, without computing anything.
-
-        Raises:
-            NotEnoughData: before the first observation.
-        """
-        key = self._refit_request(self._loop(dataset, settings)).key
-        return Answer(key, self._cache.get(key, Refit), self._jobs.view(key))
 
     def adopt_refit(self, dataset: str, key: str, settings: FeedbackSettings | None = None) -> FeedbackState:
         """Return the state that goes on from a finished refit.
@@ -135,7 +189,9 @@ class FeedbackQuestions(FeedbackLoops):
         loop = self._loop(dataset, settings)
         state = self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
         made = self._cache.get(state.model_key, Refit) if state and state.model_key else None
-        return self._loaded_refit(state.model_key, made) if state and made else self._own_forecaster(loop)
+        if state and made:
+            return self._in_memory(state.model_key, made.forecaster)
+        return self.loaded_forecaster(loop.entry.hash, loop.forecaster)
 
     def _finished_table(
         self, loop: Loop, jobs: Path | str | pd.DataFrame, options: IngestOptions | None, progress: Progress
@@ -167,8 +223,7 @@ class FeedbackQuestions(FeedbackLoops):
         if state and state.model_key and self._cache.get(state.model_key, Refit) is not None:
             return
         self.forecaster(loop.entry.hash, loop.forecaster, progress)
-        request = self._request(MODEL, loop.entry, loop.forecaster)
-        self._blocking(request, FeedbackModel, self._labelled_jobs(loop, progress), progress)
+        self.feedback_model(loop.entry.hash, loop.forecaster, progress)
 
     def _fold_in(self, loop: Loop, table: pd.DataFrame, progress: Progress) -> Observed:
         used = self._in_use(loop)
@@ -183,14 +238,47 @@ class FeedbackQuestions(FeedbackLoops):
         again = "the refit in use is no longer kept: the loop began anew from the dataset's own profiles"
         return replace(found, notes=(*found.notes, again)) if used.again else found
 
-    def _refit_here(self, loop: Loop, progress: Progress) -> str:
-        """Make a refit here and now and return its key; no lock of the loop is held."""
-        request = self._refit_request(loop)
-        self._blocking(request, Refit, self._all_jobs(loop), progress)
-        return request.key
+    def _loop(self, dataset: str, settings: FeedbackSettings | None) -> Loop:
+        entry, given = self.dataset(dataset), settings or FeedbackSettings()
+        return Loop(entry, replace(given, forecaster=resolved_forecaster(self, entry, given.forecaster)))
+
+    def _in_use(self, loop: Loop) -> InUse:
+        state = self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
+        made = self._cache.get(state.model_key, Refit) if state and state.model_key else None
+        if state and made:
+            return InUse(state, made.model, self._in_memory(state.model_key, made.forecaster))
+        own = self.feedback_model.cached(loop.entry.hash, loop.forecaster).result
+        if own is None:
+            raise NotEnoughData("what finished jobs are compared with is not cached; make it first")
+        again = bool(state and state.model_key)
+        if state and again:
+            state = start_again(state, own, "", now())
+        own_forecaster = self.loaded_forecaster(loop.entry.hash, loop.forecaster)
+        return InUse(state or start(own, now()), own, own_forecaster, again)
+
+    def _model_in_use(self, loop: Loop, state: FeedbackState) -> FeedbackModel | None:
+        if state.model_key:
+            made = self._cache.get(state.model_key, Refit)
+            return made.model if made else None
+        return self.feedback_model.cached(loop.entry.hash, loop.forecaster).result
+
+    def _observed_state(self, loop: Loop) -> FeedbackState:
+        state = self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
+        if state is None:
+            raise NotEnoughData("no finished job was observed yet; observe some first")
+        return state
+
+    def _followed_columns(self, loop: Loop) -> tuple[str, ...]:
+        present = {column.name for column in self._store.columns(loop.entry.hash)}
+        return tuple(name for name in questions.followed(loop.forecaster) if name in present)
 
 
 def _same_rows(content: str, loop: Loop) -> tuple[str, ...]:
     if content != loop.entry.hash:
         return ()
     return ("these are the jobs that the forecaster learned from: they say nothing of how it does on new ones",)
+
+
+def now() -> str:
+    """Return the time as the history keeps it: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,69 +1,228 @@
-"""Questions about jobs before they run: their profile, what they will need, and how far to believe it."""
+"""The questions of the Classify and Durations pages, declared in `workprof.forecasts.questions`, and of new jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from workprof.errors import ColumnMissing, NotEnoughData
-from workprof.forecasts.classifier import ClassifierSettings
-from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.errors import ColumnMissing, NotEnoughData, SettingsError, WorkprofError
+from workprof.forecasts import questions
+from workprof.forecasts.candidates import LEVELS
+from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
+from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.encoder import SUBMIT_FIELDS
-from workprof.forecasts.estimate_evaluation import EstimateEvaluation
-from workprof.forecasts.estimates import TARGETS, EstimateEvaluationSettings
-from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, LoadedForecaster
-from workprof.jobs import JobView
-from workprof.profiles.fit import ProfileFit
+from workprof.forecasts.estimates import EstimateEvaluationSettings, Estimates
+from workprof.forecasts.explain import GlobalExplanation, JobExplanation, explain_all
+from workprof.forecasts.forecaster import (
+    ExplanationSettings,
+    Forecaster,
+    ForecasterSettings,
+    Forecasts,
+    LoadedForecaster,
+)
+from workprof.forecasts.history import TIMES
+from workprof.formats import rules_of
+from workprof.formats.new_jobs import NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
 from workprof.progress import Progress, silent
 from workprof.settings import Settings
-from workprof.steps import Request, Step
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Answer, Frames
+from workprof.workbench.asking import Frames, ask
 from workprof.workbench.sweeps import SweepQuestions
 
-TRAIN = Step("profiles.forecaster", 1, "workprof.forecasts.forecaster:train_forecaster")
-CLASSIFIER = Step("profiles.classifier_evaluation", 1, "workprof.forecasts.classifier_evaluation:evaluate_classifier")
-ESTIMATES = Step("profiles.estimate_evaluation", 1, "workprof.forecasts.estimate_evaluation:run_evaluation")
-
-TIMES = ("submit_time_s", "start_time_s")
 LOADED_AT_MOST = 4
 """Forecasters with their trees in memory."""
 
+EXPLAINED_ROWS = 200
+"""Of a file: so many jobs are explained one by one."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """An estimate of one target for one job, in the target's unit.
+
+    Attributes:
+        point: best guess in the sense of a small ratio error.
+        p10, p50, p90: quantiles.
+        low, high: ends of the interval that covers as promised.
+    """
+
+    point: float
+    p10: float
+    p50: float
+    p90: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class JobForecast:
+    """What is said of one job.
+
+    Attributes:
+        profile: the answer; -1 where it abstains.
+        probability: of the most likely profile.
+        top: up to three (profile, probability), likeliest first.
+        abstained: whether no profile is given.
+        reason: why not; empty where one is.
+        needs: target -> estimate.
+        explanation: SHAP values of the most likely class; None beyond the first 200 rows of a file.
+    """
+
+    profile: int
+    probability: float
+    top: tuple[tuple[int, float], ...]
+    abstained: bool
+    reason: str
+    needs: dict[str, Need]
+    explanation: JobExplanation | None
+
+
+@dataclass(frozen=True)
+class FileForecasts:
+    """What is said of the jobs of a file, and the file's columns that were not used."""
+
+    jobs: tuple[JobForecast, ...]
+    unknown: tuple[str, ...]
+
+
+def with_profiles(
+    bench: Any,
+    entry: Dataset,
+    fit: ProfileSettings,
+    columns: Sequence[str],
+    progress: Progress | None,
+    *,
+    needed: bool = True,
+) -> Frames:
+    """Return a function that reads columns of the jobs, and the profile of each.
+
+    Args:
+        bench: open workbench.
+        entry: dataset.
+        fit: settings of the clustering.
+        columns: that are read where they are present.
+        progress: told while profiles are found that are not cached; None = those that are not are not found.
+        needed: whether profiles have to be there; else the column is left out where there are none.
+
+    Raises:
+        NotEnoughData: when profiles are needed, not cached, and not to be found.
+    """
+    cached = bench.profiles.cached(entry.hash, fit).result if progress is None else None
+    if progress is None and cached is None and needed:
+        raise NotEnoughData("the profiles that this rests on are not there yet; find profiles first")
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        found = cached
+        if progress is not None:
+            try:
+                found = bench.profiles(entry.hash, fit, progress)
+            except (ColumnMissing, NotEnoughData):
+                if needed:
+                    raise
+        jobs = bench.frames_of(entry, columns)()["jobs"]
+        if found is None:
+            return {"jobs": jobs}
+        labels = pd.Series(found.labels, index=found.row_ids)
+        return {"jobs": jobs.assign(**{PROFILE: jobs["row_id"].map(labels)})}
+
+    return read
+
+
+def _classifier(bench: Any, entry: Dataset, settings: ClassifierSettings) -> ClassifierSettings:
+    fields = bench._store.resolve(entry.hash, settings.fields)
+    return replace(settings, profiles=bench.profiles.resolved(entry.hash, settings.profiles), fields=fields)
+
+
+def resolved_forecaster(bench: Any, entry: Dataset, settings: ForecasterSettings) -> ForecasterSettings:
+    """Return the settings with nothing left open: equal ones share a key, and a feedback loop."""
+    return replace(settings, classifier=_classifier(bench, entry, settings.classifier))
+
+
+def _explanation(bench: Any, entry: Dataset, settings: ExplanationSettings) -> ExplanationSettings:
+    return replace(settings, forecaster=resolved_forecaster(bench, entry, settings.forecaster))
+
+
+def _evaluation(bench: Any, entry: Dataset, settings: EstimateEvaluationSettings) -> EstimateEvaluationSettings:
+    tested = bench._jobs_of(settings.tested).hash if settings.tested else ""
+    return replace(settings, profiles=bench.profiles.resolved(entry.hash, settings.profiles), tested=tested)
+
+
+def _labelled(profiles: Callable[[Any], ProfileSettings]) -> Callable[..., Frames]:
+    """Return what reads the jobs with the profiles that some settings name."""
+    return lambda bench, entry, settings, _, progress: with_profiles(
+        bench, entry, profiles(settings), questions.LEARNED, progress
+    )
+
+
+def _evaluation_frames(
+    bench: Any, entry: Dataset, settings: EstimateEvaluationSettings, _: Any, progress: Progress | None
+) -> Frames:
+    """Return the jobs, with profiles where there are: the evaluation says in its notes which predictors lack them."""
+    learned = with_profiles(bench, entry, settings.profiles, questions.LEARNED, progress, needed=False)
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        if not settings.tested:
+            return learned()
+        tested = bench.frames_of(bench._jobs_of(settings.tested), questions.LEARNED)()
+        return {**learned(), "test": tested["jobs"]}
+
+    return read
+
+
+def _clustering(_: Any, __: Dataset, settings: DurationSettings, fit: ProfileSettings | None) -> ProfileSettings | None:
+    return (fit or ProfileSettings()) if settings.by == PROFILE else None
+
+
+def _duration_frames(
+    bench: Any, entry: Dataset, settings: DurationSettings, fit: ProfileSettings | None, progress: Progress | None
+) -> Frames:
+    columns = questions.OBSERVED_DURATIONS.reads(settings) or ()
+    frames: Frames = bench.frames_of(entry, columns)
+    return frames if fit is None else with_profiles(bench, entry, fit, columns, progress)
+
+
+def _explained(bench: Any, entry: Dataset, settings: ExplanationSettings, progress: Progress) -> GlobalExplanation:
+    """Return mean |SHAP| of a forecaster, trained first where none is cached, over a sample of the dataset's jobs."""
+    step = questions.EXPLAIN.step
+    key = step.key(entry.hash, settings)
+    with bench._cache.lock(key):
+        cached: GlobalExplanation | None = bench._cache.get(key, GlobalExplanation)
+        if cached is not None:
+            return cached
+        classifier = LoadedClassifier(bench.forecaster(entry.hash, settings.forecaster, progress).classifier)
+        jobs = bench.frames_of(entry, questions.LEARNED)()["jobs"]
+        made = explain_all(classifier, jobs, settings.n_sampled, settings.forecaster.classifier.seed, progress)
+        bench._cache.put(key, made, step.about(key, entry.name, settings, made.seconds))
+    return made
+
+
+def _not_in_a_child(*_: Any) -> Frames:
+    raise WorkprofError("a trained forecaster is explained here, not in the background; ask for the result itself")
+
 
 class ForecastQuestions(SweepQuestions):
-    """The questions of the Classify and Durations pages."""
+    """The questions of the Classify and Durations pages and of their commands."""
+
+    observed_durations = ask(questions.OBSERVED_DURATIONS, fit=_clustering, frames=_duration_frames)
+    forecaster = ask(
+        questions.FORECASTER, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
+    )
+    classifier_evaluation = ask(
+        questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled(lambda one: one.profiles)
+    )
+    global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
+    estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
 
     def __init__(self, settings: Settings) -> None:
         """Open the home folder."""
         super().__init__(settings)
         self._loaded: dict[str, LoadedForecaster] = {}
-
-    def forecaster(
-        self, dataset: str, settings: ForecasterSettings | None = None, progress: Progress = silent
-    ) -> Forecaster:
-        """Return a trained forecaster: kept, or trained here and now (profiles too, where they are not kept)."""
-        entry = self._jobs_of(dataset)
-        asked = self._forecaster_settings(entry, settings or ForecasterSettings())
-        frames = self._labelled(entry, asked.classifier.profiles, progress)
-        return self._blocking(self._request(TRAIN, entry, asked), Forecaster, frames, progress)
-
-    def forecaster_answer(self, dataset: str, settings: ForecasterSettings) -> Answer[Forecaster]:
-        """Return the kept forecaster, and the job that trains it, without computing anything."""
-        entry = self._jobs_of(dataset)
-        return self._answer(TRAIN, entry, self._forecaster_settings(entry, settings), Forecaster)
-
-    def start_forecaster(self, dataset: str, settings: ForecasterSettings) -> JobView:
-        """Start the training in a child process.
-
-        Raises:
-            NotEnoughData: when the profiles that it learns are not kept; find them first.
-        """
-        entry = self._jobs_of(dataset)
-        asked = self._forecaster_settings(entry, settings)
-        return self._start(self._request(TRAIN, entry, asked), entry, asked.classifier.profiles)
 
     def loaded_forecaster(self, dataset: str, settings: ForecasterSettings) -> LoadedForecaster:
         """Return the forecaster with its trees in memory; the last few stay there.
@@ -71,133 +230,99 @@ class ForecastQuestions(SweepQuestions):
         Raises:
             NotEnoughData: when it was not trained yet.
         """
-        answer = self.forecaster_answer(dataset, settings)
+        answer = self.forecaster.cached(dataset, settings)
         if answer.result is None:
             raise NotEnoughData("no forecaster is trained with these settings; train it first")
+        return self._in_memory(answer.key, answer.result)
+
+    def _in_memory(self, key: str, forecaster: Forecaster) -> LoadedForecaster:
         with self._guard:
-            found = self._loaded.pop(answer.key, None)
-        found = found or LoadedForecaster(answer.result)  # seconds at first: nobody else waits for that
+            loaded = self._loaded.pop(key, None)
+        loaded = loaded or LoadedForecaster(forecaster)  # seconds at first: nobody else waits for that
         with self._guard:
-            self._loaded[answer.key] = found
+            self._loaded[key] = loaded
             while len(self._loaded) > LOADED_AT_MOST:
                 self._loaded.pop(next(iter(self._loaded)))
-        return found
-
-    def classifier_evaluation(
-        self, dataset: str, settings: ClassifierSettings | None = None, progress: Progress = silent
-    ) -> ClassifierEvaluation:
-        """Return the classifier's scores under every split."""
-        entry = self._jobs_of(dataset)
-        asked = self._classifier_settings(entry, settings or ClassifierSettings())
-        frames = self._labelled(entry, asked.profiles, progress)
-        return self._blocking(self._request(CLASSIFIER, entry, asked), ClassifierEvaluation, frames, progress)
-
-    def classifier_evaluation_answer(self, dataset: str, settings: ClassifierSettings) -> Answer[ClassifierEvaluation]:
-        """Return the kept scores and their job."""
-        entry = self._jobs_of(dataset)
-        return self._answer(CLASSIFIER, entry, self._classifier_settings(entry, settings), ClassifierEvaluation)
-
-    def start_classifier_evaluation(self, dataset: str, settings: ClassifierSettings) -> JobView:
-        """Start the evaluation in a child process.
-
-        Raises:
-            NotEnoughData: when the profiles are not kept; find them first.
-        """
-        entry = self._jobs_of(dataset)
-        asked = self._classifier_settings(entry, settings)
-        return self._start(self._request(CLASSIFIER, entry, asked), entry, asked.profiles)
-
-    def estimate_evaluation(
-        self, dataset: str, settings: EstimateEvaluationSettings | None = None, progress: Progress = silent
-    ) -> EstimateEvaluation:
-        """Return the errors of every predictor; `settings.tested` names the dataset that is tested on, if any."""
-        entry = self._jobs_of(dataset)
-        asked = self._evaluation_settings(entry, settings or EstimateEvaluationSettings())
-        request = self._request(ESTIMATES, entry, asked)
-        return self._blocking(request, EstimateEvaluation, self._evaluation_frames(entry, asked, progress), progress)
-
-    def estimate_evaluation_answer(
-        self, dataset: str, settings: EstimateEvaluationSettings
-    ) -> Answer[EstimateEvaluation]:
-        """Return the kept errors and their job."""
-        entry = self._jobs_of(dataset)
-        return self._answer(ESTIMATES, entry, self._evaluation_settings(entry, settings), EstimateEvaluation)
-
-    def start_estimate_evaluation(self, dataset: str, settings: EstimateEvaluationSettings) -> JobView:
-        """Start the evaluation in a child process; predictors that use profiles take part where these are kept."""
-        entry = self._jobs_of(dataset)
-        asked = self._evaluation_settings(entry, settings)
-        kept = self.profiles.cached(entry.hash, asked.profiles).result
-        frames = self._evaluation_frames(entry, asked, silent, kept or False)
-        return self._jobs.start(self._request(ESTIMATES, entry, asked), frames)
+        return loaded
 
     def past_jobs(self, dataset: str, row_ids: Sequence[int]) -> pd.DataFrame:
         """Return rows of a dataset with their metadata, times and needs, in the order of the ids."""
+        jobs = self.frames_of(self._jobs_of(dataset), questions.LEARNED)()["jobs"]
+        return jobs.set_index("row_id").loc[list(row_ids)].reset_index()
+
+    def forecast_job(
+        self, dataset: str, values: Mapping[str, str], settings: ForecasterSettings, progress: Progress = silent
+    ) -> tuple[JobForecast, ...]:
+        """Return what is said of one job, given as field = value; the forecaster is trained where none is kept.
+
+        Raises:
+            SettingsError: for a field that is not known at submission.
+            TraceError: when a number is none.
+        """
         entry = self._jobs_of(dataset)
-        jobs = self._jobs_frame(entry).set_index("row_id")
-        return jobs.loc[list(row_ids)].reset_index()
+        given = self.new_jobs(entry.hash, pd.DataFrame({name: [value] for name, value in values.items()}))
+        if given.unknown:
+            raise SettingsError(
+                f"{', '.join(given.unknown)} is not known at submission; use {', '.join(SUBMIT_FIELDS)}"
+            )
+        self.forecaster(entry.hash, settings, progress)
+        loaded = self.loaded_forecaster(entry.hash, settings)
+        return tuple(job_forecasts(loaded, given.jobs, EXPLAINED_ROWS))
 
-    def _start(self, request: Request, entry: Dataset, profiles: ProfileSettings) -> JobView:
-        kept = self.profiles.cached(entry.hash, profiles).result
-        if kept is None:
-            raise NotEnoughData("the profiles that this learns are not there yet; find profiles first")
-        return self._jobs.start(request, self._with_labels(entry, kept))
+    def forecast_file(
+        self, dataset: str, path: Path, settings: ForecasterSettings, progress: Progress = silent
+    ) -> FileForecasts:
+        """Return what is said of every job of a CSV file, answered 20,000 rows at a time.
 
-    def _forecaster_settings(self, entry: Dataset, settings: ForecasterSettings) -> ForecasterSettings:
-        return replace(settings, classifier=self._classifier_settings(entry, settings.classifier))
+        The file is read and checked before anything is trained.
 
-    def _classifier_settings(self, entry: Dataset, settings: ClassifierSettings) -> ClassifierSettings:
-        fields = self._store.resolve(entry.hash, settings.fields) if settings.fields else ()
-        return replace(settings, profiles=self.profiles.resolved(entry.hash, settings.profiles), fields=tuple(fields))
+        Raises:
+            NoRows, TraceError, ColumnMissing: when the file cannot be used.
+        """
+        entry = self._jobs_of(dataset)
+        read = [self.new_jobs(entry.hash, chunk) for chunk in read_new_jobs(path)]
+        n_rows = sum(len(part.jobs) for part in read)
+        self.forecaster(entry.hash, settings, progress)
+        loaded = self.loaded_forecaster(entry.hash, settings)
+        found: list[JobForecast] = []
+        for part in read:
+            progress(len(found) / n_rows, f"{len(found):,} of {n_rows:,} jobs answered")
+            found += job_forecasts(loaded, part.jobs, EXPLAINED_ROWS - len(found))
+        progress(1.0, f"{n_rows:,} jobs answered")
+        return FileForecasts(tuple(found), read[0].unknown)
 
-    def _evaluation_settings(self, entry: Dataset, settings: EstimateEvaluationSettings) -> EstimateEvaluationSettings:
-        tested = self._jobs_of(settings.tested).hash if settings.tested else ""
-        return replace(settings, profiles=self.profiles.resolved(entry.hash, settings.profiles), tested=tested)
+    def new_jobs(self, dataset: str, table: pd.DataFrame) -> NewJobs:
+        """Return new jobs under the fields' names: the table may use those or the names of the dataset's trace.
 
-    def _labelled(self, entry: Dataset, profiles: ProfileSettings, progress: Progress) -> Frames:
-        """Return a function that finds the profiles where they are not kept, and reads the jobs with them."""
+        Raises:
+            ColumnMissing: when no column is known at submission.
+            TraceError: when a number is none.
+        """
+        return named_jobs(table, rules_of(self._jobs_of(dataset).format), (*SUBMIT_FIELDS, *TIMES))
 
-        def read() -> Mapping[str, pd.DataFrame]:
-            return self._with_labels(entry, self.profiles(entry.hash, profiles, progress))()
 
-        return read
+def job_forecasts(loaded: LoadedForecaster, jobs: pd.DataFrame, explained: int) -> Iterator[JobForecast]:
+    """Yield what is said of each job, the first `explained` with SHAP values."""
+    said = loaded.forecast(jobs)
+    for row in range(len(jobs)):
+        yield job_forecast(said, row, loaded.explain(jobs.iloc[[row]]) if row < explained else None)
 
-    def _with_labels(self, entry: Dataset, found: ProfileFit) -> Frames:
-        def read() -> dict[str, pd.DataFrame]:
-            jobs = self._jobs_frame(entry)
-            labels = pd.Series(found.labels, index=found.row_ids)
-            return {"jobs": jobs.assign(profile=jobs["row_id"].map(labels))}
 
-        return read
+def job_forecast(said: Forecasts, row: int, explanation: JobExplanation | None) -> JobForecast:
+    """Return one row of the forecasts."""
+    profiles = said.profiles
+    top = zip(profiles.top[row], profiles.top_probability[row], strict=True)
+    return JobForecast(
+        profile=int(profiles.profile[row]),
+        probability=float(profiles.probability[row]),
+        top=tuple((int(profile), float(probability)) for profile, probability in top),
+        abstained=bool(profiles.abstained[row]),
+        reason=profiles.reason_text(row),
+        needs={target: _need(found, row) for target, found in said.estimates.items()},
+        explanation=explanation,
+    )
 
-    def _evaluation_frames(
-        self,
-        entry: Dataset,
-        asked: EstimateEvaluationSettings,
-        progress: Progress,
-        profiles: ProfileFit | bool = True,
-    ) -> Frames:
-        """Return a function that reads the jobs, with profiles where there are (True: where they can be found)."""
 
-        def read() -> dict[str, pd.DataFrame]:
-            found = self._profiles_if_any(entry, asked.profiles, progress) if profiles is True else profiles
-            if isinstance(found, ProfileFit):
-                frames = dict(self._with_labels(entry, found)())
-            else:
-                frames = {"jobs": self._jobs_frame(entry)}
-            if asked.tested:
-                frames["test"] = self._jobs_frame(self._jobs_of(asked.tested))
-            return frames
-
-        return read
-
-    def _profiles_if_any(self, entry: Dataset, settings: ProfileSettings, progress: Progress) -> ProfileFit | bool:
-        try:
-            return self.profiles(entry.hash, settings, progress)
-        except (ColumnMissing, NotEnoughData):
-            return False  # the evaluation says in its notes that predictors from profiles are left out
-
-    def _jobs_frame(self, entry: Dataset) -> pd.DataFrame:
-        present = {column.name for column in self._store.columns(entry.hash)}
-        wanted = dict.fromkeys([*SUBMIT_FIELDS, *TIMES, "duration_s", *TARGETS])
-        return self._store.frame(entry.hash, [name for name in wanted if name in present])
+def _need(found: Estimates, row: int) -> Need:
+    at = {level: float(value) for level, value in zip(np.round(LEVELS, 2), found.quantiles[row], strict=True)}
+    return Need(float(found.point[row]), at[0.1], at[0.5], at[0.9], float(found.low[row]), float(found.high[row]))

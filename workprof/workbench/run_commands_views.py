@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workprof.forecasts.durations import DurationSettings
 from workprof.phases.library import LibrarySettings, LibraryViewSettings, faithful_library
 from workprof.phases.matching import KnownMatchSettings
 from workprof.phases.runs import RunListSettings
@@ -14,11 +13,6 @@ from workprof.workbench.run_command_line import CommandLine, Resolve, flags, mod
 from workprof.workbench.run_setting_paths import told
 
 C = {"--c": "library.match.c"}
-
-
-def _durations(_: DurationSettings, __: Resolve) -> CommandLine:
-    base = DurationSettings()
-    return CommandLine(("durations",), base, flags("by", "target", "confidence"), begins=base)
 
 
 def _runs(_: RunListSettings, __: Resolve) -> CommandLine:
@@ -65,7 +59,6 @@ def _library(asked: LibrarySettings) -> LibrarySettings:
 
 
 VIEW_COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
-    "profiles.durations": _durations,
     "phases.runs": _runs,
     "phases.timeline": _timeline,
     "phases.learn": _fingerprints,

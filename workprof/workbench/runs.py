@@ -143,6 +143,8 @@ class RunQuestions(ForecastQuestions):
         declared, asked = declared_of(kept.step, _settings(recipe, kept))
         resolve = partial(self.profiles.resolved, kept.dataset_hash)
         if declared is not None:
+            if declared.no_command:
+                raise NotEnoughData(declared.no_command)
             line = shell_of(declared, kept.dataset_hash, asked)
             fit = fit_words(self._clustering_settings(kept), resolve) if kept.clustering else ()
             return " ".join((line, *((shlex.join(fit),) if fit else ())))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats
 from workprof.columns import numbers_if_present
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.forecasts.feedback.assignment import OUTLIER, NewRows, assign_jobs, ended_at, job_units
 from workprof.forecasts.feedback.drift import Assessment, assess
@@ -37,58 +38,122 @@ SMALLEST_WINDOW = 20
 LARGEST_WINDOW = 100_000
 
 
-@dataclass(frozen=True)
+@settings
 class FeedbackSettings:
-    """Settings of the feedback loop.
-
-    Attributes:
-        forecaster: the model that is followed; it decides which state an observation continues.
-        window_jobs: newest rows that are remembered per profile.
-        half_life_days: after so many days on the trace's clock a job counts half; 0 = every job in the window the same.
-        recent_jobs: newest rows over all profiles on which outliers, agreement and ACQUIRES are measured.
-        kept_jobs: newest finished rows that are kept whole for the next refit.
-        least_jobs: independent jobs (rows of one job count together) below which nothing is called drift, and up to
-            which the jobs of the fit stand in where quantiles are taken.
-        alarm_share: how often, where nothing drifts, one check may find drift anywhere (Holm over all its tests);
-            small, since each new file is another look.
-        least_factor: smallest change of the median error that matters, as a factor.
-        least_distance: smallest Kolmogorov-Smirnov distance that matters, 0-1.
-        least_outlier_rise: smallest rise of the outliers' share that matters, 0-1.
-        drifted_share: of the recent jobs; where profiles with drift hold more, another clustering is advised.
-        acquires_drop: below ACQUIRES at the fit at which another clustering is advised.
-        refit: cluster and train again by itself whenever that is advised.
-    """
+    """Settings of the feedback loop; `forecaster` is followed, and decides which state an observation continues."""
 
     forecaster: ForecasterSettings = field(default_factory=ForecasterSettings)
-    window_jobs: int = 1_000
-    half_life_days: float = 30.0
-    recent_jobs: int = 2_000
-    kept_jobs: int = 50_000
-    least_jobs: int = 20
-    alarm_share: float = 0.01
-    least_factor: float = 1.25
-    least_distance: float = 0.15
-    least_outlier_rise: float = 0.1
-    drifted_share: float = 0.3
-    acquires_drop: float = 0.15
-    refit: bool = False
+    window_jobs: Annotated[
+        int,
+        Setting(
+            "Newest rows that are remembered per profile.",
+            unit="rows",
+            least=SMALLEST_WINDOW,
+            most=LARGEST_WINDOW,
+            flag="--window",
+            key="feedback_window",
+            label="Newest jobs per profile",
+        ),
+    ] = 1_000
+    half_life_days: Annotated[
+        float,
+        Setting(
+            "After so many days on the trace's clock a job counts half.",
+            unit="days",
+            least=0,
+            empty="no decay",
+            flag="--half-life",
+            key="feedback_half_life",
+            label="Half-life",
+        ),
+    ] = 30.0
+    recent_jobs: Annotated[
+        int,
+        Setting(
+            "Newest rows over all profiles on which outliers, agreement and ACQUIRES are measured.",
+            unit="rows",
+            least=SMALLEST_WINDOW,
+            most=LARGEST_WINDOW,
+        ),
+    ] = 2_000
+    kept_jobs: Annotated[
+        int,
+        Setting(
+            "Newest finished rows that are stored whole for the next refit.",
+            unit="rows",
+            least=SMALLEST_WINDOW,
+            most=LARGEST_WINDOW,
+            label="Jobs stored for a refit",
+        ),
+    ] = 50_000
+    least_jobs: Annotated[
+        int,
+        Setting(
+            "Independent jobs (rows of one job count together) below which nothing is called drift, and up to which "
+            "the jobs of the fit stand in where quantiles are taken.",
+            least=5,
+            label="Least independent jobs",
+        ),
+    ] = 20
+    alarm_share: Annotated[
+        float,
+        Setting(
+            "How often, where nothing drifts, one check may find drift anywhere (Holm over all its tests); small: each "
+            "new file is another look.",
+            unit="share",
+            above=0,
+            most=0.2,
+            label="False alarms",
+        ),
+    ] = 0.01
+    least_factor: Annotated[
+        float,
+        Setting(
+            "Smallest change of the median error that matters, as a factor.",
+            least=1,
+            label="Least change of the errors",
+        ),
+    ] = 1.25
+    least_distance: Annotated[
+        float,
+        Setting(
+            "Smallest Kolmogorov-Smirnov distance that matters, 0-1.",
+            least=0,
+            most=1,
+            label="Least distance of the needs",
+        ),
+    ] = 0.15
+    least_outlier_rise: Annotated[
+        float,
+        Setting(
+            "Smallest rise of the outliers' share that matters.",
+            unit="share",
+            least=0,
+            most=1,
+            label="Least rise of outliers",
+        ),
+    ] = 0.1
+    drifted_share: Annotated[
+        float,
+        Setting(
+            "Of the recent jobs; where profiles with drift hold more, another clustering is advised.",
+            unit="share",
+            least=0,
+            most=1,
+            label="Jobs in profiles with drift",
+        ),
+    ] = 0.3
+    acquires_drop: Annotated[
+        float,
+        Setting("Below ACQUIRES at the fit at which another clustering is advised.", least=0, label="Drop of ACQUIRES"),
+    ] = 0.15
+    refit: Annotated[
+        bool, Setting("Cluster and train again by itself whenever that is advised.", flag="--refit-when-advised")
+    ] = False
 
     def __post_init__(self) -> None:
-        for name in ("window_jobs", "recent_jobs", "kept_jobs"):
-            size = getattr(self, name)
-            if not SMALLEST_WINDOW <= size <= LARGEST_WINDOW:
-                raise SettingsError(f"{name} is {size}; give {SMALLEST_WINDOW} to {LARGEST_WINDOW:,}")
-        if not 5 <= self.least_jobs <= self.window_jobs:
+        if self.least_jobs > self.window_jobs:
             raise SettingsError(f"least_jobs is {self.least_jobs}; give 5 to window_jobs ({self.window_jobs})")
-        if not 0 <= self.half_life_days < float("inf"):
-            raise SettingsError(f"half_life_days is {self.half_life_days}; give days, or 0 for no decay")
-        if not 0 < self.alarm_share <= 0.2:
-            raise SettingsError(f"alarm_share is {self.alarm_share}; give more than 0, at most 0.2")
-        if self.least_factor < 1 or self.acquires_drop < 0:
-            raise SettingsError("least_factor is 1 or more, acquires_drop 0 or more")
-        for name in ("least_distance", "least_outlier_rise", "drifted_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}; give a share from 0 to 1")
 
 
 UNASSIGNED = OUTLIER - 1

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_of
+from workprof.core.fields import Setting, settings
 from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.estimates import (
     TARGETS,
@@ -156,17 +157,14 @@ FIT_SHARE, FORECASTER_SHARE = 0.2, 0.65
 """Of the whole, as progress tells it."""
 
 
-@dataclass(frozen=True)
+@settings
 class RefitSettings:
-    """Settings of a refit.
-
-    Attributes:
-        forecaster: as given; its clustering keeps its settings, too.
-        observed: digest of the finished jobs that are learned besides the dataset.
-    """
+    """Settings of a refit; its clustering keeps its settings, too."""
 
     forecaster: ForecasterSettings
-    observed: str
+    observed: Annotated[
+        str, Setting("Digest of the finished jobs that are learned, too.", empty="those observed by now")
+    ]
 
 
 @dataclass(frozen=True)

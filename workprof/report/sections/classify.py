@@ -20,8 +20,8 @@ def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     fit = profiles_of(workbench, dataset, settings.profiles, progress)
     found = through_job(
         workbench,
-        lambda: workbench.classifier_evaluation_answer(dataset.hash, settings),
-        lambda: workbench.start_classifier_evaluation(dataset.hash, settings),
+        lambda: workbench.classifier_evaluation.cached(dataset.hash, settings),
+        lambda: workbench.classifier_evaluation.start(dataset.hash, settings),
         progress,
     )
     naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings())), settings.mode)

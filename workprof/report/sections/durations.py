@@ -28,13 +28,13 @@ def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     by_profile = DurationSettings(by=PROFILE)
     fit = profiles_of(workbench, dataset, clustering, progress)
     profiles = profile_names(fit, workbench.profile_notes(dataset.hash, clustering))
-    observed = workbench.observed_durations(dataset.hash, by_profile, clustering, progress)
+    observed = workbench.observed_durations(dataset.hash, by_profile, progress, fit=clustering)
     names = group_names(observed, profiles)
     tested = EstimateEvaluationSettings()
     errors = through_job(
         workbench,
-        lambda: workbench.estimate_evaluation_answer(dataset.hash, tested),
-        lambda: workbench.start_estimate_evaluation(dataset.hash, tested),
+        lambda: workbench.estimate_evaluation.cached(dataset.hash, tested),
+        lambda: workbench.estimate_evaluation.start(dataset.hash, tested),
         progress,
     )
     charts = (

@@ -24,7 +24,7 @@ def missing(workbench: Workbench, dataset: str) -> tuple[str, ...]:
     """Return what takes more than a moment and is not kept yet, in words; nothing is computed."""
     kept = {
         "the profiles": workbench.profiles.cached(dataset, ProfileSettings()).result,
-        "the test of the classifier": workbench.classifier_evaluation_answer(dataset, ClassifierSettings()).result,
+        "the test of the classifier": workbench.classifier_evaluation.cached(dataset, ClassifierSettings()).result,
         "the replay of sizing policies": workbench.replay.cached(dataset, ReplaySettings()).result,
     }
     return tuple(words for words, result in kept.items() if result is None)

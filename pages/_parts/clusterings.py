@@ -1,43 +1,69 @@
-"""Which clustering the Durations page takes its profiles from: the default one, or any other that is kept here."""
+"""Which clustering a page takes its profiles from: the default one, or any other that is stored here."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import running_work
+from pages._parts import forms, running_work
 from pages._parts.controls import choice
+from workprof.core.fields import read
 from workprof.errors import SettingsError
+from workprof.forecasts.questions import DURATIONS, EVALUATE_ESTIMATES
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 from workprof.records import Packed, canonical_json, digest, unpack
 from workprof.store.reports import Dataset
 
 DEFAULT = "default"
-KEY = "durations_clustering"
+CLUSTERING = EVALUATE_ESTIMATES.leaf("profiles")
+KEY = CLUSTERING.key(DURATIONS)
 PROFILES_PAGE = "pages/profiles.py"
 
 
 def clustering(visit: Visit, dataset: Dataset, key: str = KEY) -> ProfileSettings:
-    """Show the kept clusterings of a dataset and return the chosen one's settings; the key names the control."""
-    kept = {DEFAULT: ProfileSettings()} | _kept(visit, dataset)
+    """Show the stored clusterings of a dataset and return the chosen one's settings; the key names the control."""
+    _arrive(visit, dataset, key)
+    stored = {DEFAULT: ProfileSettings()} | _stored(visit, dataset)
     chosen = choice(
-        "Profiles of", key, tuple(kept), "default: the Profiles page's first settings. The others were computed here."
+        "Profiles of", key, tuple(stored), "default: the Profiles page's first settings. The others were computed here."
     )
-    return kept[chosen]
+    return stored[chosen]
+
+
+def _arrive(visit: Visit, dataset: Dataset, key: str) -> None:
+    """Take a clustering that a link describes over as one of the list."""
+    if st.query_params.get(key, "").startswith("{"):
+        name = link.read(key, partial(_name_of_text, visit, dataset), "")
+        if name:
+            st.query_params[key] = name
+            forms.start_from_address()
+
+
+def _name_of_text(visit: Visit, dataset: Dataset, text: str) -> str:
+    key = _key(visit, dataset, read(CLUSTERING, text))
+    if key == _key(visit, dataset, ProfileSettings()):
+        return DEFAULT
+    name = name_of_key(visit, dataset, key)
+    if name == DEFAULT:
+        raise link.Unreadable("its profiles are not stored here; the Profiles page finds them")
+    return name
 
 
 def name_of(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
-    """Return how the list calls a clustering that is kept, given as it was computed."""
-    kept = (name for name, found in _kept(visit, dataset).items() if found == settings)
-    return next(kept, DEFAULT)
+    """Return how the list calls a clustering that is stored, given as it was computed."""
+    names = (name for name, one in _stored(visit, dataset).items() if one == settings)
+    return next(names, DEFAULT)
 
 
 def name_of_key(visit: Visit, dataset: Dataset, key: str) -> str:
-    """Return how the list calls a clustering that is kept, given the key of its result."""
-    kept = (name for name, found in _kept(visit, dataset).items() if _key(visit, dataset, found) == key)
-    return next(kept, DEFAULT)
+    """Return how the list calls a clustering that is stored, given the key of its result."""
+    names = (name for name, one in _stored(visit, dataset).items() if _key(visit, dataset, one) == key)
+    return next(names, DEFAULT)
 
 
 def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str) -> None:
@@ -59,8 +85,8 @@ def _key(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
     return visit.workbench.profiles.cached(dataset.hash, settings).key
 
 
-def _kept(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
-    """Return 'hdbscan, power, euclidean, 45 rows, 3f2a91c0' -> settings of every kept clustering, newest first."""
+def _stored(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
+    """Return 'hdbscan, power, euclidean, 45 rows, 3f2a91c0' -> settings of every stored clustering, newest first."""
     found = {}
     for about in visit.workbench.runs():
         if about.step != FIT.name or about.key.partition(":")[0] != dataset.hash:

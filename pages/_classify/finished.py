@@ -1,0 +1,200 @@
+"""The feedback loop: finished jobs in, what they say of the forecasts, and whether another clustering is due."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages._classify.training import View
+from pages._frame.errors import guard
+from pages._parts import figures, forms, running_work
+from workprof.charts.feedback import (
+    acquires_history,
+    advice_sentence,
+    drift_bars,
+    drift_table,
+    feedback_headlines,
+    observed_sentence,
+    quantile_table,
+)
+from workprof.charts.text import label, markdown_text, visible
+from workprof.forecasts import questions
+from workprof.forecasts.estimates import TARGETS
+from workprof.forecasts.feedback.drift import FeedbackNow
+from workprof.forecasts.feedback.loop import FeedbackSettings, Observed
+from workprof.forecasts.feedback.model import RefitSettings
+from workprof.inputs import spool_upload
+from workprof.progress import Progress
+
+FILE, DATASET = "file", "dataset"
+WORK = "work_feedback"
+LARGEST_MB = 500
+
+
+def finished_jobs(view: View) -> None:
+    """Show how to fold finished jobs in, and what they have shown."""
+    st.markdown(
+        "Finished jobs are filed under the profile nearest to what they measured and compared with what would have "
+        "been said of them. Estimates per profile follow; drift beyond chance is named; another clustering is advised "
+        "when it is due."
+    )
+    with guard():
+        settings = forms.settings(
+            view.visit,
+            view.dataset,
+            questions.OBSERVE,
+            main=("window_jobs", "half_life_days"),
+            given=forms.within("forecaster", view.settings),
+        )
+        if view.visit.readonly:
+            st.info("This server is read-only: finished jobs cannot be kept here.", icon=":material/lock:")
+        if not _ready(view, settings):
+            return
+        if not view.visit.readonly:
+            _observe(view, settings)
+        now = view.visit.workbench.feedback(view.dataset.hash, settings)
+        if now is None:
+            st.info("No finished job was observed yet.", icon=":material/info:")
+            return
+        _stands(view, now)
+        _refit(view, settings, now)
+
+
+def _ready(view: View, settings: FeedbackSettings) -> bool:
+    """Return whether what finished jobs are compared with is there; else show the way to it."""
+    answer = view.visit.workbench.feedback_model.cached(view.dataset.hash, settings.forecaster)
+    if answer.result is not None:
+        return True
+    running_work.job_panel(view.visit.house, answer.job, "Preparing the comparison")
+    running = answer.job is not None and answer.job.active
+    if not running and st.button("Prepare the comparison", type="primary", icon=":material/play_arrow:"):
+        view.visit.workbench.feedback_model.start(view.dataset.hash, settings.forecaster)
+        st.rerun()
+    if not running:
+        st.caption("Files the jobs of the fit as new ones will be, and measures how wrong the estimates were on them.")
+    return False
+
+
+def _stands(view: View, now: FeedbackNow) -> None:
+    figures.headline_row(feedback_headlines(now.state, now.assessment))
+    advised = now.assessment.recluster_advised
+    show = st.warning if advised else st.success
+    show(advice_sentence(now.assessment), icon=":material/update:" if advised else ":material/check_circle:")
+    figures.show(acquires_history(now.state.history), key="feedback_history")
+    _drift(view, now)
+
+
+def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
+    """Show the refit: its button, its job, and that it is in use."""
+    if view.visit.readonly:
+        return
+    workbench = view.visit.workbench
+    answer = workbench.refit.cached(view.dataset.hash, RefitSettings(settings.forecaster, ""))
+    if answer.result is not None and now.state.model_key != answer.key:
+        workbench.adopt_refit(view.dataset.hash, answer.key, settings)
+        st.rerun()
+    if answer.result is not None:
+        st.caption("Profiles and forecaster were made anew with these finished jobs; the loop follows them now.")
+        return
+    running_work.job_panel(view.visit.house, answer.job, "Clustering and training again")
+    if (answer.job is None or not answer.job.active) and st.button(
+        "Cluster and train again with the finished jobs",
+        type="primary" if now.assessment.recluster_advised else "secondary",
+        icon=":material/model_training:",
+    ):
+        workbench.refit.start(view.dataset.hash, RefitSettings(settings.forecaster, ""))
+        st.rerun()
+
+
+def _observe(view: View, settings: FeedbackSettings) -> None:
+    """Show how to give finished jobs, fold them in when asked, and say what became of them."""
+    with st.container(border=True):
+        source = st.segmented_control(
+            "Finished jobs from a",
+            (FILE, DATASET),
+            default=FILE,
+            required=True,
+            key="feedback_from",
+            bind="query-params",
+        )
+        observed = running_work.follow(view.visit.house.observed, WORK)
+        busy = observed is not None and observed.active
+        if source == FILE:
+            _from_file(view, settings, busy=busy)
+        else:
+            _from_dataset(view, settings, busy=busy)
+        if observed is not None and observed.result is None:
+            running_work.task_panel(view.visit.house.observed, observed, "Observing the jobs of")
+        elif observed is not None and observed.result is not None and observed.result[0] == view.dataset.hash:
+            _observed_text(observed.label, observed.result[1])
+
+
+def _from_file(view: View, settings: FeedbackSettings, *, busy: bool) -> None:
+    upload = st.file_uploader(
+        "A trace of finished jobs, in any format that the Data page reads",
+        key="feedback_upload",
+        max_upload_size=LARGEST_MB,
+    )
+    if upload is not None and _pressed("feedback_observe_file", busy=busy):
+        with guard():
+            source = spool_upload(upload, upload.name, view.visit.house.settings.home)
+            _fold_in(view, settings, source.label, source.path, source.folder)
+
+
+def _from_dataset(view: View, settings: FeedbackSettings, *, busy: bool) -> None:
+    names = {
+        f"{entry.name} ({entry.hash[:8]})": entry.hash
+        for entry in view.visit.workbench.datasets()
+        if entry.kind == "jobs"
+    }
+    chosen = st.selectbox(
+        "Dataset",
+        list(names),
+        index=None,
+        format_func=visible,
+        key="feedback_dataset",
+        bind="query-params",
+        placeholder="choose one",
+    )
+    if chosen and _pressed("feedback_observe_dataset", busy=busy):
+        _fold_in(view, settings, chosen, names[chosen])
+
+
+def _pressed(key: str, *, busy: bool) -> bool:
+    return st.button("Observe", type="primary", icon=":material/play_arrow:", key=key, disabled=busy)
+
+
+def _fold_in(view: View, settings: FeedbackSettings, label: str, jobs: Path | str, discard: Path | None = None) -> None:
+    """Observe in the background; `discard` is a folder of ours, removed once it has ended."""
+    workbench, dataset = view.visit.workbench, view.dataset.hash
+
+    def observe(progress: Progress) -> tuple[str, Observed]:
+        return dataset, workbench.observe(dataset, jobs, settings, progress)
+
+    running_work.begun(WORK, view.visit.house.observed.begin(label, observe, discard=discard).key)
+    st.rerun()
+
+
+def _observed_text(label: str, found: Observed) -> None:
+    notes = "".join(f"\n- {markdown_text(note, 400)}" for note in found.notes)
+    st.success(f"{markdown_text(label)}: {observed_sentence(found)}{notes}", icon=":material/check_circle:")
+
+
+def _drift(view: View, now: FeedbackNow) -> None:
+    """Show the drift of one target in every profile, and its quantiles now and at the fit."""
+    targets = {label(name): name for name in now.state.targets}
+    chosen = st.selectbox("Drift of", list(targets), key="feedback_target", bind="query-params", width=300)
+    target = targets[chosen]
+    names = view.naming.names
+    chart = drift_bars(now.assessment.drift, target, names)
+    if len(chart.data):
+        figures.show(chart, key=f"feedback_drift_{target}")
+    else:
+        st.caption(chart.takeaway)
+    with st.expander("Every profile and target", icon=":material/table:"):
+        table = drift_table(now.assessment.drift, names)
+        figures.table(table, "drift", key="feedback_drift_table", alt=f"Drift of {len(table)} pairs")
+    st.markdown(f"**What jobs need now**, beside the fit ({chosen}, {TARGETS[target]})")
+    quantiles = quantile_table(now, target, names)
+    figures.table(quantiles, f"needs-{target}", key="feedback_needs", alt=f"Needs of {len(quantiles)} profiles")

@@ -1,1 +1,0 @@
-"""The Durations page: observed durations, and what predictions missed them by."""

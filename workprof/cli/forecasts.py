@@ -1,0 +1,485 @@
+"""The commands on jobs before and after they run: `classify`, `estimate` and `durations`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.datasets import read_mapping
+from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, settings_of
+from workprof.cli.questions import register as add_function
+from workprof.errors import SettingsError
+from workprof.forecasts import questions
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.durations import FEWEST_ROWS, DurationCurve, ObservedDurations, share_within, value_at
+from workprof.forecasts.errors import PredictorErrors
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.explain import GlobalExplanation
+from workprof.forecasts.feedback.drift import Drift
+from workprof.forecasts.feedback.loop import Observed
+from workprof.store.reports import IngestOptions
+from workprof.units import GB, format_share
+from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts, JobForecast, Need
+
+SHOWN_ROWS = 20
+SHOWN_PROFILES = 3
+SCORES = ("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test")
+WHOLE_FROM = 1000
+"""Larger values are told without a fraction; `--json` has them whole."""
+QUANTILES = "0.05,0.25,0.5,0.75,0.9,0.95,0.99"
+OUT = (parameter("home", Home, None), parameter("as_json", Json, False))
+
+
+def _predict(
+    dataset: str, values: list[str] | None, jobs: Path | None, home: Path | None, as_json: bool, **given: Any
+) -> None:
+    if (jobs is None) == (not values):
+        raise SettingsError("give either --set field=value (once or more) or --jobs FILE.csv")
+    settings = settings_of(questions.FORECASTER, given)
+    with opened(home) as workbench:
+        if jobs is not None:
+            read = workbench.forecast_file(dataset, jobs, settings, progress_line())
+            result = read.jobs
+            _file_notes(read)
+        else:
+            result = workbench.forecast_job(dataset, dict(_pair(text) for text in values or ()), settings)
+    emit([forecast_json(one) for one in result], as_json, lambda: _forecasts_text(result))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise SettingsError(f"--set takes field=value, not {text!r}")
+    return name.strip(), value.strip()
+
+
+def _file_notes(read: FileForecasts) -> None:
+    if read.unknown:
+        warn(f"note: columns that are not known at submission were not used: {', '.join(read.unknown)}")
+    if len(read.jobs) > EXPLAINED_ROWS:
+        warn(
+            f"note: the first {EXPLAINED_ROWS} of {len(read.jobs):,} jobs are explained; the others have no SHAP values"
+        )
+
+
+def forecast_json(result: JobForecast) -> dict[str, Any]:
+    """Return the JSON of one job: memory in GB (1e9 bytes), duration in s, usage in per cent of a core or GPU."""
+    explained = result.explanation
+    return {
+        "profile": result.profile,
+        "probability": result.probability,
+        "top": [{"profile": profile, "probability": probability} for profile, probability in result.top],
+        "abstained": result.abstained,
+        "reason": result.reason or None,
+        "estimates": {_json_name(target): _need_json(target, need) for target, need in result.needs.items()},
+        "shap": None
+        if explained is None
+        else {
+            "profile": explained.profile,
+            "fields": dict(zip(explained.fields, explained.contributions.tolist(), strict=True)),
+            "base": explained.base,
+            "output": explained.output,
+            "additivity_error": explained.additivity_error,
+            "words": list(explained.sentences),
+        },
+    }
+
+
+def _json_name(target: str) -> str:
+    return target.replace("_bytes", "_gb")
+
+
+def _need_json(target: str, need: Need) -> dict[str, float]:
+    scale = GB if target.endswith("_bytes") else 1.0
+    return {name: value / scale for name, value in asdict(need).items()}
+
+
+def _forecasts_text(result: tuple[JobForecast, ...]) -> str:
+    rows: list[dict[str, object]] = []
+    for one in result[:SHOWN_ROWS]:
+        document = forecast_json(one)
+        needs = {
+            name: f"{need['p50']:.4g} ({need['low']:.4g}-{need['high']:.4g})"
+            for name, need in document["estimates"].items()
+        }
+        profile = f"none: {one.reason}" if one.abstained else one.profile
+        rows.append({"profile": profile, "probability": f"{one.probability:.2f}", **needs})
+    more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
+    words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
+    return "\n".join([table(rows) + more, *words])
+
+
+def classifier_json(result: ClassifierEvaluation) -> dict[str, Any]:
+    """Return the JSON document of an evaluation."""
+    return {
+        "splits": {name: {key: getattr(scores, key) for key in SCORES} for name, scores in result.splits.items()},
+        "not_made": result.not_made,
+        "classes": [asdict(one) for one in result.classes],
+        "shown": result.shown,
+        "fields": list(result.fields),
+        "mode": result.settings.mode,
+        "notes": list(result.notes),
+        "train_seconds": result.train_seconds,
+        "seconds": result.seconds,
+    }
+
+
+def _classifier_text(result: ClassifierEvaluation) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "split": name,
+            "accuracy": f"{scores.accuracy:.3f}",
+            "macro F1": f"{scores.macro_f1:.3f}",
+            "weighted F1": f"{scores.weighted_f1:.3f}",
+            "abstained": format_share(scores.abstained_share),
+            "tested": f"{scores.n_test:,}",
+        }
+        for name, scores in result.splits.items()
+    ]
+    worst: list[dict[str, object]] = [
+        {key: f"{value:.3f}" if isinstance(value, float) else value for key, value in asdict(one).items()}
+        for one in result.classes
+    ]
+    return f"{table(rows)}\n\nby profile, worst first ({result.shown})\n{table(worst)}"
+
+
+def explanation_json(result: GlobalExplanation) -> dict[str, Any]:
+    """Return the JSON document of a global explanation."""
+    classes = [int(one) for one in result.classes]
+    return {
+        "n_sampled": result.n_sampled,
+        "n_rows": result.n_rows,
+        "seed": result.seed,
+        "fields": [
+            {"field": name, "mean_abs_shap": float(row.sum()), "by_profile": _by_profile(classes, row)}
+            for name, row in zip(result.fields, result.by_field, strict=True)
+        ],
+        "values": [
+            {"value": name, "mean_abs_shap": float(row.sum()), "by_profile": _by_profile(classes, row)}
+            for name, row in zip(result.values, result.by_value, strict=True)
+        ],
+        "additivity_error": result.additivity_error,
+        "seconds": result.seconds,
+    }
+
+
+def _by_profile(classes: list[int], row: Any) -> dict[str, float]:
+    return {str(profile): float(value) for profile, value in zip(classes, row, strict=True)}
+
+
+def _explanation_text(result: GlobalExplanation) -> str:
+    document = explanation_json(result)
+    lines = {name: [_explained_line(one) for one in document[name]] for name in ("fields", "values")}
+    head = f"mean |SHAP| in log-odds over {result.n_sampled:,} of {result.n_rows:,} jobs, summed over the profiles"
+    return f"{head}\n\n{table(lines['fields'])}\n\n{table(lines['values'])}"
+
+
+def _explained_line(one: dict[str, Any]) -> dict[str, object]:
+    most = sorted(one["by_profile"].items(), key=lambda item: -item[1])[:SHOWN_PROFILES]
+    return {
+        "what": one.get("field", one.get("value")),
+        "mean |SHAP|": f"{one['mean_abs_shap']:.4f}",
+        "most for": ", ".join(f"{profile} ({value:.3f})" for profile, value in most),
+    }
+
+
+def _additivity(result: GlobalExplanation) -> tuple[str, ...]:
+    return () if result.additive else (f"SHAP values miss the output by up to {result.additivity_error:.2g}",)
+
+
+def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: Any) -> None:
+    settings = settings_of(questions.EVALUATE_ESTIMATES, given)
+    with opened(home) as workbench:
+        result = workbench.estimate_evaluation(train, settings, progress_line())
+    for note in result.notes:
+        warn(f"note: {note}")
+    emit(estimates_json(result), as_json, lambda: _estimates_text(result))
+
+
+def estimates_json(result: EstimateEvaluation) -> dict[str, Any]:
+    """Return the JSON document of an evaluation."""
+    return {
+        "n_train": result.n_train,
+        "n_test": result.n_test,
+        "n_left_out": result.n_left_out,
+        "predictors": {name: _errors_json(errors) for name, errors in result.predictors.items()},
+        "interval": asdict(result.interval) if result.interval else None,
+        "best": result.best,
+        "choices": list(result.choices),
+        "by_profile": [
+            {"profile": one.profile, "n": one.n_rows, "ratio_error_p50": one.quantiles[2]}
+            | {"beyond_100pct_share": one.beyond_100pct_share}
+            for one in result.by_profile
+        ],
+        "settings": asdict(result.settings),
+        "notes": list(result.notes),
+        "seconds": result.seconds,
+    }
+
+
+def _errors_json(errors: PredictorErrors) -> dict[str, Any]:
+    return {name: value for name, value in asdict(errors).items() if name not in ("name", "curve")}
+
+
+def _estimates_text(result: EstimateEvaluation) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "predictor": f"{name} (chosen)" if name == result.best else name,
+            "median ratio error": f"{errors.ratio_error.p50:.3f}",
+            "p90": f"{errors.ratio_error.p90:.2f}",
+            "within 100 %": format_share(errors.share_within_100pct),
+            "median factor": f"{errors.factor_error.p50:.2f}",
+            "under-predicted": format_share(errors.under_predicted_share),
+        }
+        for name, errors in result.predictors.items()
+    ]
+    head = f"{result.settings.target}, {result.settings.split}: {result.n_test:,} rows tested in {result.seconds:.0f} s"
+    interval = result.interval
+    if interval is None:
+        return f"{head}; published definitions\n\n{table(rows)}"
+    covered = (
+        f"the {interval.nominal:.0%} interval covers {format_share(interval.coverage)}; its upper end is "
+        f"{interval.median_width_factor:.1f} times the lower (one interval for all: {interval.global_width_factor:.0f})"
+    )
+    return f"{head}\n{covered}\n\n{table(rows)}"
+
+
+def _observe(
+    dataset: str,
+    jobs: str,
+    refit: bool,
+    trace_format: str,
+    mapping: Path | None,
+    home: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    settings = settings_of(questions.OBSERVE, given)
+    read = IngestOptions(format=trace_format, mapping=read_mapping(mapping))
+    with opened(home) as workbench:
+        result = workbench.observe(dataset, jobs, settings, progress_line(), refit, read)
+        now = workbench.feedback(dataset, settings)
+    for note in result.notes:
+        warn(f"note: {note}")
+    quantiles = now.quantiles if now else {}
+    emit(observed_json(result) | {"quantiles": quantiles}, as_json, lambda: _observed_text(result))
+
+
+def observed_json(result: Observed) -> dict[str, Any]:
+    """Return the JSON document of one observation."""
+    stands = result.assessment
+    return {
+        "observed": result.observed,
+        "rows_read": result.n_read,
+        "repeated": result.n_repeated,
+        "already_observed": result.already,
+        "filed": result.filed,
+        "not_filed": result.n_unfiled,
+        "agreed_share": result.agreed_share,
+        "violations": result.violations,
+        "drift": [_drift_json(one) for one in stands.drift],
+        "outlier_share": stands.outlier_share,
+        "outlier_share_at_fit": stands.outlier_share_at_fit,
+        "acquires": stands.acquires,
+        "acquires_at_fit": stands.acquires_at_fit,
+        "recluster_advised": stands.recluster_advised,
+        "reasons": list(stands.reasons),
+        "refitted": result.refitted,
+        "acquires_history": list(result.history),
+        "notes": list(result.notes),
+        "seconds": result.seconds,
+    }
+
+
+def _drift_json(one: Drift) -> dict[str, Any]:
+    return {
+        "profile": one.profile,
+        "target": one.target,
+        "jobs": one.jobs,
+        "effective_jobs": one.effective,
+        "drift": one.found,
+        "error": vars(one.error) | {"factor": one.error.factor},
+        "distribution": vars(one.distribution),
+    }
+
+
+def _observed_text(result: Observed) -> str:
+    stands = result.assessment
+    head = (
+        f"{result.observed:,} of {result.n_read:,} rows observed, {result.filed.get('-1', 0):,} far from every profile "
+        f"({format_share(stands.outlier_share)} of the recent jobs, {format_share(stands.outlier_share_at_fit)} at the "
+        f"fit); ACQUIRES {stands.acquires:.3f}, {stands.acquires_at_fit:.3f} at the fit"
+    )
+    advice = "; ".join(stands.reasons) or "nothing speaks for another clustering"
+    done = "profiles and forecaster were made anew" if result.refitted else ""
+    if stands.recluster_advised and not result.refitted:
+        done = "another clustering is advised: add --refit"
+    lines = [_drift_line(one) for one in stands.drift if one.jobs]
+    return "\n".join(part for part in (head, advice, done, "", table(lines)) if part or part == "")
+
+
+def _drift_line(one: Drift) -> dict[str, object]:
+    return {
+        "profile": f"P{one.profile}",
+        "target": one.target,
+        "jobs": f"{one.jobs:,}",
+        "errors": one.error.word,
+        "factor": f"{one.error.factor:.2f}",
+        "needs": one.distribution.word,
+        "distance": f"{one.distribution.distance:.2f}",
+    }
+
+
+def _durations(
+    dataset: str, quantile: str, slo: float | None, curves: bool, home: Path | None, as_json: bool, **given: Any
+) -> None:
+    shares = _shares(quantile)
+    settings = settings_of(questions.OBSERVED_DURATIONS, given)
+    with opened(home) as workbench:
+        result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit_of(given["fit"]))
+    few = [one.name for one in result.groups if one.few]
+    if few:
+        warn(f"note: worth fewer than {FEWEST_ROWS} jobs, so mostly chance: {', '.join(few)}")
+    emit(durations_json(result, shares, slo, curves), as_json, lambda: _durations_text(result, shares, slo))
+
+
+def durations_json(
+    result: ObservedDurations, shares: tuple[float, ...], slo: float | None, curves: bool = False
+) -> dict[str, Any]:
+    """Return the JSON document of observed curves: values in the target's unit, shares 0-1."""
+
+    def with_points(curve: DurationCurve) -> dict[str, Any]:
+        points = {"points": curve.points, "shares": curve.shares, "grid_step": curve.grid_step} if curves else {}
+        return _curve(curve, shares, slo) | points
+
+    return {
+        "by": result.settings.by,
+        "target": result.settings.target,
+        "confidence": result.settings.confidence,
+        "all": with_points(result.everything),
+        "groups": [with_points(one) for one in result.groups],
+        "n_rows": result.n_rows,
+        "left_out": {"missing": result.n_missing, "negative": result.n_negative, "zero": result.n_zero},
+        "n_without_group": result.n_without_group,
+        "seconds": result.seconds,
+    }
+
+
+def _curve(curve: DurationCurve, shares: tuple[float, ...], slo: float | None) -> dict[str, Any]:
+    return {
+        "group": curve.name,
+        "n_merged": curve.n_merged,
+        "rows": curve.n_rows,
+        "effective_jobs": curve.n_effective,
+        "few": curve.few,
+        "quantiles": {_quantile_name(share): value_at(curve, share) for share in shares},
+        "max": float(curve.points[-1]),
+        "within_slo": None if slo is None else share_within(curve, slo),
+        "band": min(curve.band, 1.0),
+    }
+
+
+def _quantile_name(share: float) -> str:
+    return f"p{share * 100:.10g}"
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    try:
+        shares = tuple(float(name) for name in names(text))
+    except ValueError as error:
+        raise SettingsError(f"--quantile is {text!r}; give shares A,B,... such as 0.5,0.95") from error
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise SettingsError(f"--quantile is {text!r}; give shares above 0, up to 1, such as 0.5,0.95")
+    return shares
+
+
+def _durations_text(result: ObservedDurations, shares: tuple[float, ...], slo: float | None) -> str:
+    rows: list[dict[str, object]] = []
+    for curve in (*result.groups, result.everything):
+        within = {} if slo is None else {f"within {slo:g}": format_share(share_within(curve, slo))}
+        values = {_quantile_name(share): _number(value_at(curve, share)) for share in shares}
+        more = f" ({curve.n_merged} groups)" if curve.n_merged else ""
+        rows.append({"group": f"{curve.name}{more}", "rows": f"{curve.n_rows:,}", **within, **values})
+    out = f"{result.n_left_out:,} rows left out, {result.n_without_group:,} in no group"
+    return (
+        f"{result.settings.target} of {result.n_rows:,} finished rows by {result.settings.by}; {out}\n\n{table(rows)}"
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= WHOLE_FROM else f"{value:.4g}"
+
+
+_SET = typer.Option("--set", help="field=value; repeat.", show_default=False)
+_NEW_JOBS = typer.Option("--jobs", help="CSV of new jobs.", show_default=False)
+_TRAIN = typer.Option("--train", help="Dataset to learn from.", show_default=False)
+_FINISHED = typer.Option("--jobs", help="Finished jobs: a file that ingest takes, or a dataset.", show_default=False)
+_REFIT = typer.Option("--refit", help="Cluster and train again afterwards.")
+_FORMAT = typer.Option("--format", help="Of the file, as for ingest.")
+_MAP = typer.Option("--map", help="Of the file, as for ingest.")
+_QUANTILE = typer.Option("--quantile", help="Shares A,B,... of the jobs, 0-1.")
+_SLO = typer.Option("--slo", help="A limit, in the target's unit (s, bytes, %).", show_default=False)
+_CURVES = typer.Option("--curves", help="In the JSON, the points of every curve too.")
+
+
+def register(tree: typer.Typer) -> None:
+    """Add the commands to the tree."""
+    classify = typer.Typer(help="A job's profile before it runs.", no_args_is_help=True, rich_markup_mode=None)
+    estimate = typer.Typer(help="What jobs will need, before they run.", no_args_is_help=True, rich_markup_mode=None)
+    add(classify, Face(questions.EVALUATE_CLASSIFIER, classifier_json, _classifier_text, lambda result: result.notes))
+    add_function(
+        classify,
+        "predict",
+        questions.FORECASTER.title,
+        _predict,
+        [
+            parameter("dataset", Dataset),
+            parameter("values", Annotated[list[str] | None, _SET], None),
+            parameter("jobs", Annotated[Path | None, _NEW_JOBS], None),
+            *options(questions.FORECASTER),
+            *OUT,
+        ],
+    )
+    add(classify, Face(questions.EXPLAIN, explanation_json, _explanation_text, _additivity))
+    add_function(
+        estimate,
+        "evaluate",
+        questions.EVALUATE_ESTIMATES.title,
+        _evaluate_estimates,
+        [parameter("train", Annotated[str, _TRAIN]), *options(questions.EVALUATE_ESTIMATES), *OUT],
+    )
+    add_function(
+        estimate,
+        "observe",
+        questions.OBSERVE.title,
+        _observe,
+        [
+            parameter("dataset", Dataset),
+            parameter("jobs", Annotated[str, _FINISHED]),
+            parameter("refit", Annotated[bool, _REFIT], False),
+            parameter("trace_format", Annotated[str, _FORMAT], "auto"),
+            parameter("mapping", Annotated[Path | None, _MAP], None),
+            *options(questions.OBSERVE),
+            *OUT,
+        ],
+    )
+    add_function(
+        tree,
+        "durations",
+        questions.OBSERVED_DURATIONS.title,
+        _durations,
+        [
+            parameter("dataset", Dataset),
+            parameter("quantile", Annotated[str, _QUANTILE], QUANTILES),
+            parameter("slo", Annotated[float | None, _SLO], None),
+            parameter("curves", Annotated[bool, _CURVES], False),
+            *options(questions.OBSERVED_DURATIONS),
+            *OUT,
+        ],
+    )
+    tree.add_typer(classify, name="classify")
+    tree.add_typer(estimate, name="estimate")

@@ -1,0 +1,153 @@
+"""The questions of the Classify and Durations pages, of `workprof classify`, `durations` and `estimate`, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workprof.core.question import Question
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.durations import EVERYTHING, JOB, PROFILE, DurationSettings, ObservedDurations
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.estimates import TARGETS, EstimateEvaluationSettings, EstimateSettings
+from workprof.forecasts.explain import GlobalExplanation
+from workprof.forecasts.feedback.assignment import TIMES as CLOCK
+from workprof.forecasts.feedback.loop import FeedbackSettings
+from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSettings
+from workprof.forecasts.forecaster import ExplanationSettings, Forecaster, ForecasterSettings
+from workprof.forecasts.history import TIMES
+from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
+
+CLASSIFY, DURATIONS = "classify", "durations"
+LEARNED = (*SUBMIT_FIELDS, *TIMES, "duration_s", *TARGETS)
+"""Columns that classifier and estimators learn from."""
+
+
+def _learned(_: Any) -> tuple[str, ...]:
+    return LEARNED
+
+
+def followed(settings: ForecasterSettings) -> tuple[str, ...]:
+    """Return the columns that the profiles, the forecaster and the comparison of a feedback loop need.
+
+    Args:
+        settings: of the forecaster that the loop follows, its features named.
+    """
+    features = settings.classifier.profiles.features
+    return (*FEATURE_SETS.get(features[0], features), *SUBMIT_FIELDS, *CLOCK, "duration_s", *TARGETS)
+
+
+def faithful_classifier() -> ClassifierSettings:
+    """Return the published classifier of the published profiles."""
+    return ClassifierSettings(ProfileSettings(mode="faithful"), mode="faithful")
+
+
+def faithful_forecaster() -> ForecasterSettings:
+    """Return a forecaster with the published classifier."""
+    return ForecasterSettings(faithful_classifier())
+
+
+OBSERVED_DURATIONS = Question(
+    "profiles.durations",
+    "Tell how long jobs took (or what they used): quantiles, and the share within a limit, per group.",
+    DurationSettings,
+    ObservedDurations,
+    "workprof.forecasts.durations:observed_durations",
+    reads=lambda settings: tuple({settings.target, JOB, settings.by} - {PROFILE, EVERYTHING}),
+    page=DURATIONS,
+    tab="Observed",
+    method="observed_durations",
+    command=("durations",),
+    rests_on_fit=True,
+)
+FORECASTER = Question(
+    "profiles.forecaster",
+    "Say the profile of new jobs, what they will need, and why.",
+    ForecasterSettings,
+    Forecaster,
+    "workprof.forecasts.forecaster:train_forecaster",
+    reads=_learned,
+    page=CLASSIFY,
+    command=("classify", "predict"),
+    always=("--set", "task_name=any"),
+    published=faithful_forecaster,
+)
+"""To train a forecaster from a shell, it has to be asked for a job; any will do."""
+EVALUATE_CLASSIFIER = Question(
+    "profiles.classifier_evaluation",
+    "Score the classifier under random, by-job, by-group and by-time splits.",
+    ClassifierSettings,
+    ClassifierEvaluation,
+    "workprof.forecasts.classifier_evaluation:evaluate_classifier",
+    reads=_learned,
+    page=CLASSIFY,
+    tab="Model",
+    command=("classify", "evaluate"),
+    published=faithful_classifier,
+)
+EXPLAIN = Question(
+    "profiles.explain_all",
+    "Tell what the classifier looks at over all jobs: mean |SHAP| per field and value, in log-odds.",
+    ExplanationSettings,
+    GlobalExplanation,
+    "workprof.forecasts.explain:explain_all",
+    reads=_learned,
+    page=CLASSIFY,
+    tab="Model",
+    method="global_explanation",
+    command=("classify", "explain"),
+    published=lambda: ExplanationSettings(faithful_forecaster()),
+)
+EVALUATE_ESTIMATES = Question(
+    "profiles.estimate_evaluation",
+    "Test every predictor on rows that training never saw, with the interval's coverage.",
+    EstimateEvaluationSettings,
+    EstimateEvaluation,
+    "workprof.forecasts.estimate_evaluation:run_evaluation",
+    reads=_learned,
+    page=DURATIONS,
+    tab="Prediction error",
+    command=("estimate", "evaluate", "--train"),
+    published=lambda: EstimateEvaluationSettings(EstimateSettings(mode="faithful"), ProfileSettings(mode="faithful")),
+)
+FEEDBACK_MODEL = Question(
+    "profiles.feedback_model",
+    "Prepare what finished jobs are compared with.",
+    ForecasterSettings,
+    FeedbackModel,
+    "workprof.forecasts.feedback.model:build_feedback_model",
+    reads=followed,
+    page=CLASSIFY,
+    tab="Finished jobs",
+    no_command="it is what finished jobs are compared with, and `workprof estimate observe` makes it when given some",
+)
+REFIT = Question(
+    "profiles.feedback_refit",
+    "Find profiles and train again with the finished jobs.",
+    RefitSettings,
+    Refit,
+    "workprof.forecasts.feedback.model:refit",
+    reads=lambda settings: followed(settings.forecaster),
+    page=CLASSIFY,
+    tab="Finished jobs",
+    method="refit",
+    no_python="it rests on the finished jobs that were observed by then: observe them, then ask for a refit",
+    no_command="it rests on the finished jobs observed by then: `workprof estimate observe` with --refit makes one",
+)
+OBSERVE = Question(
+    "profiles.feedback",
+    "Fold finished jobs in: estimates follow, drift is measured, another clustering is advised (or run).",
+    FeedbackSettings,
+    FeedbackModel,
+    FEEDBACK_MODEL.compute,
+    page=CLASSIFY,
+    tab="Finished jobs",
+    command=("estimate", "observe"),
+    published=lambda: FeedbackSettings(faithful_forecaster()),
+)
+"""The loop's settings, for its command and its form; what is cached of it is `FEEDBACK_MODEL`, `REFIT`, its state."""
+
+QUESTIONS: tuple[Question[Any, Any], ...] = (
+    *(OBSERVED_DURATIONS, FORECASTER, EVALUATE_CLASSIFIER, EXPLAIN, EVALUATE_ESTIMATES, FEEDBACK_MODEL, REFIT),
+)
