@@ -41,6 +41,7 @@ class Question(Generic[S, R]):
         names: paths of settings that every command line gives, also at their defaults, as those without one.
         either: pairs of paths; where the first is given, the second changes nothing and has no option beside it.
         page, tab: where it is shown.
+        fold: name of the form's "More settings" in the address; '' = page, name and 'more'.
         method: of the workbench; '' = the name after the dot.
         command: its words; () = the parts of the name.
         always: words that the command takes besides (`--tables`).
@@ -62,6 +63,7 @@ class Question(Generic[S, R]):
     either: tuple[tuple[str, str], ...] = ()
     page: str = ""
     tab: str = ""
+    fold: str = ""
     method: str = ""
     command: tuple[str, ...] = ()
     always: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ RANK = Question(
     "workprof.nodes.ranking:rank_nodes",
     page=PAGE,
     tab="Ranking",
+    fold="nodes_more",
     method="node_ranking",
     published=lambda: RankSettings(score=PERONA),
 )
@@ -47,6 +48,7 @@ DETECT = Question(
     "workprof.nodes.detection:detect",
     page=PAGE,
     tab="Degradation",
+    fold="nodes_detect_settings",
     method="degradation",
 )
 ADVICE = Question(
