@@ -35,6 +35,7 @@ GROUPS = Question(
     GroupSettings,
     Groups,
     "workprof.nodes.groups:group_nodes",
+    version=2,
     page=PAGE,
     tab="Groups",
     method="node_groups",
