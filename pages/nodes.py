@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pages import _shell
 from pages._frame import reset
 from pages._frame.visit import Visit
-from pages._nodes import asking, degradation, detect, groups, profile_advice, ranking, scenarios, transfer
-from pages._nodes.asking import Asked
+from pages._nodes import degradation, ranking, transfer
+from pages._nodes.context import TAB, PageContext, context
 from pages._parts import tabs
 from workprof.store.reports import Dataset
 
@@ -21,31 +21,30 @@ PAGE = _shell.Page(
 )
 
 
-def _ranked(show: Callable[[Asked], None]) -> Callable[[Asked], None]:
+def _ranked(show: Callable[[PageContext], None]) -> Callable[[PageContext], None]:
     """Return a view of the ranking: it comes after the detection where the settings need one."""
 
-    def shown(asked: Asked) -> None:
-        if not detect.missing(asked):
-            show(asked)
+    def shown(context: PageContext) -> None:
+        if not degradation.missing(context):
+            show(context)
 
     return shown
 
 
 VIEWS = {
     "Ranking": _ranked(ranking.ranking),
-    "Groups": _ranked(groups.groups),
-    "For a profile": _ranked(profile_advice.advice),
+    "Groups": _ranked(ranking.groups),
+    "For a profile": _ranked(ranking.advice),
     "Degradation": degradation.degradation,
     "Transfer": transfer.transfer,
-    "Scenarios": scenarios.scenarios,
+    "Scenarios": ranking.scenarios,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the shared controls, then the chosen view."""
     reset.reset("nodes")
-    asked = asking.asked(visit, dataset)
-    tabs.show_open(asking.TAB, VIEWS, asked)
+    tabs.show_open(TAB, VIEWS, context(visit, dataset))
 
 
 _shell.run(PAGE, body)

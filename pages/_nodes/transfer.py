@@ -7,14 +7,13 @@ from pathlib import Path
 import streamlit as st
 
 from pages._frame import link
-from pages._nodes.asking import Asked
-from pages._nodes.ranking import notes
-from pages._parts import figures
+from pages._nodes.context import PageContext, notes
+from pages._parts import figures, forms
 from pages._parts.controls import choice
 from workprof.charts.nodes.groups import interval_sentence, transfer_bars
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import chosen_file
-from workprof.nodes.transfer import TransferSettings
+from workprof.nodes.questions import TRANSFER
 from workprof.workbench.nodes import RuntimeTransfer
 
 SHOWN = "nodes_transfer_last"
@@ -23,13 +22,13 @@ COMPARED, YES = "nodes_compared", "yes"
 """In the address once the methods were compared: a link to the comparison makes it again."""
 
 
-def transfer(asked: Asked) -> None:
+def transfer(context: PageContext) -> None:
     """Show where the reports are, then the comparison; it uses no benchmark run of the dataset."""
     st.caption(
         "From files, not from this dataset: a folder with MACHINE/.../execution_report_*.csv, scored by the published "
         "machine scores, or by a CSV machine,cpu,linpack,memory,io."
     )
-    data = asked.visit.house.settings.data
+    data = context.visit.house.settings.data
     link.check(FOLDER, lambda text: chosen_file(data, text))
     folder = st.text_input(
         "Folder of reports",
@@ -42,44 +41,47 @@ def transfer(asked: Asked) -> None:
     if not folder:
         st.info("Name a folder of reports to compare the methods.", icon=":material/info:")
         return
-    _compare(asked, chosen_file(data, folder))
+    _compare(context, chosen_file(data, folder))
 
 
-def _compare(asked: Asked, folder: Path) -> None:
-    machines = asked.workbench.report_machines(folder)
+def _compare(context: PageContext, folder: Path) -> None:
+    machines, data = context.workbench.report_machines(folder), context.visit.house.settings.data
+    about = {leaf.path: leaf.about for leaf in TRANSFER.leaves}
     with st.grid(min_column_width=220, gap="small"):
-        local = choice("Learned on", "nodes_local", machines, "The machine whose runs are known.")
+        local = choice(about["local"].label, "nodes_local", machines, about["local"].help)
+        others = tuple(name for name in machines if name != local)
         targets = st.multiselect(
-            "Predicted on",
-            [name for name in machines if name != local],
+            about["targets"].label,
+            others,
             format_func=visible,
             key="nodes_targets",
             bind="query-params",
             placeholder="all others",
         )
-        link.check(SCORES, lambda text: chosen_file(asked.visit.house.settings.data, text))
+        link.check(SCORES, lambda text: chosen_file(data, text))
         scores = st.text_input(
             "CSV of scores", key=SCORES, bind="query-params", max_chars=400, placeholder="published scores"
         ).strip()
-    settings = TransferSettings(local, tuple(targets) or tuple(name for name in machines if name != local))
-    file = chosen_file(asked.visit.house.settings.data, scores) if scores else None
+    machine_names = {"local": local, "targets": tuple(targets) or others}
+    settings = forms.settings(context.visit, context.dataset, TRANSFER, (), machine_names)
+    file = chosen_file(data, scores) if scores else None
     pressed = st.button("Compare the methods", type="primary", icon=":material/play_arrow:", key="nodes_transfer")
     linked = SHOWN not in st.session_state and link.read(COMPARED, link.one_of(YES), "") == YES
     if pressed or linked:
         with st.spinner("Predicting the runtimes…", show_time=True):
-            st.session_state[SHOWN] = (folder, asked.workbench.runtime_transfer(folder, settings, file))
+            st.session_state[SHOWN] = (folder, context.workbench.runtime_transfer(folder, settings, file))
         st.query_params[COMPARED] = YES
-    of_folder, found = st.session_state.get(SHOWN, (None, None))
-    if found is not None and of_folder == folder:
-        if found.settings != settings:
+    of_folder, result = st.session_state.get(SHOWN, (None, None))
+    if result is not None and of_folder == folder:
+        if result.settings != settings:
             st.warning("What follows is based on previous settings.", icon=":material/history:")
-        _show(found)
+        _show(result)
 
 
-def _show(told: RuntimeTransfer) -> None:
-    targets = ", ".join(told.settings.targets)
-    st.caption(markdown_text(f"Learned on {told.settings.local}, predicted on {targets}.", 300))
-    figures.show(transfer_bars(told.result), key="nodes_transfer_bars")
-    if sentence := interval_sentence(told.interval):
+def _show(compared: RuntimeTransfer) -> None:
+    targets = ", ".join(compared.settings.targets)
+    st.caption(markdown_text(f"Learned on {compared.settings.local}, predicted on {targets}.", 300))
+    figures.show(transfer_bars(compared.result), key="nodes_transfer_bars")
+    if sentence := interval_sentence(compared.interval):
         st.markdown(markdown_text(sentence, 400))
-    notes((*told.notes, *(f"{name} is left out: {reason}" for name, reason in told.result.left_out.items())))
+    notes((*compared.notes, *(f"{name} is left out: {reason}" for name, reason in compared.result.left_out.items())))

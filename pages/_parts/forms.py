@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -15,8 +15,8 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
-from workprof.core.fields import Leaf, check_value, get, leaves, read
-from workprof.core.question import Question, form_text, from_form
+from workprof.core.fields import Leaf, check_value, leaves, read
+from workprof.core.question import Question, controls_of, form_text, from_form
 from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
 
@@ -67,10 +67,11 @@ def settings(
                 choices = [name for name in leaf.about.choices if name in present] or present
                 values[path] = own[path]() if path in own else control(leaf, page, choices)
 
-    draw([path for path in main if path in shown])
+    if main:
+        draw([path for path in main if path in shown])
     rest = [path for path in shown if path not in main]
     if rest:
-        place = f"{page}_{question.name.rpartition('.')[2]}_more"
+        place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
         with st.expander("More settings", icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
             draw(rest)
     return question.default(**values)
@@ -84,9 +85,13 @@ def within(name: str, record: Any) -> dict[str, Any]:
 def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
     """Show the control of one setting and return its value; `offered`: columns, or those of the choices there are."""
     about, key, usual = leaf.about, leaf.key(page), None if leaf.default is MISSING else leaf.default
+    if leaf.number and leaf.default is MISSING:
+        usual = leaf.kind(about.least or 0)
     meanings = about.choices if isinstance(about.choices, Mapping) else {}
     meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
     words = explained(leaf.label, meaning) or None
+    if about.names:
+        return _weights(leaf, key, words)
     if about.choices or about.columns:
         return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), key, words)
     if leaf.kind is bool:
@@ -126,7 +131,7 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: s
                 options,
                 default=default,
                 format_func=visible,
-                placeholder="none",
+                placeholder=leaf.about.empty or "none",
                 key=key,
                 bind="query-params",
                 help=words,
@@ -145,6 +150,16 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: s
         help=words,
     )
     return usual if one == empty else one
+
+
+def _weights(leaf: Leaf, key: str, words: str | None) -> dict[str, float]:
+    weights = {}
+    for name in leaf.about.names:
+        one = Leaf(name, float, False, 1.0, replace(leaf.about, label=f"Weight of {name}", empty=""))
+        weights[name] = float(_number(one, 1.0, f"{key}_{name}", words))
+    if not any(weights.values()):
+        refused("all weights are 0, so all weigh alike; give at least one a weight above 0")
+    return {} if len(set(weights.values())) == 1 else weights
 
 
 def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
@@ -204,7 +219,7 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
             except SettingsError as error:
                 link.drop(name, str(error))
                 continue
-            st.query_params[key] = form_text(leaf, value)
+            st.query_params.update(controls_of(leaf, page, value))
             del st.query_params[name]
             changed = True
     if changed:

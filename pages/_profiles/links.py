@@ -8,8 +8,7 @@ import streamlit as st
 
 from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link
-from pages._nodes import profile_advice
-from pages._parts import clusterings
+
 from pages._profiles import selection_link
 from pages._profiles.charts import View
 from workprof.charts.profiles.jobs import Selection
@@ -66,7 +65,7 @@ def _elsewhere(view: View, card: ProfileCard, found: Ways) -> tuple[Link, ...]:
     links = [Link("Durations", "durations", dataset, durations, "timer", "How long the jobs of each profile take.")]
     links += _memory(view, card, found)
     if card.profile != OUTLIERS:
-        advice = {"nodes_tab": "For a profile", "nodes_jobs": profile_advice.trace_name(view.dataset)}
+        advice = {"nodes_tab": "For a profile", "nodes_jobs": dataset}
         advice["nodes_profile"] = str(card.profile)
         meaning = found.no_advice or "Which node suits what these jobs use."
         links.append(Link("Nodes for it", "nodes", found.nodes, advice, "dns", meaning, bool(found.no_advice)))

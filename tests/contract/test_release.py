@@ -30,6 +30,7 @@ from workprof.workbench.run_recipes import RECIPES
 HERE = Path(__file__).parent
 RELEASE = json.loads((HERE / "release.json").read_text())
 CHANGED: dict[str, str] = {
+    "version: nodes.groups": "runs that the detection flagged are left out of a grouping, too, where that is asked for",
     "link: memory_models_bins": "a fold; the bins of Models stand under its More settings",
 }
 """'kind: name' -> why it is no longer there."""
@@ -49,7 +50,8 @@ def blank(cls):
 def test_the_default_settings_of_a_step_have_the_key_that_they_had(step):
     recipe, before = RECIPES[step], RELEASE["steps"][step]
     assert digest(canonical_json(blank(recipe.settings))) == before["digest"]
-    assert recipe.step.version == before["version"]
+    if f"version: {step}" not in CHANGED:
+        assert recipe.step.version == before["version"]
 
 
 def options_of(command, path=()):

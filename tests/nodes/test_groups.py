@@ -1,5 +1,7 @@
 """Groups of nodes: planted ones come back whatever the scale, noise makes none, published defects stay and are told."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -160,6 +162,16 @@ def test_the_development_runs_are_grouped_by_their_processors():
     assert sorted(node for one in found.groups for node in one.nodes) == ["full-2c", "mid-1c", "small-half"]
     assert "cpu" in found.aspects
     assert "disk" not in found.aspects
+
+
+def test_runs_that_a_detection_flagged_do_not_count():
+    table = runs_of(machines(), n_runs=4)
+    node = table["node"].iloc[0]
+    frames = {"runs": table, "flagged": table.loc[table["node"] == node, ["row_id"]]}
+    settings = GroupSettings(replace(FEW, exclude="flagged"), n_resamples=0)
+    found = group_nodes(frames, settings, silent)
+    assert set(found.not_grouped) == {node}
+    assert node not in {name for one in found.groups for name in one.nodes}
 
 
 def test_a_reference_must_name_every_node_and_settings_have_bounds():

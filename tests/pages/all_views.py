@@ -90,7 +90,12 @@ def views():
     for tab in ("Groups", "For a profile", "Transfer", "Scenarios"):
         yield View("nodes", tab)
     yield View("nodes", "Ranking", {"nodes_prices": "calm=0.5"}, ("nodes_score", "nodes_exclude"))
-    yield View("nodes", "Degradation", {}, ("nodes_detect_*", "nodes_detector", "nodes_alarms", "nodes_train"))
+    yield View(
+        "nodes",
+        "Degradation",
+        {},
+        ("nodes_detect_*", "nodes_detector", "nodes_alarms", "nodes_train*", "nodes_trials", "nodes_epochs"),
+    )
     for tab in ("Timeline", "Fingerprint"):
         yield View("phases", tab, {"phases_run": whole_home.RUN})
     for tab in ("Match", "Library", "Evaluation"):

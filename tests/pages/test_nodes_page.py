@@ -3,21 +3,27 @@
 import json
 import shutil
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pages._nodes.price_form import after_edits
+from pages._nodes.ranking import after_edits
+from pages._runs.links import parameters_of
 from tests.charts import records_for_nodes as given
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import problems
 from workprof.cache import About
+from workprof.core.fields import read
+from workprof.core.question import address_of
+from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups import GroupSettings
-from workprof.nodes.questions import DETECT
+from workprof.nodes.questions import DETECT, RANK
 from workprof.nodes.selection import RankSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
+from workprof.workbench.declared import DECLARED
 
 VIEWS = ("Ranking", "Groups", "For a profile", "Degradation")  # Transfer starts without a chart
 SPEEDS = {
@@ -160,7 +166,58 @@ def test_prices_stand_in_the_link_and_give_score_per_price(page):
 
 def test_an_edited_price_goes_into_the_field():
     changes = {"edited_rows": {1: {"price": 0.25}, 0: {"price": None}}, "deleted_rows": [], "added_rows": []}
-    assert after_edits(("a", "b"), {"a": 1.0, "c": 3.0}, changes) == "c=3, b=0.25"
+    assert after_edits(("a", "b"), {"a": 1.0, "c": 3.0}, changes) == "c=3.0,b=0.25"
+
+
+def test_an_edited_price_of_a_name_with_commas_is_read_as_it_was_written():
+    text = after_edits(("a,b=1", "c"), {}, {"edited_rows": {0: {"price": 0.5}, 1: {"price": 2}}})
+    assert read(next(leaf for leaf in RANK.leaves if leaf.path == "prices_per_h"), text) == {"a,b=1": 0.5, "c": 2.0}
+
+
+RANKED = RankSettings(
+    {"cpu": 0.5, "memory": 0.25, "disk": 0.25, "network": 0.0},
+    exclude="stressed",
+    since_s=1.5,
+    nodes=("calm", "small", "twin"),
+    prices_per_h={"calm": 2.0, "small": 0.1},
+    confidence=0.9,
+    n_draws=200,
+    seed=3,
+)
+KEPT = {
+    "nodes.rank": ("node_ranking", lambda jobs: RANKED),
+    "nodes.groups": (
+        "node_groups",
+        lambda jobs: GroupSettings(RANKED, n_resamples=7, reference={"calm": "a", "small": "b,c", "twin": "a"}),
+    ),
+    "nodes.advice": ("node_advice", lambda jobs: AdviceSettings(jobs, 1, ranking=RANKED)),
+}
+
+
+@pytest.mark.parametrize("step", KEPT)
+def test_a_link_from_runs_or_a_shell_asks_with_every_setting(app, runs, house, step):
+    method, make = KEPT[step]
+    workbench = house().workbench
+    settings = make(next(one.hash for one in workbench.datasets() if one.kind == "jobs"))
+    question, asked = DECLARED[step], getattr(workbench, method)
+    from_shell = dict(parse_qsl(urlsplit(address_of(question, runs, settings)).query))
+    for link in (parameters_of(step, runs, settings), from_shell):
+        workbench._cache.remove(asked.key(runs, settings))
+        test = app("nodes", **link)
+        assert problems(test) == []
+        assert getattr(house().workbench, method).cached(runs, settings).result is not None
+
+
+def test_a_link_to_a_detection_has_every_setting(app, runs, kept):
+    settings = DegradationSettings(DetectSettings("corrected", "ewma", 0.7, 0.1, 2, 3, 4), kept[2])
+    link = parameters_of("nodes.detect", runs, settings)
+    test = app("nodes", **link)
+    assert problems(test) == []
+    assert "corrected, detector ewma" in words(test)
+    shown = {key: test.number_input(key=f"nodes_{key}").value for key in ("train_share", "alarms", "trials", "epochs")}
+    assert shown == {"train_share": 70, "alarms": 10, "trials": 2, "epochs": 3}
+    assert test.number_input(key="nodes_detect_seed").value == 4
+    assert kept[2][:8] in test.selectbox(key="nodes_train").value
 
 
 def test_groups_are_those_of_the_library_in_both_definitions(page, runs, house):
@@ -264,7 +321,7 @@ def test_transfer_reads_nothing_outside_the_data_folder(page):
 @pytest.mark.slow
 def test_a_detection_runs_in_the_background_and_is_cancelled(page, house):
     test = page("Degradation", nodes_detector="robust-z")
-    test.button(key="nodes_detect_corrected").click().run()
+    test.button(key="nodes_detect").click().run()
     assert problems(test) == []
     assert "Cancel" in labels(test)
     workbench = house().workbench

@@ -42,6 +42,7 @@ class Question(Generic[S, R]):
         either: pairs of paths; where the first is given, the second changes nothing and has no option beside it.
         page, tab: where it is shown.
         controls: (path of a record, question) whose own controls on the page are those of the record.
+        fold: name of the form's "More settings" in the address; '' = page, name and 'more'.
         method: of the workbench; '' = the name after the dot.
         command: its words; () = the parts of the name.
         always: words that the command takes besides (`--tables`).
@@ -64,6 +65,7 @@ class Question(Generic[S, R]):
     page: str = ""
     tab: str = ""
     controls: tuple[tuple[str, Question[Any, Any]], ...] = ()
+    fold: str = ""
     method: str = ""
     command: tuple[str, ...] = ()
     always: tuple[str, ...] = ()

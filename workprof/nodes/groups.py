@@ -288,7 +288,7 @@ def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     """Return the nodes in groups.
 
     Args:
-        frames: 'runs', raw.
+        frames: 'runs', raw; for exclude='flagged' also 'flagged' with row_id.
         settings: which runs, which definitions.
         progress: told how far it is.
 
@@ -300,7 +300,8 @@ def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     """
     progress(0.1, "reading the runs")
     parsed = parse_runs(frames["runs"])
-    selection = select(parsed, settings.ranking)
+    flagged = frames["flagged"]["row_id"].to_numpy(dtype=np.int64) if "flagged" in frames else None
+    selection = select(parsed, settings.ranking, flagged)
     runs = oriented(parsed, selection.kept)
     if settings.mode == FAITHFUL:
         return published_groups(runs, selection.nodes, settings)

@@ -25,6 +25,7 @@ RANK = Question(
     "workprof.nodes.ranking:rank_nodes",
     page=PAGE,
     tab="Ranking",
+    fold="nodes_more",
     method="node_ranking",
     published=lambda: RankSettings(score=PERONA),
 )
@@ -34,6 +35,7 @@ GROUPS = Question(
     GroupSettings,
     Groups,
     "workprof.nodes.groups:group_nodes",
+    version=2,
     page=PAGE,
     tab="Groups",
     method="node_groups",
@@ -47,6 +49,7 @@ DETECT = Question(
     "workprof.nodes.detection:detect",
     page=PAGE,
     tab="Degradation",
+    fold="nodes_detect_settings",
     method="degradation",
 )
 ADVICE = Question(
