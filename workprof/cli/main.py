@@ -38,7 +38,7 @@ GROUPS = {
     "classify": ("classify_explain",),
     "estimate": ("estimates_observe",),
     "nodes": (),
-    "phases": ("phases_views",),
+    "phases": (),
     "runs": (),
 }
 """Group, which is a module, too -> further modules that register commands in it."""

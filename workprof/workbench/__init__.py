@@ -11,7 +11,6 @@ from workprof.workbench.job_search import JobSearchQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.new_jobs import NewJobQuestions
 from workprof.workbench.nodes import NodeQuestions
-from workprof.workbench.phase_views import PhaseViewQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.runs import RunQuestions
 from workprof.workbench.unreadable import UnreadableQuestions
@@ -29,7 +28,6 @@ class Workbench(
     MemoryQuestions,
     NodeQuestions,
     PhaseQuestions,
-    PhaseViewQuestions,
     UnreadableQuestions,
 ):
     """One home folder, opened: its datasets, its results, its running steps."""

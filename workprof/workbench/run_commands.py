@@ -20,7 +20,6 @@ from workprof.workbench.run_command_line import (
     shell_line,
     written,
 )
-from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_commands_views import VIEW_COMMANDS
 
 JOB = ("--set", "task_name=any")
@@ -84,5 +83,4 @@ _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
     "profiles.classifier_evaluation": _classify,
     "profiles.estimate_evaluation": _estimates,
     **VIEW_COMMANDS,
-    **MEASURED_COMMANDS,
 }

@@ -15,7 +15,6 @@ from workprof.workbench import durations, explanations, feedback_loops, forecast
 from workprof.workbench.declared import DECLARED, PARTS
 from workprof.workbench.explanations import ExplanationSettings
 from workprof.workbench.run_recipe import Recipe
-from workprof.workbench.run_recipes_measured import MEASURED
 
 
 def _followed(forecaster: ForecasterSettings) -> FeedbackSettings:
@@ -48,11 +47,15 @@ _ALL = (
     Recipe(feedback_loops.REFIT, "", RefitSettings, Refit, why_not=_REFIT, why_no_command=_REFITTED),
 )
 
-_DECLARED = tuple(Recipe(one.step, one.call, one.settings, one.result) for one in DECLARED.values() if one.compute)
+_DECLARED = tuple(
+    Recipe(one.step, one.call, one.settings, one.result, why_not=one.no_python, why_no_command=one.no_command)
+    for one in DECLARED.values()
+    if one.compute
+)
 _PARTS = tuple(
     Recipe(one.step, one.asked_as[0].call, one.settings, one.result, adapt=one.asked_as[1])
     for one in PARTS.values()
     if one.asked_as
 )
-RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_ALL, *MEASURED, *_DECLARED, *_PARTS)}
+RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_ALL, *_DECLARED, *_PARTS)}
 """A step that is not here is listed, pinned and removed like every other; it only has no snippet."""
