@@ -5,8 +5,9 @@ from __future__ import annotations
 from pages import _shell
 from pages._frame import reset
 from pages._frame.visit import Visit
-from pages._parts import tabs
-from pages._phases import asking, evaluation, fingerprint, library, live, match, timeline
+from pages._parts import forms, tabs
+from pages._phases import evaluation, form, known, live, timeline
+from workprof.phases.questions import QUESTIONS
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -18,9 +19,9 @@ PAGE = _shell.Page(
 )
 VIEWS = {
     "Timeline": timeline.timeline,
-    "Fingerprint": fingerprint.fingerprint,
-    "Match": match.match,
-    "Library": library.library,
+    "Fingerprint": timeline.fingerprint,
+    "Match": known.match,
+    "Library": known.library,
     "Evaluation": evaluation.evaluation,
     "Live": live.live,
 }
@@ -28,11 +29,11 @@ VIEWS = {
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
+    forms.arrive("phases", QUESTIONS)
     reset.reset("phases")
-    asked = asking.asked(visit, dataset)
-    if asked is None:
-        return
-    tabs.show_open(asking.TAB, VIEWS, asked)
+    context = form.context_of(visit, dataset)
+    if context is not None:
+        tabs.show_open(form.TAB, VIEWS, context)
 
 
 _shell.run(PAGE, body)

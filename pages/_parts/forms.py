@@ -15,7 +15,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
-from workprof.core.fields import Leaf, check_value, leaves, read
+from workprof.core.fields import Leaf, check_value, get, leaves, put, read, write
 from workprof.core.question import Question, controls_of, form_text, from_form
 from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
@@ -29,13 +29,15 @@ NONE = "none"
 """What a list of columns calls none of them."""
 
 
-def settings(
+def settings(  # noqa: PLR0913  what differs from a form made of the question alone
     visit: Visit,
     dataset: Dataset,
     question: Question[S, Any],
     main: Sequence[str],
     given: Mapping[str, Any] | None = None,
     own: Mapping[str, Callable[[], Any]] | None = None,
+    *,
+    begin: S | None = None,
 ) -> S:
     """Show a question's form and return the settings.
 
@@ -46,12 +48,14 @@ def settings(
         main: paths of the settings that are shown; the others fold into "More settings".
         given: path -> value of the settings that the page shows elsewhere, or that the question has from another.
         own: path -> a control of the page's own that shows itself and returns the value.
+        begin: settings that the controls begin with; None = the defaults.
 
     Raises:
         SettingsError: when the chosen settings are not valid together.
     """
     values, own, page = dict(given or {}), own or {}, question.page
-    shown = {leaf.path: leaf for leaf in question.leaves if leaf.path not in values}
+    begin = question.default() if begin is None else begin
+    shown = {leaf.path: beginning_with(leaf, begin) for leaf in question.leaves if leaf.path not in values}
     columns = visit.workbench.columns(dataset.hash)
     offered = {
         "any": tuple(one.name for one in columns if not one.truth and one.name != "row_id"),
@@ -74,7 +78,7 @@ def settings(
         place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
         with st.expander("More settings", icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
             draw(rest)
-    return question.default(**values)
+    return put(begin, values)
 
 
 def within(name: str, record: Any) -> dict[str, Any]:
@@ -82,8 +86,31 @@ def within(name: str, record: Any) -> dict[str, Any]:
     return {f"{name}.{leaf.path}": get(record, leaf.path) for leaf in leaves(type(record))}
 
 
-def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
-    """Show the control of one setting and return its value; `offered`: columns, or those of the choices there are."""
+def beginning_with(leaf: Leaf, begin: Any) -> Leaf:
+    """Return a setting whose control begins with its value in a record."""
+    return leaf if leaf.default is MISSING else replace(leaf, default=get(begin, leaf.path))
+
+
+def as_shown(leaf: Leaf, value: Any) -> Any:
+    """Return what the session holds of a setting's control that shows a value."""
+    if leaf.many and (leaf.about.choices or leaf.about.columns):
+        return list(value)
+    if leaf.kind is bool or (leaf.number and value is None):
+        return value
+    if leaf.number:
+        return leaf.kind(float(f"{value * leaf.form_unit[1]:.12g}"))
+    return write(leaf, value)
+
+
+def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool = False) -> Any:
+    """Show the control of one setting and return its value.
+
+    Args:
+        leaf: the setting.
+        page: whose address has it.
+        offered: columns, or those of the choices there are.
+        typed: a number is a text, which can be emptied also where it does not begin empty.
+    """
     about, key, usual = leaf.about, leaf.key(page), None if leaf.default is MISSING else leaf.default
     if leaf.number and leaf.default is MISSING:
         usual = leaf.kind(about.least or 0)
@@ -96,7 +123,7 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = ()) -> Any:
         return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), key, words)
     if leaf.kind is bool:
         return st.toggle(leaf.label, value=bool(usual), key=key, bind="query-params", help=words)
-    if leaf.number:
+    if leaf.number and not typed:
         return _number(leaf, usual, key, words)
 
     def parse(text: str) -> Any:
@@ -138,8 +165,10 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: s
             )
         )
         return chosen if chosen or not leaf.about.some else usual
-    empty: Any = next((word for word, meaning in leaf.about.named.items() if meaning == usual), usual or NONE)
+    names = {word: meaning for word, meaning in leaf.about.named.items() if meaning is None or meaning == usual}
+    empty: Any = next((word for word, meaning in names.items() if meaning == usual), usual or NONE)
     listed: list[str] = [empty, *(name for name in options if name != empty)] if leaf.about.columns else list(options)
+    listed = [*(word for word in names if word not in listed), *listed]
     one = st.selectbox(
         leaf.label,
         listed,
@@ -149,7 +178,7 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: s
         bind="query-params",
         help=words,
     )
-    return usual if one == empty else one
+    return usual if one == empty else names.get(one, one)
 
 
 def _weights(leaf: Leaf, key: str, words: str | None) -> dict[str, float]:
@@ -223,6 +252,15 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
             del st.query_params[name]
             changed = True
     if changed:
+        start_from_address()
+
+
+def respell(key: str, meaning: Callable[[str], str | None]) -> None:
+    """Write what a link says for a list that is shown next as the option that it means; None = none, as it stands."""
+    text = st.query_params.get(key, "")
+    option = meaning(text) if text and key not in st.session_state else None
+    if option not in (None, text):
+        st.query_params[key] = option
         start_from_address()
 
 

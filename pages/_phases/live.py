@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -11,12 +12,12 @@ from pages._frame.errors import guard
 from pages._parts import figures, long_question
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
-from pages._phases import live_settings
-from pages._phases.asking import MOST_SHOWN, Asked
+from pages._phases.form import MOST_SHOWN, PageContext, counter_columns, edits_of
 from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines
 from workprof.charts.text import counted, markdown_text
 from workprof.phases.live import LiveLibrary, LiveSettings, LiveView
-from workprof.workbench.recordings import Following, recordings
+from workprof.phases.runs import SYSTEM72
+from workprof.workbench.recordings import Following, counters_of, recordings
 
 EVERY_S = 1.0
 REMATCH_EVERY = 3
@@ -27,28 +28,28 @@ NONE = (
 )
 
 
-def live(asked: Asked) -> None:
+def live(context: PageContext) -> None:
     """Show the recordings, and follow the chosen one."""
-    files = recordings(asked.visit.house.settings)
+    files = recordings(context.visit.house.settings)
     ended = st.session_state.get(FOLLOWED)
     if ended is not None and ended[1].ended and ended[1].path.name not in files:
-        _ended(asked, ended[1], ended[2])
+        _ended(context, ended[1], ended[2])
     if not files:
         st.info(NONE, icon=":material/radio_button_unchecked:")
         st.button("Look again", icon=":material/refresh:", key="phases_look")
         return
     path = files[choice("Recording", NAME, tuple(files), "Files that `workprof record` is writing now.")]
-    settings = live_settings.settings(asked, path)
+    settings = _settings(context, path)
     if settings is None:
         return
     known = long_question.result(
-        asked.visit,
-        asked.dataset,
+        context.visit,
+        context.dataset,
         LongQuestion(
             name="phases_start_live",
             settings=settings,
-            answer=asked.workbench.live_library_answer,
-            start=asked.workbench.start_live_library,
+            answer=context.workbench.live_library.cached,
+            start=context.workbench.live_library.start,
             button="Learn the known workloads",
             before=lambda: (
                 f"To follow it, the workloads of this dataset are learned from {len(settings.library.counters)} "
@@ -60,7 +61,26 @@ def live(asked: Asked) -> None:
     if known is not None:
         with st.spinner("Opening the recording…"):
             following = _following(path, settings, known)
-        st.fragment(_follow, run_every=EVERY_S)(asked, following)
+        st.fragment(_follow, run_every=EVERY_S)(context, following)
+
+
+def _settings(context: PageContext, path: Path) -> LiveSettings | None:
+    """Return what the recording is followed with; None (and why) where nothing is in common."""
+    recorded = set(counters_of(path))
+    mine = context.library.counters or counter_columns(context.visit, context.dataset)
+    common = tuple(name for name in mine if name in recorded)
+    common = tuple(name for name in SYSTEM72 if name in common) or common
+    if not common:
+        st.info(
+            f"{markdown_text(path.name)} and this dataset have no counter in common; choose another dataset.",
+            icon=":material/info:",
+        )
+        return None
+    if context.library.fingerprints.normalise != "train":
+        st.caption(":material/info: Normalised over all known runs: that of the run itself needs its end.")
+    fingerprints = replace(context.library.fingerprints, normalise="train")
+    library = replace(context.library, counters=common, fingerprints=fingerprints)
+    return LiveSettings(library, edits_of(context, context.dataset.hash))
 
 
 def _following(path: Path, settings: LiveSettings, known: LiveLibrary) -> Following:
@@ -74,7 +94,7 @@ def _following(path: Path, settings: LiveSettings, known: LiveLibrary) -> Follow
     return following
 
 
-def _follow(asked: Asked, following: Following) -> None:
+def _follow(context: PageContext, following: Following) -> None:
     with guard():
         mark, _, before = st.session_state[FOLLOWED]
         again = before is None or before.match is None or before.n_ticks % REMATCH_EVERY == 0
@@ -82,15 +102,15 @@ def _follow(asked: Asked, following: Following) -> None:
         st.session_state[FOLLOWED] = (mark, following, view)
         if following.ended:
             st.rerun()
-        _shown(asked, following, view)
+        _shown(context, following, view)
 
 
-def _shown(asked: Asked, following: Following, view: LiveView | None) -> None:
+def _shown(context: PageContext, following: Following, view: LiveView | None) -> None:
     if view is None:
         st.markdown(":material/hourglass_empty: No sample yet.")
         return
     figures.headline_row(live_headlines(view))
-    chosen = tuple(name for name in asked.counters if name in view.counters)
+    chosen = tuple(name for name in context.counters if name in view.counters)
     figures.show(live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters)), key="phases_live_chart")
     if following.skipped:
         st.caption(f"The first {counted(following.skipped, 'sample')} lie before what is followed.")
@@ -98,7 +118,7 @@ def _shown(asked: Asked, following: Following, view: LiveView | None) -> None:
         st.caption(f"{counted(following.damaged, 'line')} of the file could not be read and were passed over.")
 
 
-def _ended(asked: Asked, following: Following, view: LiveView | None) -> None:
+def _ended(context: PageContext, following: Following, view: LiveView | None) -> None:
     st.success(
         f"{markdown_text(following.path.name.removesuffix('.partial'))} has ended. Load it on the Data page to see it "
         "with perf's counters; what follows is its last state.",
@@ -106,4 +126,4 @@ def _ended(asked: Asked, following: Following, view: LiveView | None) -> None:
     )
     if st.button("To the Data page", icon=":material/database:", key="phases_to_data"):
         st.switch_page(empty_state.DATA_PAGE)
-    _shown(asked, following, view)
+    _shown(context, following, view)

@@ -1,44 +1,189 @@
-"""Counters of the run over time with their phases; a window of it is a click or a drag away."""
+"""One run: its counters over time with their phases, a window of it, boundaries set by hand, and its fingerprint."""
 
 from __future__ import annotations
 
+import math
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
-from pages._parts import figures
+from pages._frame import link
+from pages._parts import figures, forms, long_question
+from pages._parts.controls import choice
 from pages._parts.downloads import csv
-from pages._phases import window
-from pages._phases.asking import SHOWN, Asked
-from pages._phases.look import found_of
-from workprof.charts.phases.timeline import most_moving, phase_table, timeline_chart
-from workprof.charts.text import markdown_text
+from pages._parts.long_question import LongQuestion
+from pages._phases.form import FROM, OWN, OWN_OF, SHOWN, TO, PageContext
+from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
+from workprof.charts.phases.timeline import fingerprint_json, fingerprint_npz, most_moving, phase_table, timeline_chart
+from workprof.charts.text import counted, markdown_text
+from workprof.core.fields import read
+from workprof.errors import SettingsError
 from workprof.inputs import safe_name
-from workprof.phases.timeline import Timeline
+from workprof.phases.questions import PAGE, TIMELINE
+from workprof.phases.timeline import OwnBoundaries, Timeline, TimelineSettings
+
+CHART = "phases_timeline"
+EVERY_COUNTER = "every counter"
+LONG_RUN = 1_200
+LARGE_DATASET = 30_000
+"""Samples from which on the search is a job: a run of twenty minutes takes seconds."""
+BY_PATH = {leaf.path: leaf for leaf in TIMELINE.leaves}
 
 
-def timeline(asked: Asked) -> None:
+def timeline(context: PageContext) -> None:
     """Show the stacked counters, what was done to them, and the phases as a table."""
-    found = found_of(asked)
-    if found is None:
+    result = _result(context)
+    if result is None:
         return
-    figures.show(timeline_chart(found, shown_counters(asked, found)), key=window.CHART, on_select=window.dragged)
-    for note in found.notes:
+    figures.show(timeline_chart(result, shown_counters(context, result)), key=CHART, on_select=dragged)
+    for note in result.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 500)}")
     csv(
-        phase_table(found),
-        f"{safe_name(asked.dataset.name)}-phases",
+        phase_table(result),
+        f"{safe_name(context.dataset.name)}-phases",
         "phases_csv",
-        f"Phases of all {len(found.counters)} counters, CSV",
+        f"Phases of all {len(result.counters)} counters, CSV",
     )
 
 
-def shown_counters(asked: Asked, found: Timeline) -> tuple[str, ...]:
+def fingerprint(context: PageContext) -> None:
+    """Show one statistic of every counter and phase, or all of them, and the fingerprint as files."""
+    result = _result(context)
+    if result is None:
+        return
+    with st.grid(min_column_width=200, gap="small"):
+        statistic = choice("Statistic", "phases_statistic", (*result.statistics, EVERY), "Of each phase.")
+        every = st.toggle(
+            f"All {len(result.counters)} counters",
+            key="phases_every",
+            bind="query-params",
+            help="Else the counters shown on the timeline.",
+        )
+    counters = result.counters if every else shown_counters(context, result)
+    figures.show(fingerprint_chart(result, statistic, counters), key="phases_fingerprint")
+    stem = f"{safe_name(result.fingerprint.name.replace('/', '-'))}-fingerprint"
+    with st.container(horizontal=True):
+        for ending, mime, data in (
+            ("json", "application/json", partial(fingerprint_json, result, context.dataset.hash)),
+            ("npz", "application/octet-stream", partial(fingerprint_npz, result)),
+        ):
+            st.download_button(
+                f"Fingerprint, {ending.upper()}",
+                data=data,
+                file_name=f"{stem}.{ending}",
+                mime=mime,
+                on_click="ignore",
+                key=f"phases_fingerprint_{ending}",
+                icon=":material/download:",
+                help="All counters, with the true number of phases of each.",
+            )
+
+
+def shown_counters(context: PageContext, result: Timeline) -> tuple[str, ...]:
     """Return the counters to draw: the chosen ones as far as they are searched, else those that move most."""
-    chosen = tuple(name for name in asked.counters if name in found.counters)
-    left_out = [name for name in asked.counters if name not in found.counters]
+    chosen = tuple(name for name in context.counters if name in result.counters)
+    left_out = [name for name in context.counters if name not in result.counters]
     if left_out:
         st.info(
             f"Not searched for phases, so not drawn: {markdown_text(', '.join(left_out), 300)}. The counter set of the "
             "settings lacks them, or they miss too many samples.",
             icon=":material/info:",
         )
-    return chosen or most_moving(found, SHOWN)
+    return chosen or most_moving(result, SHOWN)
+
+
+def _result(context: PageContext) -> Timeline | None:
+    """Show window and boundaries and return the look at the run: at once where it is short, else made by a job."""
+    settings = _settings(context)
+    if context.line.samples <= LONG_RUN and context.dataset.rows <= LARGE_DATASET:
+        with st.spinner("Finding the phases…", show_time=True):
+            return context.workbench.timeline(context.dataset.hash, settings)
+    return long_question.result(
+        context.visit,
+        context.dataset,
+        LongQuestion(
+            name="phases_start_timeline",
+            settings=settings,
+            answer=context.workbench.timeline.cached,
+            start=context.workbench.timeline.start,
+            button="Find the phases",
+            before=lambda: (
+                f"{counted(context.line.samples, 'sample')} of {counted(context.dataset.rows, 'row')}: the search runs "
+                "beside the page."
+            ),
+            what="Finding the phases",
+        ),
+    )
+
+
+def _settings(context: PageContext) -> TimelineSettings:
+    with st.grid(min_column_width=150, gap="small"):
+        first, last = forms.control(BY_PATH["from_s"], PAGE), forms.control(BY_PATH["to_s"], PAGE)
+        counter = choice("Phases of", OWN_OF, (EVERY_COUNTER, *context.counters), "One of the counters shown, or all.")
+        of = "" if counter == EVERY_COUNTER else counter
+        link.check(OWN, partial(_boundaries, of))
+        typed = st.text_input(
+            "begin at (s)",
+            key=OWN,
+            bind="query-params",
+            placeholder="as found",
+            help="Times at which new phases begin, such as 8, 20.5. Empty: as found. Of several counters: "
+            '[{"counter": "a", "at_s": [8, 20.5]}, ...].',
+        )
+    if first is not None or last is not None:
+        st.button("Whole run", icon=":material/zoom_out_map:", key="phases_whole", on_click=_whole)
+    if first is not None and last is not None and last <= first:
+        st.warning("The window ends before it begins; the whole run is shown.", icon=":material/info:")
+        first = last = None
+    own: tuple[OwnBoundaries, ...] = ()
+    try:
+        own = _boundaries(of, typed)
+    except ValueError:
+        st.warning(
+            f"Boundaries are times in seconds with commas between them, not {markdown_text(typed, 60)}; those found "
+            "are shown.",
+            icon=":material/info:",
+        )
+    return TimelineSettings(context.line.name, first, last, own, context.library)
+
+
+def _boundaries(counter: str, typed: str) -> tuple[OwnBoundaries, ...]:
+    """Return the boundaries that a text gives: times of one counter ('' = of every one), or a list of records.
+
+    Raises:
+        Unreadable: for anything else.
+    """
+    if not typed.strip():
+        return ()
+    try:
+        if typed.lstrip().startswith("["):
+            listed: tuple[OwnBoundaries, ...] = read(BY_PATH["own"], typed)
+            return listed
+        at_s = tuple(float(part) for part in typed.replace(";", ",").split(",") if part.strip())
+    except (ValueError, SettingsError):
+        at_s = (math.nan,)
+    if not all(map(math.isfinite, at_s)):
+        raise link.Unreadable(f"{link.quoted(typed)} is not times in seconds with commas between them")
+    return (OwnBoundaries(counter, at_s),)
+
+
+def dragged() -> None:
+    """Make the box that was dragged over the chart the window (a callback)."""
+    window = window_of(st.session_state.get(CHART))
+    if window is not None:
+        st.session_state[FROM], st.session_state[TO] = window
+
+
+def window_of(event: Any) -> tuple[float, float] | None:
+    """Return the ends of the last box of a selection in seconds, to the tenth; None without one."""
+    boxes = event["selection"].get("box", []) if event else []
+    if not boxes:
+        return None
+    ends = sorted(float(end) for end in boxes[-1]["x"])
+    first, last = round(ends[0], 1), round(ends[-1], 1)
+    return (first, last) if first < last else None
+
+
+def _whole() -> None:
+    st.session_state.update({FROM: None, TO: None})

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link
-
+from pages._parts import clusterings
 from pages._profiles import selection_link
 from pages._profiles.charts import View
 from workprof.charts.profiles.jobs import Selection

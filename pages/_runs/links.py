@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pages._runs.measured_parameters import MEASURED_MAKERS
-from pages._runs.measured_parameters import TABS as MEASURED_TABS
 from pages._runs.parameters import MAKERS, Parameters
 from workprof.core.question import parameters_of as core_parameters
 from workprof.nodes.advice import AdviceSettings
@@ -15,10 +13,7 @@ PAGES = {"sweep_group": "sweep"}
 ROOMS = {"profiles": "profiles", "memory": "memory", "nodes": "nodes", "phases": "phases"}
 CHOOSE_CLUSTERING = ("durations", "memory")
 """Pages whose address names a clustering."""
-TABS = {
-    **{step: question.tab for step, question in DECLARED.items() if question.tab},
-    **MEASURED_TABS,
-}
+TABS = {step: question.tab for step, question in DECLARED.items() if question.tab}
 
 
 def page_of(step: str) -> str:
@@ -41,7 +36,7 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
     found: Parameters = {"ds": dataset}
     if step in TABS:
         found[f"{page_of(step)}_tab"] = TABS[step]
-    make = (MAKERS | MEASURED_MAKERS).get(type(settings))
+    make = MAKERS.get(type(settings))
     question, asked = declared_of(step, settings) if settings is not None else (None, None)
     if question is not None:
         found |= core_parameters(question, asked)

@@ -17,8 +17,7 @@ def profiles(asked: ProfileSettings) -> Parameters:
     return _features("profiles", asked.features) | plain("profiles", asked, (*words, *numbers))
 
 
-MAKERS: dict[type, Callable[[Any], Parameters]] = {
-}
+MAKERS: dict[type, Callable[[Any], Parameters]] = {}
 
 
 def _features(page: str, features: tuple[str, ...]) -> Parameters:

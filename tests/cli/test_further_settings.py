@@ -1,7 +1,5 @@
 """Settings told by their name: what `--with` and `--fit` read, what they refuse, and that writing and reading agree."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as any_of
@@ -15,7 +13,7 @@ from workprof.phases.matching import KnownMatchSettings
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import OwnBoundaries, TimelineSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.workbench.run_setting_paths import differences, told, with_settings
+from workprof.workbench.run_setting_paths import differences, with_settings
 
 PLAIN = KnownMatchSettings("a/1")
 TEXTS = any_of.text(any_of.characters(exclude_categories=["Cs"]), max_size=12)
@@ -81,12 +79,12 @@ def test_a_clustering_is_named_by_the_options_of_its_command():
         ("from_s=soon", "give a number"),
         pytest.param("from_s=" + "[" * 100_000, "give a number", id="nested without an end"),
         ("from_s=true", "another kind"),
-        ('from_s="3"', "another kind"),
-        ("library.seed=1.5", "another kind"),
-        ("library.match.flat=1", "another kind"),
-        ("library.counters=[1]", "another kind"),
+        ('from_s="3"', "from_s is '3'; give a number"),
+        ("library.seed=1.5", "seed is 1.5; give a whole number"),
+        ("library.match.flat=1", "flat is 1; give true or false"),
+        ("library.counters=[1]", r"counters is \(1,\); give a text"),
         ('own=[{"counter": "a", "at_s": [true]}]', "another kind"),
-        ('library.counters=[["a"]]', "another kind"),
+        ('library.counters=[["a"]]', r"counters is \(\['a'\],\); give a text"),
         ("own=[3]", "another kind"),
         ('own=["ab"]', "another kind"),
         ('own=[{"counter": "a"}]', "another kind"),
@@ -107,15 +105,3 @@ def test_a_table_of_names_takes_numbers_only():
     for wrong in ('{"a": "1"}', "[1]", "3", '{"a": null}'):
         with pytest.raises(SettingsError, match="prices_per_h"):
             further(RankSettings(), [f"prices_per_h={wrong}"])
-
-
-def test_one_setting_is_told_by_itself():
-    edits = LibraryEdits((RunLabel("a", "1", ""),))
-    assert told(replace(PLAIN, edits=edits), "edits.labels") == (
-        'edits.labels=[{"workload": "a", "run": "1", "label": ""}]'
-    )
-    assert told(PLAIN, "unknown") == "unknown=a/1"
-
-
-def test_a_text_cannot_become_nothing():
-    assert differences(PLAIN, replace(PLAIN, train_hash=None)) is None

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from workprof.workbench.explanations import ExplanationSettings
 
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE
@@ -26,7 +27,6 @@ from workprof.memory.replay import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.why import WhySettings
-from workprof.phases.evaluation import EvaluationSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
@@ -36,7 +36,7 @@ from workprof.records import canonical_json, digest, to_json
 from workprof.settings import from_environment
 from workprof.units import GB
 from workprof.workbench import Workbench
-from workprof.workbench.run_python import Question, code_of, python_of
+from workprof.workbench.run_python import code_of
 from workprof.workbench.run_recipes import RECIPES
 from workprof.workbench.run_records import RUN_DIGITS, numbers_of, seed_of
 
@@ -219,14 +219,6 @@ def test_what_rests_on_a_forecaster_is_found_again(kept, bench):
         shell(command)
     assert keys(bench) == before
     assert record(bench, runs["profiles.explain_all"]) == explained
-
-
-def test_an_evaluation_learned_from_another_dataset_names_it():
-    asked = EvaluationSettings(trained_elsewhere=True, train_hash="ab12")
-    recipe = RECIPES["phases.evaluate"]
-    question = Question(recipe.method, "cd34", "runs", recipe.asked(asked), more=recipe.more(asked))
-    assert 'evaluate_phases(dataset, settings=settings, train="ab12")' in python_of(question)
-    assert "train_hash" not in python_of(question)
 
 
 def test_every_recipe_names_a_question_of_the_workbench():

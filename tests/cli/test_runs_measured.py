@@ -13,6 +13,7 @@ from tests.cli.test_runs import asked_again, keys, made, run_of, shell
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
+from workprof.core.question import shell_of
 from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
@@ -25,14 +26,13 @@ from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
+from workprof.phases.questions import DETECT as DETECT_PHASES
+from workprof.phases.questions import EVALUATE, KNOWN_MATCH, MATCH
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
 from workprof.settings import from_environment
 from workprof.steps import Step
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED, PARTS
-from workprof.workbench.run_commands import command_of
-from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
-from workprof.workbench.run_commands_views import VIEW_COMMANDS
 from workprof.workbench.run_recipes import RECIPES
 
 RUN = "two steps/1"
@@ -61,8 +61,10 @@ PHASES = {
         ds, TimelineSettings(RUN, own=(OwnBoundaries("app.cpu%", (9.0,)),))
     ),
     "phases.known_match": lambda bench, ds: bench.known_match(ds, KnownMatchSettings(RUN, EDITS, library=FAITHFUL)),
-    "phases.library": lambda bench, ds: bench.wait(bench.start_library(ds, LibraryViewSettings(EDITS, FAITHFUL)).key),
-    "phases.live_library": lambda bench, ds: bench.wait(bench.start_live_library(ds, LiveSettings(FAITHFUL)).key),
+    "phases.library": lambda bench, ds: bench.wait(
+        bench.library_view.start(ds, LibraryViewSettings(EDITS, FAITHFUL)).key
+    ),
+    "phases.live_library": lambda bench, ds: bench.wait(bench.live_library.start(ds, LiveSettings(FAITHFUL)).key),
     "phases.align": lambda bench, ds: bench.aligned_runs(ds, AlignmentSettings("one step/1", RUN)),
 }
 FURTHER = {
@@ -154,23 +156,22 @@ def test_every_step_of_the_product_has_a_recipe():
 
 
 def test_every_step_with_a_command_is_tried():
-    tried = {question.partition(" ")[0] for question in PHASES} - set(WITHOUT_COMMAND)
-    assert tried == set(MEASURED_COMMANDS) | {step for step in VIEW_COMMANDS if step.startswith("phases.")}
+    tried = {question.partition(" ")[0] for question in PHASES}
+    assert tried == {one.name for one in DECLARED.values() if one.page == "phases"}
 
 
-def test_what_no_option_says_is_told_by_its_name():
+def test_what_a_mode_sets_is_unset_and_what_is_listed_is_named():
     chosen = DetectSettings(RUN, LibrarySettings(counters=("app.cpu%", "a,b")))
-    said = command_of("phases.detect", "ab12", chosen, lambda asked: asked)
-    assert said == f"""workprof phases detect ab12 --run '{RUN}' --with 'library.counters=["app.cpu%", "a,b"]'"""
+    line = shell_of(DETECT_PHASES, "ab12", chosen)
+    assert line == f"""workprof phases detect ab12 --run '{RUN}' --counters '["app.cpu%", "a,b"]'"""
     unset = MatchRunSettings(RUN, _with_c(FAITHFUL, None))
-    said = command_of("phases.match", "ab12", unset, lambda asked: asked)
-    assert said == f"workprof phases match ab12 --unknown '{RUN}' --mode faithful --with library.match.c=null"
+    line = shell_of(MATCH, "ab12", unset)
+    assert line == f"workprof phases match ab12 --mode faithful --unknown '{RUN}' --c ''"
     elsewhere = EvaluationSettings(splits=3, trained_elsewhere=True, train_hash="cd34")
-    said = command_of("phases.evaluate", "ab12", elsewhere, lambda asked: asked)
-    assert said == "workprof phases evaluate ab12 --train cd34 --splits 3"
+    assert shell_of(EVALUATE, "ab12", elsewhere) == "workprof phases evaluate ab12 --splits 3 --train cd34"
 
 
 def test_labels_given_by_hand_are_part_of_the_command():
-    said = command_of("phases.known_match", "ab12", KnownMatchSettings(RUN, EDITS, "cd34"), lambda asked: asked)
-    labels = 'edits.labels=[{"workload": "one step", "run": "2", "label": "two steps"}]'
-    assert said == f"workprof phases match ab12 --unknown '{RUN}' --train cd34 --edited --with '{labels}'"
+    line = shell_of(KNOWN_MATCH, "ab12", KnownMatchSettings(RUN, EDITS, "cd34"))
+    labels = '[{"workload": "one step", "run": "2", "label": "two steps"}]'
+    assert line == f"workprof phases match ab12 --unknown '{RUN}' --labels '{labels}' --train cd34"

@@ -5,6 +5,7 @@ import functools
 import math
 import random
 import shlex
+import typing
 from dataclasses import MISSING
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,6 +24,14 @@ CASES = 100
 WORDS = ("a", "b c", "flow:sort", "é", "x,y", " odd ", "n=1", "[1]", "-k", "")
 QUESTIONS = list(DECLARED.values())
 BY_COMMAND = [one for one in QUESTIONS if not one.no_command]
+
+
+def any_record(draw, kind):
+    """Return a random item of a tuple: names together, or a record of texts and of numbers in a row."""
+    if not dataclasses.is_dataclass(kind):
+        return ("user", "task_name")
+    hints = typing.get_type_hints(kind)
+    return kind(**{name: draw.choice(WORDS) if hint is str else (draw.random(), 3.0) for name, hint in hints.items()})
 
 
 def any_value(draw, leaf):
@@ -51,7 +60,7 @@ def any_value(draw, leaf):
 
     if leaf.many:
         items = [
-            one(leaf.each) if leaf.each in (int, float, str) else ("user", "task_name")
+            one(leaf.each) if leaf.each in (int, float, str) else any_record(draw, leaf.each)
             for _ in range(draw.randint(1, 3))
         ]
         return tuple(dict.fromkeys(items))

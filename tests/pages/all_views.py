@@ -1,6 +1,9 @@
 """Every view of every page with what has a kept result there, and the controls that do not stand in the address."""
 
 from tests.pages import whole_home
+from workprof.phases.questions import EVALUATE
+
+LEAVES = EVALUATE.leaves
 
 NOT_IN_THE_ADDRESS = {
     "shell_link": "shows the address itself",
@@ -99,12 +102,7 @@ def views():
     for tab in ("Timeline", "Fingerprint"):
         yield View("phases", tab, {"phases_run": whole_home.RUN})
     for tab in ("Match", "Library", "Evaluation"):
-        yield View(
-            "phases",
-            tab,
-            KEPT_PHASES,
-            ("phases_run", "phases_mode", "phases_set", "phases_splits", "phases_open_splits"),
-        )
+        yield View("phases", tab, KEPT_PHASES, ("phases_run", "phases_set", *(leaf.key("phases") for leaf in LEAVES)))
     yield View("phases", "Live")
     for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects"):
         yield View("data", tab)

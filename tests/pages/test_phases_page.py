@@ -3,20 +3,29 @@
 import csv
 import shutil
 import time
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 
-from pages._phases import look, window
-from pages._phases.match import BUTTON
+from pages._phases import timeline
+from pages._phases.known import BUTTON
+from pages._runs import links
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
+from tests.pages import addresses
 from tests.pages.conftest import problems
 from workprof.charts.phases.fingerprints import EVERY
+from workprof.core.question import address_of
+from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.evaluation import EvaluationSettings
-from workprof.phases.library import LibraryViewSettings, faithful_library
-from workprof.phases.matching import MatchRunSettings
-from workprof.phases.timeline import DetectSettings
+from workprof.phases.fingerprints import FingerprintSettings
+from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
+from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
+from workprof.phases.questions import TIMELINE
+from workprof.phases.similarity import MatchSettings
+from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
@@ -57,7 +66,7 @@ def kept(tmp_path_factory):
             workbench.match_run(hashes[0], MatchRunSettings(RUN, library))
             workbench.evaluate_phases(hashes[0], EvaluationSettings(library=library, splits=1, open_splits=0))
             view = LibraryViewSettings(library=library)
-            workbench.wait(workbench.start_library(hashes[0], view).key, 120)
+            workbench.wait(workbench.library_view.start(hashes[0], view).key, 120)
     return folder / "home", hashes
 
 
@@ -130,12 +139,12 @@ def test_a_window_is_computed_anew_and_can_be_left(page):
 def test_a_dragged_box_becomes_the_window(page):
     test = page(phases_counters=given.CPU)
     event = {"selection": {"box": [{"x": [20.02, 4.98], "y": [0, 1]}], "points": []}}
-    test.session_state[window.CHART] = event
+    test.session_state[timeline.CHART] = event
     assert not problems(test.run())
-    assert window.window_of(event) == (5.0, 20.0)
-    assert window.window_of(None) is None
-    assert window.window_of({"selection": {"points": []}}) is None
-    assert window.window_of({"selection": {"box": [{"x": [3, 3]}]}}) is None
+    assert timeline.window_of(event) == (5.0, 20.0)
+    assert timeline.window_of(None) is None
+    assert timeline.window_of({"selection": {"points": []}}) is None
+    assert timeline.window_of({"selection": {"box": [{"x": [3, 3]}]}}) is None
 
 
 @pytest.mark.parametrize(
@@ -236,7 +245,7 @@ def test_a_match_that_is_not_there_is_asked_for_and_made(page, runs, house):
     until(lambda: not any(job.active for job in workbench.jobs()))
     test.run()
     assert not problems(test)
-    found = workbench.match_run_answer(runs, MatchRunSettings("one step/2", faithful_library())).result
+    found = workbench.match_run.cached(runs, MatchRunSettings("one step/2", faithful_library())).result
     assert found.verdict.nearest in words(test).replace("\\", "")
 
 
@@ -306,7 +315,7 @@ def test_a_dataset_of_one_run_has_phases_but_no_match(app, runs, kept):
 
 @pytest.mark.slow
 def test_a_long_run_is_a_job(page, monkeypatch, house):
-    monkeypatch.setattr(look, "LONG_RUN", 10)
+    monkeypatch.setattr(timeline, "LONG_RUN", 10)
     test = page()
     assert "the search runs beside the page" in words(test)
     next(button for button in test.button if button.label == "Find the phases").click().run()
@@ -365,3 +374,93 @@ def test_a_file_that_is_no_recording_is_refused(page, recording):
     recording.write_text("a,b\n1,2\n")
     (told,) = problems(page("Live"))
     assert "is no recording" in told
+
+
+SEARCH = ChangePointSettings("bcpd", "drop", "joint", 12.0, 3, 5, 7.0, 0.5, 2.0, 3.0, 0.2, 0.01, "faithful")
+OTHER = LibrarySettings(
+    (given.NET, given.CPU),
+    FingerprintSettings("mixed", True, False, "hist", SEARCH),
+    MatchSettings("none", False, True, 2.5, True, False, 0.3),
+    seed=7,
+)
+PUBLISHED_BUT = replace(
+    faithful_library(),
+    fingerprints=replace(faithful_library().fingerprints, normalise="train", absolute=False),
+    match=replace(faithful_library().match, c=None, flat=False),
+)
+LOOKS = {
+    "the defaults": TimelineSettings(RUN),
+    "nothing at its default": TimelineSettings(
+        RUN, 2.0, 20.0, (OwnBoundaries(given.CPU, (9.0,)), OwnBoundaries(given.NET, (5.0, 12.5))), OTHER
+    ),
+    "as published": TimelineSettings(RUN, library=faithful_library()),
+    "as published but for a few": TimelineSettings(RUN, library=PUBLISHED_BUT),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("link", ["of the page", "of a shell"])
+def test_a_link_to_a_timeline_has_every_setting(app, runs, house, look, link):
+    if link == "of the page":
+        parameters = links.parameters_of("phases.timeline", runs, LOOKS[look])
+    else:
+        query = urlsplit(address_of(TIMELINE, runs, LOOKS[look])).query
+        parameters = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+    test = app("phases", **parameters)
+    assert not problems(test)
+    workbench = house().workbench
+    (made,) = (run for run in workbench.kept_runs() if run.step == "phases.timeline")
+    assert workbench.run_settings(made.run) == LOOKS[look]
+
+
+def keep(workbench, bound, dataset, settings, record):
+    """Keep a result made by hand, as if it had been asked for."""
+    key = bound.key(dataset, settings)
+    workbench._cache.put(key, record, bound.declared.question.step.about(key, dataset, settings, 1.0))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        EvaluationSettings(OTHER, 7, 0.4, 1, ("one step",)),
+        EvaluationSettings(faithful_library(), splits=1, open_splits=0),
+        EvaluationSettings(train_hash="other"),
+    ],
+)
+def test_a_link_to_an_evaluation_has_every_setting(app, runs, kept, house, settings):
+    settings = replace(settings, train_hash=kept[1][1]) if settings.train_hash else settings
+    workbench = house().workbench
+    keep(workbench, workbench.evaluate_phases, runs, settings, given.evaluation())
+    test = app("phases", **links.parameters_of("phases.evaluate", runs, settings))
+    assert not problems(test)
+    assert "Not evaluated with these settings" not in words(test)
+    assert "of held-back runs are recognised" in words(test)
+
+
+def test_a_link_to_a_match_has_the_labels_given_by_hand_and_the_other_dataset(app, runs, kept, house):
+    edits = LibraryEdits((RunLabel("one step", "2", "two steps"),))
+    settings = KnownMatchSettings("one step/1", edits, runs, faithful_library())
+    workbench, single = house().workbench, kept[1][1]
+    keep(workbench, workbench.known_match, single, settings, given.match())
+    test = app("phases", **links.parameters_of("phases.known_match", single, settings))
+    assert not problems(test)
+    assert "is not matched with these settings yet" not in words(test)
+    assert "1 label by hand from the link, not the 0 that are kept here" in words(test)
+    next(button for button in test.button if button.label == "Use those kept").click().run()
+    assert "phases_edits" not in test.query_params
+    assert "is not matched with these settings yet" in words(test)
+
+
+def test_as_published_and_back_changes_what_follows_from_it(page):
+    test = page(phases_normalise="run", phases_seed="3")
+    test.selectbox(key="phases_mode").select("faithful").run()
+    assert not problems(test)
+    assert (test.selectbox(key="phases_scale").value, test.text_input(key="phases_c").value) == ("none", "1")
+    assert (test.toggle(key="phases_abs").value, test.toggle(key="phases_log").value) == (True, False)
+    assert test.number_input(key="phases_seed").value == 0
+    test.selectbox(key="phases_scale").select("standard").run()
+    assert addresses.address(test)["phases_scale"] == "standard"
+    next(button for button in test.button if button.label == "Reset").click().run()
+    assert test.selectbox(key="phases_mode").value == "corrected"
+    assert (test.selectbox(key="phases_scale").value, test.text_input(key="phases_c").value) == ("standard", "")
+    assert {name for name in addresses.address(test) if name.startswith("phases_")} <= {"phases_tab"}

@@ -113,7 +113,7 @@ def test_libraries_can_be_kept_and_answer_alike(samples):
     ("make", "words"),
     [
         (lambda: MatchSettings(c=-1), "c is -1"),
-        (lambda: MatchSettings(false_rejects=0.9), "false rejects is 0.9"),
+        (lambda: MatchSettings(false_rejects=0.9), "false_rejects is 0.9"),
         (lambda: MatchSettings(scale="log"), "scale is 'log'"),
         (lambda: FingerprintSettings("levels"), "normalise is 'levels'"),
         (lambda: LibrarySettings(mode="fair"), "mode is 'fair'"),

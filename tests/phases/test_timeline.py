@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_phases as given
+from workprof.core.fields import read
 from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.phases.changepoints import change_points
 from workprof.phases.fingerprints import FingerprintSettings, fingerprint, fit_normaliser, normalised
 from workprof.phases.library import LibrarySettings
+from workprof.phases.questions import TIMELINE
 from workprof.phases.runs import RunListSettings, find_run, run_list, runs_of
 from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings, detect, one_run
 from workprof.progress import silent
@@ -86,6 +88,26 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step():
         OwnBoundaries("", (float("nan"),))
     with pytest.raises(SettingsError, match="there is no run"):
         looked("nobody/1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3",
+        '["ab"]',
+        '[{"counter": "a"}]',
+        '[{"counter": "a", "at_s": [1], "more": 2}]',
+        '[{"counter": "a", "at_s": ["1"]}]',
+        '[{"counter": "a", "at_s": [true]}]',
+        '[{"$array": "r"}]',
+        "[" * 100_000,
+    ],
+)
+def test_boundaries_are_read_from_a_list_of_whole_records(text):
+    leaf = next(one for one in TIMELINE.leaves if one.path == "own")
+    assert read(leaf, '[{"counter": "", "at_s": [9, 12.5]}]') == (OwnBoundaries("", (9.0, 12.5)),)
+    with pytest.raises(SettingsError, match="--own is"):
+        read(leaf, text)
 
 
 def test_constant_missing_and_short_series_are_told():

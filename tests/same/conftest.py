@@ -176,7 +176,7 @@ def phases(_empty):
     records_for_phases.samples().to_csv(_empty.folder / "counters.csv", index=False)
     home = _loaded(_empty, counters=_empty.folder / "counters.csv")
     found = records_for_phases.evaluation()
-    home.keep("counters", lambda bench, ds: bench.evaluate_phases_answer(ds, EvaluationSettings()), found)
+    home.keep("counters", lambda bench, ds: bench.evaluate_phases.cached(ds, EvaluationSettings()), found)
     return home
 
 

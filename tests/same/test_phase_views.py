@@ -67,8 +67,8 @@ def known(phases):
     settings = LibraryViewSettings(library=faithful_library())
 
     def made(bench):
-        bench.wait(bench.start_library("counters", settings).key, 300)
-        return bench.library_answer("counters", settings).result
+        bench.wait(bench.library_view.start("counters", settings).key, 300)
+        return bench.library_view.cached("counters", settings).result
 
     found = phases.library(made)
     assert isinstance(found, LibraryView)
@@ -131,8 +131,8 @@ def test_a_recording_in_progress_is_followed_as_the_library_follows_it(phases, r
     settings = LiveSettings(library)
 
     def made(bench):
-        bench.wait(bench.start_live_library("counters", settings).key, 300)
-        return Following(path, bench.live_library_answer("counters", settings).result).advance()
+        bench.wait(bench.live_library.start("counters", settings).key, 300)
+        return Following(path, bench.live_library.cached("counters", settings).result).advance()
 
     found = phases.library(made)
     page = phases.page("phases", "counters", phases_tab="Live", unfolded=("phases_live_chart",), **PUBLISHED)

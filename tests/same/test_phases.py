@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.same.reading import same_figures, same_metrics
-from workprof.cli.phases import evaluation_answer, match_answer, phases_answer
+from workprof.cli.phases import evaluation_json, match_json, phases_json
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.matching import MatchRunSettings
 from workprof.phases.timeline import DetectSettings
@@ -23,7 +23,7 @@ def test_timeline(phases):
     page = phases.page("phases", "counters", phases_tab="Timeline", phases_run=RUN)
     found = phases.library(lambda bench: bench.run_phases("counters", DetectSettings(RUN)))
     told = phases.command("phases", "detect", "counters", "--run", RUN)
-    assert to_json(phases_answer(found)) == told
+    assert to_json(phases_json(found)) == told
     shown = phases.command("phases", "show", "counters", "--run", RUN)
     (line,) = (trace for trace in page.figures["phases-timeline"] if trace["name"] == "app.cpu%")
     assert line["x"] == [shown["start_s"], *shown["times_s"]]  # a sample holds for the step before it
@@ -43,7 +43,7 @@ def test_match(phases):
     asked = MatchRunSettings(RUN)
     found = phases.library(lambda bench: bench.match_run("counters", asked))
     told = phases.command("phases", "match", "counters", "--unknown", RUN)
-    assert to_json(match_answer(found)) == told
+    assert to_json(match_json(found)) == told
     page = phases.page("phases", "counters", phases_tab="Match", phases_run=RUN)
     assert page.figures["phases-unlikeness"][0]["x"] == sorted(told["scores"].values())
     nearest = [one["distance_ed"] for one in told["matches"]]
@@ -56,7 +56,7 @@ def test_match(phases):
 def test_evaluation(phases):
     found = phases.library(lambda bench: bench.evaluate_phases("counters", EvaluationSettings()))
     told = phases.command("phases", "evaluate", "counters")
-    assert to_json(evaluation_answer(found)) == told
+    assert to_json(evaluation_json(found)) == told
     printed = phases.report("counters", "recognition")
     page = phases.page("phases", "counters", phases_tab="Evaluation", phases_run=RUN)
     assert same_figures(page, printed, "recognition") == set(printed.figures("recognition"))

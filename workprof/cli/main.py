@@ -36,7 +36,7 @@ GROUPS = {
     "profiles": (),
     "memory": (),
     "nodes": (),
-    "phases": ("phases_views",),
+    "phases": (),
     "runs": (),
 }
 """Group, which is a module, too -> further modules that register commands in it."""

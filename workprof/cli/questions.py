@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, is_dataclass
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,10 @@ class Face:
         question: declared.
         to_json, to_text: of its result.
         notes: lines for stderr.
-        when: the option that chooses this question where a command has several: one of its own, or a switch.
+        when: the option that chooses this question where a command has several: one of its own, or a switch; any of
+            several with spaces between them.
+        more: further options of the command.
+        complete: (workbench, dataset, options) -> the options with what the home or a file has to say of them.
     """
 
     question: Question[Any, Any]
@@ -42,6 +46,8 @@ class Face:
     to_text: Callable[[Any], str]
     notes: Callable[[Any], Iterable[str]] = no_notes
     when: str = ""
+    more: tuple[inspect.Parameter, ...] = ()
+    complete: Callable[[Any, str, Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
 def add(app: typer.Typer, *faces: Face) -> None:
@@ -53,20 +59,24 @@ def add(app: typer.Typer, *faces: Face) -> None:
     """
     usual, *others = faces
     own = {leaf.flag for face in faces for leaf in leaves(face.question.settings)}
+    further = {one.name: one for face in faces for one in face.more}
     named = [leaf.flag for leaf in usual.question.leaves if leaf.path in usual.question.names]
     required = [*named, *(face.when for face in others if face.when in own)] if named else []
 
     def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
-        face = next((one for one in others if given.get(_name(one.when)) not in (None, False)), usual)
+        chosen = {name for name, value in given.items() if value not in (None, False)}
+        face = next((one for one in others if chosen & set(map(_name, one.when.split()))), usual)
         if required and sum(given[_name(flag)] is not None for flag in required) != 1:
             raise SettingsError(f"give either {' or '.join(required)}")
         flags = {leaf.path: leaf.flag for leaf in face.question.leaves}
         for first, second in face.question.either:
             if None not in (given[_name(flags[first])], given[_name(flags[second])]):
                 raise SettingsError(f"give either {flags[second]} or {flags[first]}")
-        settings = settings_of(face.question, given)
+        settings = settings_of(face.question, given) if face.complete is None else None
         more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit and given["fit"] else {}
         with opened(home) as workbench:
+            if face.complete is not None:
+                settings = settings_of(face.question, face.complete(workbench, dataset, given))
             result = getattr(workbench, face.question.call)(dataset, settings, progress_line(), **more)
         for note in face.notes(result):
             warn(f"note: {note}")
@@ -74,7 +84,8 @@ def add(app: typer.Typer, *faces: Face) -> None:
 
     parameters = [parameter("dataset", Dataset)]
     parameters += options(*(one.question for one in faces), required=required)
-    switches = [face.when for face in others if face.when not in own]
+    parameters += further.values()
+    switches = [flag for face in others for flag in face.when.split() if flag not in own and _name(flag) not in further]
     parameters += [parameter(_name(flag), Annotated[bool, typer.Option(flag)], False) for flag in switches]
     parameters += [parameter("home", Home, None), parameter("as_json", Json, False)]
     register(app, usual.question.words[-1], usual.question.title, command, parameters)
@@ -93,10 +104,12 @@ def register(
 def options(*questions: Question[Any, Any], required: Sequence[str] = ()) -> list[inspect.Parameter]:
     """Return the options of questions as parameters of a command: one for each setting, each given at most once."""
     found: dict[str, inspect.Parameter] = {}
+    open_flags = [{leaf.flag for leaf in leaves(one.settings) if leaf.default is MISSING} for one in questions]
+    always = set.intersection(*open_flags) if open_flags else set()
     for question in questions:
         for leaf in leaves(question.settings):
             hidden = leaf.path in question.ignores
-            alone = tuple(required) == (leaf.flag,) or (leaf.default is MISSING and len(questions) == 1)
+            alone = tuple(required) == (leaf.flag,) or leaf.flag in always
             found.setdefault(_name(leaf.flag), _option(leaf, hidden=hidden, required=alone))
     if any(question.published for question in questions) and "mode" not in found:
         words = typer.Option("--mode", help="corrected, or faithful: as published. Default: corrected.")
@@ -106,8 +119,9 @@ def options(*questions: Question[Any, Any], required: Sequence[str] = ()) -> lis
             "--fit", metavar="NAME=VALUE", help="An option of `profiles fit`, such as min-cluster-size=60; repeat."
         )
         found["fit"] = parameter("fit", Annotated[list[str] | None, words], None)
-    words = typer.Option("--with", metavar="NAME=VALUE", help="A setting by its name on the Runs page; repeat.")
-    found[WITH] = parameter(WITH, Annotated[list[str] | None, words], None)
+    if found:
+        words = typer.Option("--with", metavar="NAME=VALUE", help="A setting by its name on the Runs page; repeat.")
+        found[WITH] = parameter(WITH, Annotated[list[str] | None, words], None)
     return list(found.values())
 
 
@@ -202,7 +216,8 @@ def fit_of(texts: Sequence[str] | None) -> ProfileSettings | None:
 
 
 def _name(flag: str) -> str:
-    return flag.strip("-").replace("-", "_") or "_"
+    name = flag.strip("-").replace("-", "_") or "_"
+    return f"{name}_" if iskeyword(name) else name
 
 
 def parameter(name: str, annotation: Any, default: Any = ...) -> inspect.Parameter:

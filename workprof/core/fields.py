@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from workprof.errors import SettingsError, UnitUnknown
+from workprof.records import Packed, unpack
 from workprof.units import GB, MEMORY_FACTORS, parse_size
 
 Record = TypeVar("Record")
@@ -318,8 +319,9 @@ def _same(one: Any, other: Any) -> bool:
 def read(leaf: Leaf, text: str) -> Any:
     """Return the value that a text means: the same rule for options, addresses and files.
 
-    A tuple is `A,B` or a JSON list, a table `name=value,...` or a JSON object, memory a number with a unit (a bare one
-    is in GB), a record within `name=value;...` or a JSON object of what differs from its defaults.
+    A tuple is `A,B` or a JSON list (of records one of objects), a table `name=value,...` or a JSON object, memory a
+    number with a unit (a bare one is in GB), a record within `name=value;...` or a JSON object of what differs from its
+    defaults.
 
     Raises:
         SettingsError: says what to write.
@@ -334,7 +336,8 @@ def read(leaf: Leaf, text: str) -> Any:
     text = text.strip()
     try:
         if leaf.many:
-            return tuple(_one(leaf, leaf.each, item) for item in _items(text))
+            one = _item if is_dataclass(leaf.each) else _one
+            return tuple(one(leaf, leaf.each, item) for item in _items(text))
         if get_origin(leaf.kind) is dict:
             pairs = _pairs(text, ",")
             if "" in pairs.values() and not text.startswith("{"):
@@ -409,6 +412,17 @@ def _moment(text: str) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
+def _item(_: Leaf, cls: Any, given: Any) -> Any:
+    """Return a record of a tuple: its JSON object has every field, of its own kind, and no more."""
+    hints = get_type_hints(cls)
+    if not isinstance(given, dict) or given.keys() != hints.keys():
+        raise TypeError(given)
+    made = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    if not all(fits(made[name], hint) for name, hint in hints.items()):
+        raise TypeError(given)
+    return unpack(cls, Packed(given, {}))
+
+
 def _record(cls: Any, text: str) -> Any:
     by_path = {leaf.path: leaf for leaf in leaves(cls)}
     changes = {}
@@ -426,6 +440,8 @@ def from_json(leaf: Leaf, value: Any) -> Any:
     Raises:
         SettingsError: for another kind of value than the setting has.
     """
+    if leaf.many and is_dataclass(leaf.each) and isinstance(value, list):
+        return read(leaf, json.dumps(value))
     made = tuple(tuple(one) if isinstance(one, list) else one for one in value) if isinstance(value, list) else value
     if leaf.each is float and isinstance(made, int) and not isinstance(made, bool):
         made = float(made)
@@ -441,6 +457,8 @@ def write(leaf: Leaf, value: Any) -> str:
         return word
     if value is None:
         return ""
+    if leaf.many and is_dataclass(leaf.each):
+        return json.dumps(to_plain(value), ensure_ascii=False)
     if leaf.many:
         words = [_written(leaf, one) for one in value]
         plain = all(word and "," not in word and word == word.strip() and word[0] not in "[{" for word in words)

@@ -115,6 +115,17 @@ class Question(Generic[S, R]):
         said = [leaf for leaf in self.leaves if leaf in changed or leaf.default is MISSING or leaf.path in self.names]
         return {leaf: get(settings, leaf.path) for leaf in said}
 
+    @property
+    def mode(self) -> Leaf | None:
+        """The setting that says whether all others begin as published; None where there is none."""
+        return next((leaf for leaf in self.leaves if leaf.flag == "--mode"), None)
+
+    def unpublished(self, settings: S) -> dict[Leaf, Any]:
+        """Return what differs from the settings as published, where the mode says that all others begin as those."""
+        if self.published is None or self.mode is None or get(settings, self.mode.path) != "faithful":
+            return {}
+        return {leaf: value for leaf, value in differences(self.published(), settings).items() if leaf in self.leaves}
+
     def from_texts(self, texts: Mapping[str, str], base: S | None = None) -> S:
         """Return settings with other values at some paths, each written as an option has it.
 
@@ -141,9 +152,8 @@ def shell_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
     if question.published is not None:
         given = question.given(settings, question.published())
         published = ["--mode", "faithful", *_options(question, given, but="--mode")]
-    own = next((leaf for leaf in question.leaves if leaf.flag == "--mode"), None)
-    if own is not None:  # the settings say which of both they begin with
-        faithful = get(settings, own.path) == "faithful"
+    if question.mode is not None:  # the settings say which of both they begin with
+        faithful = get(settings, question.mode.path) == "faithful"
     else:
         faithful = published is not None and len(published) < len(usual)
     words = published if faithful and published is not None else usual
@@ -243,7 +253,7 @@ def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str 
     """Return every setting that is not at its default as the question's page writes it into its address."""
     found: dict[str, str | list[str]] = {}
     elsewhere = dict(question.controls)
-    for leaf, value in question.given(settings).items():
+    for leaf, value in (question.given(settings) | question.unpublished(settings)).items():
         if leaf.path in elsewhere:
             found |= parameters_of(elsewhere[leaf.path], value)
         else:
@@ -293,9 +303,8 @@ def from_form(shown: float, factor: float) -> float:
 def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
     """Return path and query of the page that shows a result: the settings that are no defaults, by their options."""
     given = {"ds": dataset} | ({f"{question.page}_tab": question.tab} if question.tab else {})
-    given |= {
-        leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in differences(question.default(), settings).items()
-    }
+    said = differences(question.default(), settings) | question.unpublished(settings)
+    given |= {leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in said.items()}
     return f"/{question.page}?{urlencode(given, safe=',:=')}"
 
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.errors import NotEnoughData
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     from workprof.phases.segmentation import Segmentation  # numba
 
 
-MODES = ("corrected", "faithful")
-METHODS = ("bcpd", "pelt", "binseg", "kernel")
-READOUTS = ("path", "exact", "drop")
-PHASES = ("per_counter", "joint")
 SHORTEST_SERIES = 4
 """Fewer samples have no change."""
 LEAST_HAZARD_SAMPLES = {"corrected": 30.0, "faithful": 15.0}
@@ -43,62 +40,128 @@ MOSTLY = 0.5
 CONSTANT_SHARE = 1e-12
 
 
-@dataclass(frozen=True)
+@settings
 class ChangePointSettings:
-    """Settings of a search for change points. None = the mode's own value.
+    """A search for change points. None = the mode's own value."""
 
-    Attributes:
-        method: 'bcpd' (Bayesian, ours); 'pelt', 'binseg' or 'kernel' (ruptures).
-        readout: of 'bcpd': 'exact' is the most probable segmentation of the whole series, 'path' follows the most
-            probable run lengths back from the end, 'drop' is what was seen on-line; None = 'exact' (faithful: 'path').
-        phases: 'per_counter', or 'joint' = one set of phases for all counters together.
-        hazard_samples: expected length of a phase; None = a quarter of the series, at least 30 (faithful: 15).
-        min_samples: shorter phases join the neighbour with the closer mean.
-        max_phases: of a counter; the weakest changes beyond it are left out and counted.
-        penalty: of the methods of ruptures, per change; None = by the length, see `segmentation.py`.
-        mu0: prior mean of a phase; None = the median of the series.
-        kappa0: weight of that mean, in samples; None = by how far the counter strays from it, see
-            `prior_of` (faithful: 1).
-        alpha0: shape of the prior of a phase's variance.
-        beta0: its scale; None = alpha0 noise variances, see `noise_sd` (faithful: 0.1).
-        prune: run lengths less probable than this times the hazard are dropped; 0 = none; None = 0 below 4,000
-            samples, else 0.001.
-        mode: 'corrected', or 'faithful' = plain priors and the `path`; the paper names neither.
-    """
-
-    method: str = "bcpd"
-    readout: str | None = None
-    phases: str = "per_counter"
-    hazard_samples: float | None = None
-    min_samples: int = 2
-    max_phases: int = 8
-    penalty: float | None = None
-    mu0: float | None = None
-    kappa0: float | None = None
-    alpha0: float | None = None
-    beta0: float | None = None
-    prune: float | None = None
-    mode: str = "corrected"
-
-    def __post_init__(self) -> None:
-        check_choice("mode", self.mode, MODES)
-        check_choice("method", self.method, METHODS)
-        check_choice("readout", self.chosen_readout, READOUTS)
-        check_choice("phases", self.phases, PHASES)
-        if self.hazard_samples is not None and not 1 < self.hazard_samples < float("inf"):
-            raise SettingsError(f"hazard_samples is {self.hazard_samples}; give the samples of a phase, above 1")
-        for name in ("penalty", "kappa0", "alpha0", "beta0"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                raise SettingsError(f"{name} is {value}; give a number above 0, or nothing for the default")
-        if self.mu0 is not None and not abs(self.mu0) < float("inf"):
-            raise SettingsError(f"mu0 is {self.mu0}; give a finite number, or nothing for the median")
-        if self.min_samples < 1 or self.max_phases < 1:
-            raise SettingsError(
-                f"min_samples is {self.min_samples} and max_phases {self.max_phases}; give 1 or more of both"
-            )
-        if self.prune is not None and not 0 <= self.prune <= 0.1:
-            raise SettingsError(f"prune is {self.prune}; give a share of the hazard between 0 (keep all) and 0.1")
+    method: Annotated[
+        str,
+        Setting(
+            "How change points are searched for.",
+            choices={
+                "bcpd": "Bayesian, ours",
+                "pelt": "exact, with a penalty, by ruptures",
+                "binseg": "binary segmentation, with a penalty, by ruptures",
+                "kernel": "of a kernel, with a penalty, by ruptures",
+            },
+            label="Change points",
+        ),
+    ] = "bcpd"
+    readout: Annotated[
+        str | None,
+        Setting(
+            "What bcpd reads the phases from; auto: by mode, exact or (faithful) path.",
+            choices={
+                "path": "follows the most probable run lengths back from the end",
+                "exact": "the most probable segmentation of the whole run",
+                "drop": "what was seen on-line",
+            },
+            named={"auto": None},
+            label="Read-out",
+        ),
+    ] = None
+    phases: Annotated[
+        str,
+        Setting(
+            "Whose phases.",
+            choices={"per_counter": "each counter has its own", "joint": "one set of phases for all counters together"},
+            label="Phases",
+        ),
+    ] = "per_counter"
+    hazard_samples: Annotated[
+        float | None,
+        Setting(
+            "Expected length of a phase; the hazard of bcpd is 1 over it. By length: a quarter of the run, at least 30 "
+            "samples (faithful: 15).",
+            unit="samples",
+            above=1,
+            flag="--hazard",
+            key="phases_hazard",
+            label="Expected phase",
+            empty="by length",
+        ),
+    ] = None
+    min_samples: Annotated[
+        int,
+        Setting(
+            "Shorter phases join the neighbour with the closer mean.",
+            unit="samples",
+            least=1,
+            key="phases_least",
+            label="Shortest phase",
+        ),
+    ] = 2
+    max_phases: Annotated[
+        int,
+        Setting(
+            "Most phases of a counter; the weakest changes beyond are left out and counted.",
+            least=1,
+            label="Most phases",
+        ),
+    ] = 8
+    penalty: Annotated[
+        float | None,
+        Setting(
+            "Of pelt, binseg and kernel, per change.", above=0, label="Penalty per change", empty="by the run's length"
+        ),
+    ] = None
+    mu0: Annotated[float | None, Setting("Prior mean of a phase.", label="Prior mean", empty="the median")] = None
+    kappa0: Annotated[
+        float | None,
+        Setting(
+            "Weight of the prior mean; without one by how far the counter strays from it (faithful: 1).",
+            unit="samples",
+            above=0,
+            label="Weight of the prior mean",
+            empty="by the counter",
+        ),
+    ] = None
+    alpha0: Annotated[
+        float | None,
+        Setting(
+            "Shape of the prior of a phase's variance.", above=0, label="Shape of the prior", empty="4, faithful 1"
+        ),
+    ] = None
+    beta0: Annotated[
+        float | None,
+        Setting(
+            "Scale of the prior of a phase's variance.",
+            above=0,
+            label="Scale of the prior",
+            empty="alpha0 noise variances, faithful 0.1",
+        ),
+    ] = None
+    prune: Annotated[
+        float | None,
+        Setting(
+            "Run lengths less probable than this times the hazard are dropped; 0 keeps all, and so do runs below 4,000 "
+            "samples; longer ones drop those below 0.001.",
+            least=0,
+            most=0.1,
+            label="Dropped run lengths",
+            empty="by length",
+        ),
+    ] = None
+    mode: Annotated[
+        str,
+        Setting(
+            "Priors and read-out of the search.",
+            choices={"corrected": "ours", "faithful": "plain priors and the path; the paper names neither"},
+            flag="--search-mode",
+            key="phases_search_mode",
+            label="Mode of the search",
+        ),
+    ] = "corrected"
 
     @property
     def chosen_readout(self) -> str:
@@ -116,12 +179,6 @@ class ChangePointSettings:
         if self.prune is not None:
             return self.prune
         return PRUNE_BELOW if n_samples >= PRUNE_FROM_SAMPLES else 0.0
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is none of the choices."""
-    if value not in choices:
-        raise SettingsError(f"{name} is {value!r}; choose from {', '.join(choices)}")
 
 
 DEFAULT = ChangePointSettings()

@@ -5,14 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.phases.fingerprints import RenormalisedRuns, prints_of
-from workprof.phases.library import MEASURES, Library, LibrarySettings, inner_distances, library_from, library_of
+from workprof.phases.library import (
+    MEASURES,
+    Library,
+    LibrarySettings,
+    TrainHash,
+    inner_distances,
+    library_from,
+    library_of,
+)
 from workprof.phases.runs import Runs, runs_of
 from workprof.phases.trials import (
     KnownAnswers,
@@ -28,35 +37,39 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@settings
 class EvaluationSettings:
-    """Settings of an evaluation.
-
-    Attributes:
-        library: of each training part.
-        splits: repeated splits of known workloads.
-        test_share: of the runs of each workload, at least one.
-        open_splits: splits in which each workload is left out in turn; these are long.
-        left_out: workloads that are left out together instead, as in the paper's Table III; () = each in turn.
-        trained_elsewhere: `train` holds the runs to learn from, and nothing is split.
-        train_hash: of that dataset, so that results are kept apart.
-    """
+    """How recognition is measured: in splits of a dataset, or learned from another one."""
 
     library: LibrarySettings = field(default_factory=LibrarySettings)
-    splits: int = 20
-    test_share: float = 0.3
-    open_splits: int = 2
-    left_out: tuple[str, ...] = ()
-    trained_elsewhere: bool = False
-    train_hash: str = ""
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.splits <= 1000 or not 0 <= self.open_splits <= self.splits:
-            raise SettingsError(
-                f"splits is {self.splits} and open splits {self.open_splits}; give 1 to 1,000, and no more open ones"
-            )
-        if not 0 < self.test_share < 1:
-            raise SettingsError(f"test share is {self.test_share}; give a share between 0 and 1")
+    splits: Annotated[int, Setting("Repeated splits of known workloads, within each workload.", least=1, most=1000)] = (
+        20
+    )
+    test_share: Annotated[
+        float, Setting("Runs of each workload that are held back, at least one.", unit="share", above=0, most=1)
+    ] = 0.3
+    open_splits: Annotated[
+        int,
+        Setting(
+            "Splits in which each workload is left out in turn and must be answered unknown; these take long.",
+            least=0,
+            most=1000,
+            label="Of these with workloads left out",
+        ),
+    ] = 2
+    left_out: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Workloads A,B,... that are left out together, as in the paper's Table III.",
+            flag="--leave-out",
+            label="Left out together",
+            empty="each in turn",
+        ),
+    ] = ()
+    trained_elsewhere: Annotated[
+        bool, Setting("`train` holds the runs to learn from, and nothing is split; follows from its dataset.")
+    ] = False
+    train_hash: TrainHash = ""
 
 
 @dataclass(frozen=True)

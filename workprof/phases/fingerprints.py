@@ -5,42 +5,53 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData
-from workprof.phases.changepoints import ChangePointSettings, change_points, check_choice, joined
+from workprof.phases.changepoints import ChangePointSettings, change_points, joined
 from workprof.phases.runs import Run, Runs
 from workprof.progress import Progress, silent
 
-NORMALISATIONS = ("train", "run", "mixed")
-DISTRIBUTIONS = ("quantiles", "hist")
 
-
-@dataclass(frozen=True)
+@settings
 class FingerprintSettings:
-    """Settings of fingerprints.
+    """How runs are normalised, and what their fingerprints hold."""
 
-    Attributes:
-        normalise: where mean and deviation come from: 'train' = all training runs, 'run' = the run itself (the literal
-            reading of the paper: levels are erased), 'mixed' = phases are looked for on 'run', summarised on 'train'.
-        absolute: take |z|, as published. It hides changes: a step with equal halves has the same |z| on both sides.
-        log: take log(1 + x) of a counter first; rates span orders of magnitude.
-        distribution: 'quantiles' (10, 25, 75 and 90 %) or 'hist' (shares in five bins) as the statistics of a phase
-            after mean, median, variance and ADF.
-        change_points: how phases are found.
-    """
-
-    normalise: str = "train"
-    absolute: bool = False
-    log: bool = True
-    distribution: str = "quantiles"
+    normalise: Annotated[
+        str,
+        Setting(
+            "Mean and deviation of a counter.",
+            choices={
+                "train": "of all training runs",
+                "run": "of the run itself, the literal reading of the paper: levels are erased",
+                "mixed": "phases are searched for on run, summarised on train",
+            },
+            label="Normalisation",
+        ),
+    ] = "train"
+    absolute: Annotated[
+        bool,
+        Setting(
+            "Take |z|, as published. It hides changes: a step with equal halves has the same |z| on both sides.",
+            key="phases_abs",
+            label="Absolute values",
+        ),
+    ] = False
+    log: Annotated[
+        bool, Setting("Take log(1 + x) of a counter first: rates span orders of magnitude.", label="Logarithm first")
+    ] = True
+    distribution: Annotated[
+        str,
+        Setting(
+            "Statistics of a phase after mean, median, variance and ADF.",
+            choices={"quantiles": "10, 25, 75 and 90 %", "hist": "shares in five bins"},
+        ),
+    ] = "quantiles"
     change_points: ChangePointSettings = field(default_factory=ChangePointSettings)
-
-    def __post_init__(self) -> None:
-        check_choice("normalise", self.normalise, NORMALISATIONS)
-        check_choice("distribution", self.distribution, DISTRIBUTIONS)
 
 
 CONSTANT = 1e-12

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats, Ints
-from workprof.errors import NotEnoughData, SettingsError
-from workprof.phases.changepoints import MODES, ChangePointSettings, check_choice
+from workprof.core.fields import Setting, settings
+from workprof.errors import NotEnoughData
+from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.fingerprints import Fingerprint, Fingerprints, FingerprintSettings, fingerprints_of
 from workprof.phases.runs import Runs, runs_of, texts_of
 from workprof.phases.similarity import (
@@ -30,28 +31,47 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@settings
 class LibrarySettings:
-    """Settings of a library of known workloads.
+    """How known workloads are learned and recognised."""
 
-    Attributes:
-        counters: names, in this order; () = system72 where the runs have them, else all but proc.*.
-        fingerprints: of the runs.
-        match: of distances and thresholds.
-        mode: 'corrected' = recognised by the pair model and the learner; 'faithful' = by distance and threshold.
-        seed: of the models.
-    """
-
-    counters: tuple[str, ...] = ()
+    counters: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Counters A,B,... in this order; system72: those of the 72 system-wide ones that there are, else all but "
+            "proc.*. In a shell also all (but proc.*), or a FILE with a name per line.",
+            columns="numeric",
+            named={"system72": ()},
+            key="phases_searched",
+            label="Counters searched",
+            empty="system72",
+        ),
+    ] = ()
     fingerprints: FingerprintSettings = field(default_factory=FingerprintSettings)
     match: MatchSettings = field(default_factory=MatchSettings)
-    mode: str = "corrected"
-    seed: int = 0
+    mode: Annotated[
+        str,
+        Setting(
+            "How runs are recognised.",
+            choices={
+                "corrected": "by the pair model and the learner, ours",
+                "faithful": "by distance and threshold; all other settings are as published unless given",
+            },
+        ),
+    ] = "corrected"
+    seed: Annotated[int, Setting("Of splits and models.", least=0, most=2**32 - 1)] = 0
 
-    def __post_init__(self) -> None:
-        check_choice("mode", self.mode, MODES)
-        if not 0 <= self.seed < 2**32:
-            raise SettingsError(f"seed is {self.seed}; give 0 to 4,294,967,295")
+
+TrainHash = Annotated[
+    str,
+    Setting(
+        "Dataset of the known runs.",
+        flag="--train",
+        key="phases_library",
+        label="Known workloads from",
+        empty="the same dataset",
+    ),
+]
 
 
 def faithful_library(counters: tuple[str, ...] = (), seed: int = 0) -> LibrarySettings:
@@ -161,20 +181,28 @@ class RunLabel:
     label: str
 
 
-@dataclass(frozen=True)
+@settings
 class LibraryEdits:
     """All labels given by hand to runs of a dataset; runs that are not named keep theirs."""
 
-    labels: tuple[RunLabel, ...] = ()
+    labels: Annotated[
+        tuple[RunLabel, ...],
+        Setting(
+            'Labels of runs in place of those recorded, as [{"workload": "a", "run": "1", "label": "b"}]; the label "" '
+            "leaves a run out.",
+            key="phases_edits",
+            label="Labels by hand",
+        ),
+    ] = ()
 
     def label_of(self, workload: str, run: str) -> str:
         """Return what a run counts as."""
         return next((one.label for one in self.labels if (one.workload, one.run) == (workload, run)), workload)
 
 
-@dataclass(frozen=True)
+@settings
 class LibraryViewSettings:
-    """Settings of a look at a library: its edits, and how its runs are compared."""
+    """A look at a library: its edits, and how its runs are compared."""
 
     edits: LibraryEdits = field(default_factory=LibraryEdits)
     library: LibrarySettings = field(default_factory=LibrarySettings)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import settings
 from workprof.errors import NotEnoughData
 from workprof.phases.changepoints import (
     LEAST_HAZARD_SAMPLES,
@@ -184,16 +185,11 @@ LIBRARY_SHARE = 0.5
 """Of the progress; the rest are the limits."""
 
 
-@dataclass(frozen=True)
+@settings
 class LiveSettings:
-    """Settings of what a recording in progress is followed with.
+    """What a recording in progress is followed with: the counters that it has, normalised over all runs ('train')."""
 
-    Attributes:
-        library: its counters are those that the recording has; normalised over all runs ('train').
-        edits: of the library, by hand.
-    """
-
-    library: LibrarySettings
+    library: LibrarySettings = field(default_factory=LibrarySettings)
     edits: LibraryEdits = field(default_factory=LibraryEdits)
 
 
@@ -225,7 +221,8 @@ def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, pro
         NotEnoughData: without a labelled run.
     """
     runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
-    library = library_of(runs, settings.library, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))
+    settings_of_runs = replace(settings.library, counters=runs.counters)  # named: a recording is read by them
+    library = library_of(runs, settings_of_runs, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))
     normaliser, fingerprints = library.fingerprints.normaliser, library.settings.fingerprints
     series = [normalised(run, normaliser, fingerprints).for_phases for run in runs.runs if run.workload]
     noise = np.median([noise_sd(_gapless(one)) for one in series if one.shape[1] > 1], axis=0)

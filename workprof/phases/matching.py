@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData
 from workprof.phases.detector import Detector, fit_detector
 from workprof.phases.fingerprints import Fingerprint, feature_vector, feature_vectors, fingerprint
-from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
+from workprof.phases.library import Library, LibraryEdits, LibrarySettings, TrainHash, library_of, relabelled
 from workprof.phases.runs import find_run, runs_of, texts_of
 from workprof.phases.similarity import accepts, euclidean, warping
 from workprof.progress import Progress, silent
@@ -20,33 +21,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+Unknown = Annotated[
+    str,
+    Setting(
+        "The run, as workload/run, or run where that tells it; it is kept out of the library.",
+        flag="--unknown",
+        key="phases_run",
+        label="Run",
+    ),
+]
+
+
+@settings
 class MatchRunSettings:
-    """Settings of one run matched with the others.
+    """One run matched with all others of its dataset."""
 
-    Attributes:
-        unknown: the run, as in `DetectSettings`; it and nothing else is kept out of the library.
-        library: of the others.
-    """
-
-    unknown: str
+    unknown: Unknown
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
 
-@dataclass(frozen=True)
+@settings
 class KnownMatchSettings:
-    """Settings of one run matched with a library that may be changed by hand.
+    """One run matched with a library that is changed by hand, or comes from another dataset."""
 
-    Attributes:
-        unknown: the run, as 'workload/run'; it is never part of the library.
-        edits: of the library.
-        train_hash: of the dataset that the library comes from; '' = the same dataset.
-        library: of the others.
-    """
-
-    unknown: str
+    unknown: Unknown
     edits: LibraryEdits = field(default_factory=LibraryEdits)
-    train_hash: str = ""
+    train_hash: TrainHash = ""
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
 

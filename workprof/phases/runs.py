@@ -10,6 +10,7 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
+from workprof.core.fields import settings
 from workprof.errors import ColumnMissing, NoRows, SettingsError
 from workprof.progress import Progress, silent
 
@@ -305,7 +306,7 @@ def _notes(samples: pd.DataFrame, names: tuple[str, ...], step_s: float) -> tupl
     return tuple((lacking if absent else []) + (slow if step_s > LEAST_STEP_S else []))
 
 
-@dataclass(frozen=True)
+@settings
 class RunListSettings:
     """A list of runs has no settings."""
 

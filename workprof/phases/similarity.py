@@ -5,48 +5,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Annotated
 
 import numpy as np
 
 from workprof.arrays import Floats
-from workprof.errors import SettingsError
-from workprof.phases.changepoints import check_choice
+from workprof.core.fields import Setting, settings
 from workprof.phases.fingerprints import Fingerprint
 
-SCALES = ("standard", "none")
 
-
-@dataclass(frozen=True)
+@settings
 class MatchSettings:
-    """Settings of distances and of the thresholds on them.
+    """Distances and the thresholds on them."""
 
-    Attributes:
-        scale: 'none' = distances of the fingerprints as they are (published), 'standard' = every statistic of every
-            counter in its standard deviations over the phases of the training runs.
-        offsets: look for the shorter run inside the longer one.
-        flat: DTW of the flattened fingerprints as one series; it depends on the order of the counters.
-        c: a run is accepted up to mean + c standard deviations of its workload's distances; None = chosen on the
-            training runs, each against the rest of them.
-        two_sided: also reject runs closer than mean - c standard deviations, the literal rule.
-        pooled: one spread for all workloads, from deviations about each one's own mean; for few runs each.
-        false_rejects: share of the training runs, each against the rest, that may be rejected where c is chosen. New
-            runs are rejected less often, as they meet one more run of their workload.
-    """
-
-    scale: str = "standard"
-    offsets: bool = True
-    flat: bool = False
-    c: float | None = None
-    two_sided: bool = False
-    pooled: bool = True
-    false_rejects: float = 0.12
-
-    def __post_init__(self) -> None:
-        check_choice("scale", self.scale, SCALES)
-        if self.c is not None and not 0 <= self.c <= 100:
-            raise SettingsError(f"c is {self.c}; give 0 to 100 standard deviations")
-        if not 0 < self.false_rejects < 0.5:
-            raise SettingsError(f"false rejects is {self.false_rejects}; give a share between 0 and 0.5")
+    scale: Annotated[
+        str,
+        Setting(
+            "What distances are taken of.",
+            choices={
+                "standard": "every statistic of every counter in its deviations over the phases of the training runs",
+                "none": "the fingerprints as they are, as published",
+            },
+            label="Scale of distances",
+        ),
+    ] = "standard"
+    offsets: Annotated[bool, Setting("Look for the shorter run inside the longer one.", label="Search offsets")] = True
+    flat: Annotated[
+        bool,
+        Setting(
+            "DTW of the flattened fingerprints as one series; it depends on the order of the counters.",
+            label="Flat DTW",
+        ),
+    ] = False
+    c: Annotated[
+        float | None,
+        Setting(
+            "A run is known up to mean + c standard deviations of its workload's distances; without one c is chosen on "
+            "the known runs, each against the rest.",
+            unit="sd",
+            least=0,
+            most=100,
+            label="Threshold c",
+            empty="chosen",
+        ),
+    ] = None
+    two_sided: Annotated[
+        bool, Setting("Also reject runs closer than mean - c standard deviations, the literal rule.", label="Two-sided")
+    ] = False
+    pooled: Annotated[
+        bool,
+        Setting(
+            "One spread for all workloads, from deviations about each one's own mean; for few runs each.",
+            label="Pooled spread",
+        ),
+    ] = True
+    false_rejects: Annotated[
+        float,
+        Setting(
+            "Training runs, each against the rest, that may be rejected where c is chosen. New runs are rejected less "
+            "often, as they meet one more run of their workload.",
+            unit="share",
+            above=0,
+            most=0.5,
+            label="False rejects",
+        ),
+    ] = 0.12
 
 
 KEPT_COSTS = 100_000

@@ -6,11 +6,12 @@ import itertools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 from workprof.phases.changepoints import ChangePoints, agreement_of, change_points
 from workprof.phases.fingerprints import (
@@ -21,7 +22,7 @@ from workprof.phases.fingerprints import (
     fit_normaliser,
     normalised,
 )
-from workprof.phases.library import LibrarySettings
+from workprof.phases.library import LibrarySettings, TrainHash
 from workprof.phases.runs import Run, find_run, runs_of
 from workprof.progress import Progress, silent
 
@@ -29,16 +30,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+OneRun = Annotated[
+    str, Setting("The run, as workload/run, or run where that tells it.", key="phases_run", empty="the first")
+]
+
+
+@settings
 class DetectSettings:
-    """Settings of the phases of one run.
+    """The phases of one run; it is normalised over all runs of the dataset."""
 
-    Attributes:
-        run: 'run', or 'workload/run' where several workloads have one of that name; '' = the first run.
-        library: counters and fingerprints; normalised over all runs of the dataset.
-    """
-
-    run: str = ""
+    run: OneRun = ""
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
 
@@ -168,22 +169,35 @@ class OwnBoundaries:
             raise SettingsError(f"boundaries are {self.at_s}; give seconds as finite numbers")
 
 
-@dataclass(frozen=True)
+@settings
 class TimelineSettings:
-    """Settings of a look at one run.
+    """A look at one run, or a stretch of it; it is normalised over all runs of the dataset."""
 
-    Attributes:
-        run: 'run' or 'workload/run'; '' = the first.
-        from_s: where the stretch begins, as recorded; None = with the run.
-        to_s: where it ends; None = with the run.
-        own: boundaries set by hand.
-        library: counters, normalisation over all runs of the dataset, and how phases are found.
-    """
-
-    run: str = ""
-    from_s: float | None = None
-    to_s: float | None = None
-    own: tuple[OwnBoundaries, ...] = ()
+    run: OneRun = ""
+    from_s: Annotated[
+        float | None,
+        Setting(
+            "Where the stretch begins, as recorded.",
+            unit="s",
+            flag="--from",
+            key="phases_from",
+            label="From",
+            empty="from the start",
+        ),
+    ] = None
+    to_s: Annotated[
+        float | None,
+        Setting("Where it ends.", unit="s", flag="--to", key="phases_to", label="To", empty="to the end"),
+    ] = None
+    own: Annotated[
+        tuple[OwnBoundaries, ...],
+        Setting(
+            "Boundaries set by hand in place of those found, in seconds as recorded, as "
+            '[{"counter": "a", "at_s": [8, 20.5]}]; the counter "" is every one.',
+            label="Begin at (s)",
+            empty="as found",
+        ),
+    ] = ()
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
     def __post_init__(self) -> None:
@@ -358,20 +372,16 @@ def _notes(
     return tuple(notes)
 
 
-@dataclass(frozen=True)
+@settings
 class AlignmentSettings:
-    """Which runs are aligned.
+    """Which runs are laid over each other; both are normalised over all runs of the library's dataset."""
 
-    Attributes:
-        first: a run of the dataset.
-        second: a run of the library.
-        train_hash: of the dataset that the library comes from; '' = the same dataset.
-        library: counters, and normalisation over all runs of the library's dataset.
-    """
-
-    first: str
-    second: str
-    train_hash: str = ""
+    first: Annotated[str, Setting("A run of the dataset, as workload/run.", key="phases_run")]
+    second: Annotated[
+        str,
+        Setting("The run laid over it, one of the library's.", key="phases_over", label="Laid over"),
+    ]
+    train_hash: TrainHash = ""
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
 

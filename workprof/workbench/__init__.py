@@ -8,7 +8,6 @@ from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.job_search import JobSearchQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
-from workprof.workbench.phase_views import PhaseViewQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.runs import RunQuestions
 from workprof.workbench.unreadable import UnreadableQuestions
@@ -23,7 +22,6 @@ class Workbench(
     MemoryQuestions,
     NodeQuestions,
     PhaseQuestions,
-    PhaseViewQuestions,
     UnreadableQuestions,
 ):
     """One home folder, opened: its datasets, its results, its running steps."""

@@ -8,10 +8,11 @@ from workprof.core.question import Question
 from workprof.forecasts import questions as forecasts
 from workprof.memory import questions as memory
 from workprof.nodes import questions as nodes
+from workprof.phases import questions as phases
 from workprof.profiles import questions as profiles
 
 DECLARED: dict[str, Question[Any, Any]] = {
-    question.name: question for room in (profiles, forecasts, memory, nodes) for question in room.QUESTIONS
+    question.name: question for room in (profiles, forecasts, memory, nodes, phases) for question in room.QUESTIONS
 }
 PARTS: dict[str, Question[Any, Any]] = {part.name: part for part in profiles.PARTS}
 """What is stored on the way to a question: `asked_as` says to which."""

@@ -1,33 +1,70 @@
-"""Questions about phases: where they begin, what a run is most like, how well that is known."""
+"""The Phases page's questions, declared in `workprof.phases.questions`, and the labels given to runs by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pandas as pd
 
 from workprof.formats.measured import TELEMETRY
-from workprof.jobs import JobView
-from workprof.phases.evaluation import Evaluation, EvaluationSettings
-from workprof.phases.library import Library, LibrarySettings
-from workprof.phases.matching import Match, MatchRunSettings
-from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES
-from workprof.phases.timeline import DetectSettings, Phases
-from workprof.progress import Progress, silent
-from workprof.steps import Step
+from workprof.phases import questions
+from workprof.phases.evaluation import EvaluationSettings
+from workprof.phases.library import LibraryEdits
+from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES, RunListSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Answer, Frames, refuse_other_kind
+from workprof.workbench.asking import Frames, ask, refuse_other_kind
 from workprof.workbench.datasets import DatasetQuestions
 
-DETECT = Step("phases.detect", 1, "workprof.phases.timeline:detect")
-MATCH_RUN = Step("phases.match", 1, "workprof.phases.matching:match_run")
-LEARN = Step("phases.learn", 1, "workprof.phases.library:learn")
-EVALUATE = Step("phases.evaluate", 1, "workprof.phases.evaluation:evaluate")
+EDITS = "library"
+"""Name under which the labels given by hand are kept."""
+
+
+def _samples(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
+    """Return a function that reads the samples, and those of the runs to learn from where it is another dataset."""
+    columns = questions.RUNS.reads(settings) if isinstance(settings, RunListSettings) else None
+    train = getattr(settings, "train_hash", "")
+    elsewhere = train and (train != entry.hash or isinstance(settings, EvaluationSettings))
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        others = {"train": bench.frames_of(bench.dataset(train), columns)()["jobs"]} if elsewhere else {}
+        return {"samples": bench.frames_of(entry, columns)()["jobs"], **others}
+
+    return read
+
+
+def _with_train(bench: Any, entry: Dataset, settings: Any, train: str | None = None) -> Any:
+    """Return the settings with the content of the dataset to learn from, so that it is part of the key.
+
+    Raises:
+        WrongKind: when that dataset holds no counters.
+    """
+    name = train or settings.train_hash
+    other = bench.dataset(name) if name else None
+    if other is not None:
+        refuse_other_kind(other, TELEMETRY)
+        settings = replace(settings, train_hash=other.hash)
+    if isinstance(settings, EvaluationSettings):
+        open_splits = min(settings.open_splits, settings.splits)
+        return replace(settings, trained_elsewhere=other is not None, open_splits=open_splits)
+    return settings
 
 
 class PhaseQuestions(DatasetQuestions):
-    """The questions of `workprof phases`; the page asks them too."""
+    """The questions of the Phases page and of `workprof phases`."""
+
+    phase_runs = ask(questions.RUNS, frames=_samples)
+    run_phases = ask(questions.DETECT, frames=_samples)
+    timeline = ask(questions.TIMELINE, frames=_samples)
+    workload_library = ask(questions.LEARN, frames=_samples)
+    library_view = ask(questions.LIBRARY, frames=_samples)
+    match_run = ask(questions.MATCH, frames=_samples)
+    known_match = ask(questions.KNOWN_MATCH, resolve=_with_train, frames=_samples)
+    aligned_runs = ask(questions.ALIGN, resolve=_with_train, frames=_samples)
+    evaluate_phases = ask(questions.EVALUATE, resolve=_with_train, frames=_samples)
+    live_library = ask(questions.LIVE, frames=_samples)
 
     def system_counters(self, dataset: str) -> tuple[str, ...]:
         """Return every counter of a dataset that does not look into the workload's own processes."""
@@ -36,75 +73,13 @@ class PhaseQuestions(DatasetQuestions):
         names = (column.name for column in self._store.columns(entry.hash) if not column.truth)
         return tuple(name for name in names if name not in NOT_COUNTERS and not name.startswith(OWN_PROCESSES))
 
-    def run_phases(self, dataset: str, settings: DetectSettings | None = None, progress: Progress = silent) -> Phases:
-        """Return the phases of one run, counter by counter."""
-        entry, asked = self.dataset(dataset), settings or DetectSettings()
-        return self._blocking(self._request(DETECT, entry, asked), Phases, self._counted(entry), progress)
+    def library_edits(self, dataset: str) -> LibraryEdits:
+        """Return the labels that were given to runs of a dataset by hand."""
+        kept = self._store.scenarios(self.dataset(dataset).hash, LibraryEdits)
+        return kept[0] if kept else LibraryEdits()
 
-    def workload_library(
-        self, dataset: str, settings: LibrarySettings | None = None, progress: Progress = silent
-    ) -> Library:
-        """Return the fingerprints and thresholds of all labelled runs."""
-        entry, asked = self.dataset(dataset), settings or LibrarySettings()
-        return self._blocking(self._request(LEARN, entry, asked), Library, self._counted(entry), progress)
-
-    def match_run(self, dataset: str, settings: MatchRunSettings, progress: Progress = silent) -> Match:
-        """Return what a run is most like among all others of its dataset."""
+    def set_library_edits(self, dataset: str, edits: LibraryEdits) -> None:
+        """Keep labels that were given to runs of a dataset by hand, in the place of those kept before."""
         entry = self.dataset(dataset)
-        return self._blocking(self._request(MATCH_RUN, entry, settings), Match, self._counted(entry), progress)
-
-    def match_run_answer(self, dataset: str, settings: MatchRunSettings) -> Answer[Match]:
-        """Return the kept match, and the job that makes it, without computing anything."""
-        return self._answer(MATCH_RUN, self.dataset(dataset), settings, Match)
-
-    def start_match_run(self, dataset: str, settings: MatchRunSettings) -> JobView:
-        """Start the match in a child process (or join the one that runs)."""
-        entry = self.dataset(dataset)
-        return self._jobs.start(self._request(MATCH_RUN, entry, settings), self._counted(entry))
-
-    def evaluate_phases(
-        self,
-        dataset: str,
-        settings: EvaluationSettings | None = None,
-        train: str | None = None,
-        progress: Progress = silent,
-    ) -> Evaluation:
-        """Return how well workloads are recognised: in splits of a dataset, or learned from another one."""
-        entry, asked = self.dataset(dataset), self._with_train(settings or EvaluationSettings(), train)
-        frames = self._with_learned(entry, asked)
-        return self._blocking(self._request(EVALUATE, entry, asked), Evaluation, frames, progress)
-
-    def evaluate_phases_answer(
-        self, dataset: str, settings: EvaluationSettings, train: str | None = None
-    ) -> Answer[Evaluation]:
-        """Return the kept evaluation, and the job that makes it, without computing anything."""
-        return self._answer(EVALUATE, self.dataset(dataset), self._with_train(settings, train), Evaluation)
-
-    def start_evaluate_phases(self, dataset: str, settings: EvaluationSettings, train: str | None = None) -> JobView:
-        """Start the evaluation in a child process (or join the one that runs)."""
-        entry, asked = self.dataset(dataset), self._with_train(settings, train)
-        return self._jobs.start(self._request(EVALUATE, entry, asked), self._with_learned(entry, asked))
-
-    def _with_train(self, settings: EvaluationSettings, train: str | None) -> EvaluationSettings:
-        """Return the settings with the dataset to learn from, so that its content is part of the key."""
-        if train is None:
-            return settings
-        other = self.dataset(train)
-        refuse_other_kind(other, TELEMETRY)
-        return replace(settings, trained_elsewhere=True, train_hash=other.hash)
-
-    def _with_learned(self, entry: Dataset, settings: EvaluationSettings) -> Frames:
-        own = self._counted(entry)
-        if not settings.trained_elsewhere:
-            return own
-        other = self._counted(self.dataset(settings.train_hash))
-        return lambda: {**own(), "train": other()["samples"]}
-
-    def _counted(self, entry: Dataset) -> Frames:
-        """Return a function that reads all samples but the planted truth."""
-
-        def read() -> Mapping[str, pd.DataFrame]:
-            names = [column.name for column in self._store.columns(entry.hash) if not column.truth]
-            return {"samples": self._store.frame(entry.hash, names)}
-
-        return read
+        refuse_other_kind(entry, TELEMETRY)
+        self._store.save_scenario(entry.hash, EDITS, datetime.now(UTC).isoformat(timespec="seconds"), edits)

@@ -13,7 +13,6 @@ from workprof.workbench.run_command_line import (
     shell_line,
     written,
 )
-from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_commands_views import VIEW_COMMANDS
 
 OF_ANY_CLUSTERING: tuple[str, ...] = ()
@@ -40,5 +39,4 @@ def with_clustering(command: str, step: str, clustering: ProfileSettings, resolv
 
 _COMMANDS: dict[str, Callable[[Any, Resolve], CommandLine]] = {
     **VIEW_COMMANDS,
-    **MEASURED_COMMANDS,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from workprof.workbench.declared import DECLARED, PARTS
 from workprof.workbench.run_recipe import Recipe
-from workprof.workbench.run_recipes_measured import MEASURED
 
 _DECLARED = tuple(
     Recipe(
@@ -23,5 +22,5 @@ _PARTS = tuple(
     for one in PARTS.values()
     if one.asked_as
 )
-RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*MEASURED, *_DECLARED, *_PARTS)}
+RECIPES: dict[str, Recipe] = {recipe.step.name: recipe for recipe in (*_DECLARED, *_PARTS)}
 """A step that is not here is listed, pinned and removed like every other; it only has no snippet."""

@@ -51,12 +51,6 @@ def differences(before: object, after: object) -> tuple[str, ...] | None:
     return tuple(f"{path}={_text(known[path], wanted[path])}" for path in differ)
 
 
-def told(record: object, path: str) -> str:
-    """Return the text with which `with_settings` gives another record this one's value at a path."""
-    value = _leaves(record)[path]
-    return f"{path}={_text(value, value)}"
-
-
 def _text(before: object, value: object) -> str:
     return str(value) if isinstance(before, str) else json.dumps(pack(value).document, ensure_ascii=False)
 

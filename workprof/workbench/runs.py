@@ -18,7 +18,6 @@ from workprof.workbench.declared import declared_of
 from workprof.workbench.forecasts import ForecastQuestions
 from workprof.workbench.run_command_line import fit_words
 from workprof.workbench.run_commands import command_of, with_clustering
-from workprof.workbench.run_commands_measured import MEASURED_COMMANDS
 from workprof.workbench.run_python import Question, python_of
 from workprof.workbench.run_recipe import Recipe
 from workprof.workbench.run_recipes import RECIPES
@@ -148,7 +147,7 @@ class RunQuestions(ForecastQuestions):
             line = shell_of(declared, kept.dataset_hash, asked)
             fit = fit_words(self._clustering_settings(kept), resolve) if kept.clustering else ()
             return " ".join((line, *((shlex.join(fit),) if fit else ())))
-        asked = asked if kept.step in MEASURED_COMMANDS else recipe.asked(asked)
+        asked = recipe.asked(asked)
         found = "" if recipe.why_no_command else command_of(kept.step, kept.dataset_hash, asked, resolve)
         if found and kept.clustering:
             found = with_clustering(found, kept.step, self._clustering_settings(kept), resolve)

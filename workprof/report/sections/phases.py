@@ -28,14 +28,14 @@ MOST_RUNS = 12
 
 
 def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    runs = workbench.phase_runs(dataset.hash, progress)
+    runs = workbench.phase_runs(dataset.hash, progress=progress)
     shown = _first_of_each(runs)
     asked = [TimelineSettings(run=name) for name in shown]
     found = [
         through_job(
             workbench,
-            lambda own=own: workbench.timeline_answer(dataset.hash, own),  # type: ignore[misc]
-            lambda own=own: workbench.start_timeline(dataset.hash, own),  # type: ignore[misc]
+            lambda own=own: workbench.timeline.cached(dataset.hash, own),  # type: ignore[misc]
+            lambda own=own: workbench.timeline.start(dataset.hash, own),  # type: ignore[misc]
             progress,
         )
         for own in asked
@@ -62,8 +62,8 @@ def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> C
     asked = EvaluationSettings()
     found = through_job(
         workbench,
-        lambda: workbench.evaluate_phases_answer(dataset.hash, asked),
-        lambda: workbench.start_evaluate_phases(dataset.hash, asked),
+        lambda: workbench.evaluate_phases.cached(dataset.hash, asked),
+        lambda: workbench.evaluate_phases.start(dataset.hash, asked),
         progress,
     )
     charts = [known_bars(found), *(open_curve(found, measure) for measure in measures_of(found)[:1])]

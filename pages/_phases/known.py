@@ -1,0 +1,236 @@
+"""The known workloads: which one the run is most like, which runs they are made of, and how far apart these lie."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from pages._frame import datasets
+from pages._parts import earlier_result, figures, long_question, tables
+from pages._parts.controls import choice
+from pages._parts.downloads import csv
+from pages._parts.long_question import LongQuestion
+from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
+from workprof.charts.phases.evaluation import distance_matrix, threshold_note, threshold_table
+from workprof.charts.phases.fingerprints import alignment_chart
+from workprof.charts.phases.matches import (
+    match_chart,
+    match_headlines,
+    match_report,
+    match_sentence,
+    match_table,
+    scores_chart,
+)
+from workprof.charts.text import counted, markdown_text
+from workprof.inputs import safe_name
+from workprof.phases.library import LEFT_OUT, LibraryEdits, LibraryViewSettings, RunLabel
+from workprof.phases.matching import KnownMatchSettings, Match, MatchLine, MatchRunSettings
+from workprof.phases.questions import MATCH
+from workprof.phases.runs import RunLine, RunList
+from workprof.phases.timeline import AlignmentSettings
+from workprof.units import format_duration
+
+BUTTON, WHAT = "Match this run", "Matching"
+OVER = "phases_over"
+LONGEST_LABEL = 80
+
+
+def match(context: PageContext) -> None:
+    """Show where the library comes from, the verdict, and the nearest runs."""
+    train = source_of(context)
+    edits = edits_of(context, train or context.dataset.hash)
+    known = KnownMatchSettings(context.line.name, edits, train, context.library)
+    before = partial(_before, context)
+    result: Match | None
+    if edits.labels or train:
+        ask = context.workbench.known_match
+        edited = LongQuestion("phases_start_match", known, ask.cached, ask.start, BUTTON, before, WHAT)
+        result = long_question.result(context.visit, context.dataset, edited)
+    else:  # the question of `workprof phases match`, and its kept answer
+        whole, of_all = MatchRunSettings(context.line.name, context.library), context.workbench.match_run
+        shared = LongQuestion("phases_start_match_run", whole, of_all.cached, of_all.start, BUTTON, before, WHAT)
+        result = long_question.result(context.visit, context.dataset, shared)
+    if result is not None:
+        _match(context, result, known)
+
+
+def _before(context: PageContext) -> str:
+    earlier = earlier_result.runs(context.visit, MATCH.name)
+    took = f"the last one here took {format_duration(earlier[0].seconds)}" if earlier else "fifty runs take a minute"
+    name = markdown_text(context.line.name)
+    return f"{name} is not matched with these settings yet. The library is learned without it; {took}."
+
+
+def _match(context: PageContext, result: Match, settings: KnownMatchSettings) -> None:
+    figures.headline_row(match_headlines(result))
+    for note in result.notes:
+        st.caption(f":material/info: {markdown_text(note, 400)}")
+    scores = scores_chart(result)
+    if scores is None:
+        st.markdown(f"**{markdown_text(match_sentence(result), 500)}**")
+    else:
+        figures.show(scores, key="phases_unlikeness")
+    by = measure("Distance", "phases_distance")
+    figures.show(match_chart(result, by), key=f"phases_match_{by}")
+    lines = {_recorded_name(line): line for line in result.matches}
+    _alignment(context, lines, settings.train_hash)
+    _entry(context, tuple(lines), settings.train_hash)
+    stem = f"{safe_name(result.unknown.replace('/', '-'))}-match"
+    with st.container(horizontal=True):
+        st.download_button(
+            "Match report, JSON",
+            data=partial(match_report, result, settings, context.dataset.hash),
+            file_name=f"{stem}.json",
+            mime="application/json",
+            on_click="ignore",
+            key="phases_match_json",
+            icon=":material/download:",
+            help="Verdict, distances and settings.",
+        )
+        label = f"Distances to {len(result.matches)} runs, CSV"
+        csv(match_table(result, "euclidean"), stem, "phases_match_csv", label)
+
+
+def _recorded_name(line: MatchLine) -> str:
+    """Return the name as recorded: a run with a label by hand keeps it as 'workload/run'."""
+    return line.run if "/" in line.run else f"{line.workload}/{line.run}"
+
+
+def _alignment(context: PageContext, lines: dict[str, MatchLine], train: str) -> None:
+    """Show, once opened, how the run goes together with a chosen one, the nearest first."""
+    panel = st.expander(
+        "Alignment",
+        expanded=OVER in st.query_params,
+        icon=":material/join:",
+        key="phases_alignment",
+        on_change="rerun",
+        bind="query-params",
+    )
+    if not panel.open:
+        return
+    with panel:
+        picked = choice("Laid over", OVER, tuple(lines), "Runs of the library, the nearest first.")
+        settings = AlignmentSettings(context.line.name, picked, train, context.library)
+        with st.spinner("Aligning…"):
+            aligned = context.workbench.aligned_runs(context.dataset.hash, settings)
+        figures.show(alignment_chart(aligned, lines[picked].offset), key="phases_alignment_chart")
+
+
+def _entry(context: PageContext, names: tuple[str, ...], train: str) -> None:
+    """Show the runs of the library, the nearest first, and the way to the chosen one's timeline."""
+    if not names:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = choice("Run of the library", "phases_entry", names, "The nearest first.")
+        st.button(
+            f"Timeline of {markdown_text(name, 60)}",
+            key="phases_open_entry",
+            type="tertiary",
+            icon=":material/timeline:",
+            on_click=_open,
+            args=(name, train or context.dataset.hash, context.dataset.kind),
+        )
+
+
+def _open(name: str, dataset: str, kind: str) -> None:
+    """Turn to the whole timeline of a run, in the dataset that it is of (a callback)."""
+    datasets.select(dataset, kind)
+    fresh()
+    st.session_state.update({RUN: name, TAB: "Timeline"})
+
+
+def library(context: PageContext) -> None:
+    """Show the runs with what they count as, then distances and thresholds."""
+    source = source_of(context, "Library from") or context.dataset.hash
+    runs = context.workbench.phase_runs(source)
+    edits = edits_of(context, source)
+    _labels(context, source, runs, edits)
+    ask = context.workbench.library_view
+    result = long_question.result(
+        context.visit,
+        context.dataset,
+        LongQuestion(
+            name="phases_start_library",
+            settings=LibraryViewSettings(edits, context.library),
+            answer=lambda _, settings: ask.cached(source, settings),
+            start=lambda _, settings: ask.start(source, settings),
+            button="Compare the runs",
+            before=lambda: f"The fingerprints of {len(runs.runs)} runs are not compared with these settings yet.",
+            what="Comparing the runs",
+        ),
+    )
+    if result is None:
+        return
+    by = measure("Distance", "phases_distance")
+    figures.show(distance_matrix(result, by), key=f"phases_matrix_{by}")
+    st.header("Thresholds")
+    st.caption(threshold_note(result))
+    figures.table(
+        threshold_table(result), "phases-thresholds", key="phases_thresholds", alt="Thresholds of each workload"
+    )
+
+
+def _labels(context: PageContext, dataset: str, runs: RunList, edits: LibraryEdits) -> None:
+    """Show the runs of the library and the form that changes what they count as."""
+    counts_as = {line.name: edits.label_of(line.workload, line.run) for line in runs.runs}
+    inside = [label for label in counts_as.values() if label]
+    with st.expander(
+        f"{counted(len(inside), 'run')} of {counted(len(set(inside)), 'workload')} are known, "
+        f"{len(counts_as) - len(inside)} left out",
+        icon=":material/bookmarks:",
+        key="phases_labels",
+    ):
+        table = pd.DataFrame(
+            {
+                "run": line.name,
+                "counts as": counts_as[line.name] or "left out",
+                "changed by hand": counts_as[line.name] != line.workload,
+                "samples": line.samples,
+                "status": line.status or "not told",
+            }
+            for line in runs.runs
+        )
+        alt = f"{len(counts_as)} runs with the workload that each counts as"
+        tables.show(table, hide_index=True, key="phases_label_table", alt=alt)
+        if context.visit.readonly:
+            st.caption("This server is read-only: the library cannot be changed here.")
+        else:
+            _label_form(context, dataset, runs, edits)
+
+
+def _label_form(context: PageContext, dataset: str, runs: RunList, edits: LibraryEdits) -> None:
+    by_label: dict[str, list[RunLine]] = {}
+    for line in runs.runs:
+        if label := edits.label_of(line.workload, line.run):
+            by_label.setdefault(label, []).append(line)
+    options = {f"all runs of {name}": lines for name, lines in sorted(by_label.items())}
+    options |= {line.name: [line] for line in runs.runs}
+    with st.grid(min_column_width=220, gap="small"):
+        picked = st.selectbox("Workload or run", list(options), key="phases_label_of", persist_state="session")
+        label = st.text_input(
+            "Counts as",
+            key="phases_label",
+            max_chars=LONGEST_LABEL,
+            placeholder="name of a workload",
+            persist_state="session",
+        )
+    lines = options[picked]
+    with st.container(horizontal=True):
+        if st.button("Add or rename", icon=":material/label:", key="phases_label_set", disabled=not label.strip()):
+            _keep(context, dataset, edits, lines, label.strip())
+        if st.button("Leave out", icon=":material/bookmark_remove:", key="phases_label_out"):
+            _keep(context, dataset, edits, lines, LEFT_OUT)
+        if st.button("As recorded", icon=":material/undo:", key="phases_label_undo", disabled=not edits.labels):
+            _keep(context, dataset, LibraryEdits(), [], "")
+
+
+def _keep(context: PageContext, dataset: str, edits: LibraryEdits, lines: list[RunLine], label: str) -> None:
+    """Keep the label of these runs; one that is as recorded needs none. The labels of a link are taken over with it."""
+    given = {(one.workload, one.run): one.label for one in edits.labels}
+    given |= {(line.workload, line.run): label for line in lines}
+    kept = tuple(RunLabel(*key, label=own) for key, own in sorted(given.items()) if own != key[0])
+    context.workbench.set_library_edits(dataset, LibraryEdits(kept))
+    st.query_params.pop(EDITS, None)
+    st.rerun()

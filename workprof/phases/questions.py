@@ -1,0 +1,134 @@
+"""The questions of the Phases page and of `workprof phases`, each declared once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workprof.core.question import Question
+from workprof.phases.evaluation import Evaluation, EvaluationSettings
+from workprof.phases.library import Library, LibrarySettings, LibraryView, LibraryViewSettings, faithful_library
+from workprof.phases.live import LiveLibrary, LiveSettings
+from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
+from workprof.phases.runs import RunList, RunListSettings
+from workprof.phases.timeline import AlignedRuns, AlignmentSettings, DetectSettings, Phases, Timeline, TimelineSettings
+
+PAGE = "phases"
+
+RUNS = Question(
+    "phases.runs",
+    "List the runs of a dataset, by workload and name.",
+    RunListSettings,
+    RunList,
+    "workprof.phases.runs:run_list",
+    reads=lambda _: ("workload", "run", "t", "status"),
+    page=PAGE,
+    tab="Timeline",
+    method="phase_runs",
+)
+DETECT = Question(
+    "phases.detect",
+    "Find the phases of one run, counter by counter.",
+    DetectSettings,
+    Phases,
+    "workprof.phases.timeline:detect",
+    page=PAGE,
+    tab="Timeline",
+    method="run_phases",
+    published=lambda: DetectSettings(library=faithful_library()),
+)
+TIMELINE = Question(
+    "phases.timeline",
+    "Look at one run, or a stretch of it: its samples, its phases, their statistics (the fingerprint).",
+    TimelineSettings,
+    Timeline,
+    "workprof.phases.timeline:one_run",
+    page=PAGE,
+    tab="Timeline",
+    command=("phases", "show"),
+    published=lambda: TimelineSettings(library=faithful_library()),
+)
+LEARN = Question(
+    "phases.learn",
+    "Show the fingerprints of the labelled runs: counters x phases x statistics.",
+    LibrarySettings,
+    Library,
+    "workprof.phases.library:learn",
+    page=PAGE,
+    tab="Library",
+    method="workload_library",
+    command=("phases", "fingerprints"),
+    published=faithful_library,
+)
+LIBRARY = Question(
+    "phases.library",
+    "Show how far apart the labelled runs are, and from where on a run is unknown.",
+    LibraryViewSettings,
+    LibraryView,
+    "workprof.phases.library:library_view",
+    page=PAGE,
+    tab="Library",
+    method="library_view",
+    published=lambda: LibraryViewSettings(library=faithful_library()),
+)
+MATCH = Question(
+    "phases.match",
+    "Compare one run with all others and tell which workload it is, or that it is unknown.",
+    MatchRunSettings,
+    Match,
+    "workprof.phases.matching:match_run",
+    page=PAGE,
+    tab="Match",
+    method="match_run",
+    published=lambda: MatchRunSettings("", faithful_library()),
+)
+KNOWN_MATCH = Question(
+    "phases.known_match",
+    MATCH.title,
+    KnownMatchSettings,
+    Match,
+    "workprof.phases.matching:match_known",
+    names=("edits.labels",),
+    page=PAGE,
+    tab="Match",
+    command=MATCH.words,
+    published=lambda: KnownMatchSettings("", library=faithful_library()),
+)
+ALIGN = Question(
+    "phases.align",
+    "Lay two runs over each other: which second of one goes with which second of the other.",
+    AlignmentSettings,
+    AlignedRuns,
+    "workprof.phases.timeline:aligned_runs",
+    page=PAGE,
+    tab="Match",
+    method="aligned_runs",
+    published=lambda: AlignmentSettings("", "", library=faithful_library()),
+)
+EVALUATE = Question(
+    "phases.evaluate",
+    "Measure how well known workloads are recognised and unknown ones rejected.",
+    EvaluationSettings,
+    Evaluation,
+    "workprof.phases.evaluation:evaluate",
+    ignores=("trained_elsewhere",),
+    page=PAGE,
+    tab="Evaluation",
+    method="evaluate_phases",
+    published=lambda: EvaluationSettings(faithful_library()),
+)
+LIVE = Question(
+    "phases.live_library",
+    "Learn what a recording in progress is followed with.",
+    LiveSettings,
+    LiveLibrary,
+    "workprof.phases.live:live_library",
+    page=PAGE,
+    tab="Live",
+    published=lambda: LiveSettings(faithful_library()),
+    no_command="it is what the page follows a recording with, and says nothing by itself; `workprof phases library` "
+    "does",
+)
+
+QUESTIONS: tuple[Question[Any, Any], ...] = (
+    *(RUNS, DETECT, TIMELINE, LEARN, LIBRARY, MATCH, KNOWN_MATCH, ALIGN, EVALUATE, LIVE),
+)
