@@ -9,7 +9,7 @@ from pages._frame.visit import Visit
 from pages._runs import links
 from workprof.charts.runs import recent_line
 from workprof.charts.text import markdown_text
-from workprof.workbench.run_records import KeptRun
+from workprof.workbench.runs import KeptRun
 
 SHOWN = 5
 

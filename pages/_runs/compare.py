@@ -9,7 +9,7 @@ from pages._parts import figures
 from pages._parts.controls import choice
 from workprof.charts.runs import comparison_sentence, number_changes_table, run_label, setting_changes_table, when
 from workprof.charts.text import markdown_text
-from workprof.workbench.run_records import KeptRun
+from workprof.workbench.runs import KeptRun
 
 NONE = "none"
 

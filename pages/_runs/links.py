@@ -1,31 +1,29 @@
-"""Where a kept run can be looked at: the page of its step, with its settings in the address as far as it has them."""
+"""Where a kept run can be looked at: the page of its question, with every setting in the address."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pages._runs.parameters import MAKERS, Parameters
-from workprof.core.question import parameters_of as core_parameters
+from workprof.core.question import parameters_of as settings_of
 from workprof.nodes.advice import AdviceSettings
-from workprof.workbench.declared import DECLARED, declared_of
+from workprof.workbench.declared import STORED, asked_for
 
-PAGES = {"sweep_group": "sweep"}
-ROOMS = {"profiles": "profiles", "memory": "memory", "nodes": "nodes", "phases": "phases"}
+Parameters = dict[str, str | list[str]]
+
 CHOOSE_CLUSTERING = ("durations", "memory")
 """Pages whose address names a clustering."""
-TABS = {step: question.tab for step, question in DECLARED.items() if question.tab}
 
 
 def page_of(step: str) -> str:
-    """Return the name of the page that shows a step."""
-    if step in DECLARED:
-        return DECLARED[step].page
-    room, _, name = step.partition(".")
-    return PAGES.get(name, ROOMS.get(room, "home"))
+    """Return the name of the page that shows a step; Home where no question declares it."""
+    if step not in STORED:
+        return "home"
+    question = STORED[step]
+    return (question.asked_as[0] if question.asked_as else question).page
 
 
 def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") -> Parameters:
-    """Return the address's parameters that show a run on its page; settings that the page has no control for are left.
+    """Return the address's parameters that show a run on its page.
 
     Args:
         step: of the run.
@@ -34,16 +32,15 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
         task_label: how the Memory page calls the task; '' = all tasks, or not known.
     """
     found: Parameters = {"ds": dataset}
-    if step in TABS:
-        found[f"{page_of(step)}_tab"] = TABS[step]
-    make = MAKERS.get(type(settings))
-    question, asked = declared_of(step, settings) if settings is not None else (None, None)
-    if question is not None:
-        found |= core_parameters(question, asked)
-        if isinstance(asked, AdviceSettings) and asked.ranking.weights:
-            found["nodes_weights"] = "own"
-    elif make is not None:
-        found |= make(settings)
-    if task_label:
-        found["memory_task"] = task_label
-    return found
+    if step not in STORED:
+        return found
+    question, asked = STORED[step], settings
+    if settings is not None:
+        question, asked = asked_for(step, settings)
+    if question.tab:
+        found[f"{question.page}_tab"] = question.tab
+    if settings is not None:
+        found |= settings_of(question, asked)
+    if isinstance(asked, AdviceSettings) and asked.ranking.weights:
+        found["nodes_weights"] = "own"
+    return found | ({"memory_task": task_label} if task_label else {})

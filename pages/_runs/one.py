@@ -8,12 +8,12 @@ from pages._frame import cross_link
 from pages._frame.visit import Visit
 from pages._parts import clusterings, figures
 from pages._runs import links
-from pages._runs.parameters import Parameters
+from pages._runs.links import Parameters
 from workprof.charts.memory.tasks import task_labels
 from workprof.charts.runs import run_label, run_sentence, settings_table
 from workprof.charts.text import markdown_text
 from workprof.memory.assessment import AssessmentSettings
-from workprof.workbench.run_records import KeptRun, RunAgain, flat_settings
+from workprof.workbench.runs import KeptRun, RunAgain, flat_settings
 
 
 def one(visit: Visit, run: KeptRun) -> None:

@@ -11,7 +11,7 @@ from pages._parts.controls import choice
 from pages._parts.downloads import csv
 from workprof.charts.runs import kept_sentence, run_label, run_table
 from workprof.charts.text import markdown_text
-from workprof.workbench.run_records import KeptRun
+from workprof.workbench.runs import KeptRun
 
 RUN, TABLE, ORDER = "runs_run", "runs_table", "runs_order"
 MOST_SHOWN = 1000

@@ -6,11 +6,11 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from workprof.workbench.explanations import ExplanationSettings
 
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
+from workprof.core.question import code_of
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
@@ -36,9 +36,8 @@ from workprof.records import canonical_json, digest, to_json
 from workprof.settings import from_environment
 from workprof.units import GB
 from workprof.workbench import Workbench
-from workprof.workbench.run_python import code_of
-from workprof.workbench.run_recipes import RECIPES
-from workprof.workbench.run_records import RUN_DIGITS, numbers_of, seed_of
+from workprof.workbench.declared import STORED
+from workprof.workbench.runs import RUN_DIGITS, numbers_of, seed_of
 
 CONTRACT = {"run", "step", "dataset", "settings", "seed", "versions", "seconds", "created", "pinned"}
 BINS = BinSettings(task=given.HEAVY, k=2)
@@ -176,7 +175,7 @@ def asked_again(bench, run, why_no_command=""):
 def record(bench, run):
     """Return a kept result as plain numbers and texts, without the seconds that it took."""
     with bench() as opened:
-        found = opened._cache.get(run.key, RECIPES[run.step].result)
+        found = opened._cache.get(run.key, STORED[run.step].result)
     assert found is not None
     return untimed(to_json(found))
 
@@ -221,10 +220,9 @@ def test_what_rests_on_a_forecaster_is_found_again(kept, bench):
     assert record(bench, runs["profiles.explain_all"]) == explained
 
 
-def test_every_recipe_names_a_question_of_the_workbench():
-    assert [
-        recipe.step.name for recipe in RECIPES.values() if recipe.method and not hasattr(Workbench, recipe.method)
-    ] == []
+def test_every_question_is_asked_of_the_workbench():
+    called = [one.asked_as[0] if one.asked_as else one for one in STORED.values()]
+    assert [one.name for one in called if not one.no_python and not hasattr(Workbench, one.call)] == []
 
 
 def test_the_list_keeps_the_contract(kept, bench, run_workprof, tmp_path):

@@ -1,13 +1,10 @@
 """Every kept run about nodes and phases asked for again; and every step of the product has a recipe."""
 
-import importlib
-import pkgutil
 import shutil
 from dataclasses import replace
 
 import pytest
 
-import workprof.workbench
 from tests.charts import records_for_nodes, records_for_phases
 from tests.cli.test_runs import asked_again, keys, made, run_of, shell
 from tests.nodes.planted_nodes import runs_of
@@ -30,10 +27,8 @@ from workprof.phases.questions import DETECT as DETECT_PHASES
 from workprof.phases.questions import EVALUATE, KNOWN_MATCH, MATCH
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
 from workprof.settings import from_environment
-from workprof.steps import Step
 from workprof.workbench import Workbench
-from workprof.workbench.declared import DECLARED, PARTS
-from workprof.workbench.run_recipes import RECIPES
+from workprof.workbench.declared import DECLARED
 
 RUN = "two steps/1"
 FAITHFUL = faithful_library()
@@ -144,15 +139,6 @@ def test_a_detection_is_found_again_by_its_python_and_its_command(kept, bench):
     exec(compile(code, "snippet", "exec"), {})
     shell(command)
     assert keys(bench) == before
-
-
-def test_every_step_of_the_product_has_a_recipe():
-    steps = set()
-    for found in pkgutil.iter_modules(workprof.workbench.__path__, "workprof.workbench."):
-        module = importlib.import_module(found.name)
-        steps |= {value.name for value in vars(module).values() if isinstance(value, Step)}
-    assert steps | {name for name, one in DECLARED.items() if one.compute} | set(PARTS) == set(RECIPES)
-    assert [name for name, recipe in RECIPES.items() if not recipe.method and not recipe.why_not] == []
 
 
 def test_every_step_with_a_command_is_tried():

@@ -25,7 +25,7 @@ from workprof.memory.rollup import PlanSettings, RollupSettings
 from workprof.records import canonical_json, digest
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
-from workprof.workbench.run_recipes import RECIPES
+from workprof.workbench.declared import STORED
 
 HERE = Path(__file__).parent
 RELEASE = json.loads((HERE / "release.json").read_text())
@@ -48,10 +48,10 @@ def blank(cls):
 
 @pytest.mark.parametrize("step", RELEASE["steps"])
 def test_the_default_settings_of_a_step_have_the_key_that_they_had(step):
-    recipe, before = RECIPES[step], RELEASE["steps"][step]
-    assert digest(canonical_json(blank(recipe.settings))) == before["digest"]
+    question, before = STORED[step], RELEASE["steps"][step]
+    assert digest(canonical_json(blank(question.settings))) == before["digest"]
     if f"version: {step}" not in CHANGED:
-        assert recipe.step.version == before["version"]
+        assert question.version == before["version"]
 
 
 def options_of(command, path=()):

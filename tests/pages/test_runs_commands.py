@@ -12,7 +12,7 @@ from workprof.cli.main import app as command_line
 from workprof.records import to_json
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
-from workprof.workbench.run_recipes import RECIPES
+from workprof.workbench.declared import STORED
 
 TASK = "HEAVY"
 OF_OTHER_SETTINGS = {
@@ -65,7 +65,7 @@ def test_the_command_of_what_a_page_keeps_finds_the_same_record(home, app, tmp_p
             again = bench.run_again(run.run)
             shown = _record(bench, run)
             if not again.shell:
-                assert again.why_no_shell == RECIPES[run.step].why_no_command
+                assert again.why_no_shell == STORED[run.step].no_command
                 continue
             bench.remove_run(run.run)
         command_line(args=shlex.split(again.shell)[1:], standalone_mode=False)
@@ -84,7 +84,7 @@ def _keys():
 
 def _record(bench, run):
     """Return a kept result as plain numbers and texts, without the seconds that it took."""
-    found = bench._cache.get(run.key, RECIPES[run.step].result)
+    found = bench._cache.get(run.key, STORED[run.step].result)
     assert found is not None
     return _untimed(to_json(found))
 

@@ -7,7 +7,6 @@ import pytest
 from pages._runs import links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
-from workprof.charts.runs import STEPS
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
@@ -15,7 +14,7 @@ from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
-from workprof.workbench.run_recipes import RECIPES
+from workprof.workbench.declared import STORED
 
 BINS = BinSettings(task=given.HEAVY, k=2, headroom=0.1)
 REPLAY = ReplaySettings(policies=("workprof", "preset"))
@@ -211,11 +210,11 @@ def test_the_button_opens_the_page(app, runs):
 
 
 def test_every_step_has_a_view_and_words():
-    assert set(STEPS) == set(RECIPES)
-    tabs = {step for step in RECIPES if step.partition(".")[0] in ("memory", "nodes", "phases")}
-    assert tabs <= set(links.TABS)
+    assert [step for step, question in STORED.items() if not question.finds] == []
+    shown = [one for step, one in STORED.items() if step.partition(".")[0] in ("memory", "nodes", "phases")]
+    assert [one.name for one in shown if not one.tab] == []
 
 
 def test_every_step_has_a_page():
     jobs = {"profiles", "sweep", "classify", "durations", "memory"}
-    assert {links.page_of(step) for step in RECIPES} == jobs | {"nodes", "phases"}
+    assert {links.page_of(step) for step in STORED} == jobs | {"nodes", "phases"}

@@ -10,62 +10,12 @@ import pandas as pd
 from workprof.charts.text import counted
 from workprof.units import format_duration, format_share
 
-STEPS = {
-    "profiles.fit": "profiles",
-    "profiles.tree": "spanning tree that profiles are cut from",
-    "profiles.hopkins": "Hopkins statistic",
-    "profiles.baseline": "metadata labels taken as clusters",
-    "profiles.stability": "stability of profiles",
-    "profiles.sweep_group": "part of a sweep",
-    "profiles.durations": "observed durations",
-    "profiles.forecaster": "trained classifier and estimators",
-    "profiles.classifier_evaluation": "test of the classifier",
-    "profiles.estimate_evaluation": "test of the predictors",
-    "profiles.explain_all": "what the classifier looks at",
-    "profiles.feedback_model": "what finished jobs are compared with",
-    "profiles.feedback_refit": "profiles found again with finished jobs",
-    "memory.assess": "what tasks ask for and use",
-    "memory.fact": "a fact beside memory",
-    "memory.bins": "bins of a task",
-    "memory.improvement": "saving by number of bins",
-    "memory.profile_bins": "bins of a profile",
-    "memory.profile_improvement": "saving of a profile by number of bins",
-    "memory.train": "models of a run's bin",
-    "memory.tables": "published tables of the models",
-    "memory.replay": "replay of the policies",
-    "memory.why": "reason for a size",
-    "memory.plan": "plan of sizes",
-    "memory.violations": "runs that a plan would break",
-    "memory.rollup": "roll-up of a plan",
-    "nodes.rank": "ranking of nodes",
-    "nodes.groups": "groups of nodes",
-    "nodes.detect": "degraded runs of benchmarks",
-    "nodes.advice": "nodes for a profile",
-    "phases.runs": "list of runs",
-    "phases.detect": "phases of a run",
-    "phases.timeline": "phases of a run, to look at",
-    "phases.match": "match of a run",
-    "phases.known_match": "match of a run, library edited",
-    "phases.align": "two runs side by side",
-    "phases.learn": "library of workloads",
-    "phases.library": "library of workloads, to look at",
-    "phases.live_library": "library for a live recording",
-    "phases.evaluate": "test of recognition",
-}
-"""Step -> what it finds, for people."""
-
-
-def step_words(step: str) -> str:
-    """Return what a step finds, in words; its name where there are none."""
-    return STEPS.get(step, step)
-
-
 MB = 1e6
 SHORT_SETTINGS = 80
 
 
 class Run(Protocol):
-    """What is shown of a kept run; `workprof.workbench.run_records.KeptRun` is one."""
+    """What is shown of a kept run; `workprof.workbench.runs.KeptRun` is one."""
 
     @property
     def run(self) -> str:
@@ -74,6 +24,10 @@ class Run(Protocol):
     @property
     def step(self) -> str:
         """What was computed."""
+
+    @property
+    def finds(self) -> str:
+        """The result in a few words."""
 
     @property
     def dataset(self) -> str:
@@ -126,6 +80,10 @@ class Job(Protocol):
     @property
     def step(self) -> str:
         """What was asked for."""
+
+    @property
+    def finds(self) -> str:
+        """The result in a few words."""
 
     @property
     def dataset(self) -> str:
@@ -183,7 +141,7 @@ def run_label(run: Run) -> str:
 
 def recent_line(run: Run) -> str:
     """Return what was found last, in which dataset and when."""
-    words = step_words(run.step)
+    words = run.finds
     return f"{words[:1].upper()}{words[1:]} · {run.dataset} · {when(run)} UTC"
 
 
@@ -199,7 +157,7 @@ def _line(run: Run) -> dict[str, object]:
     version = run.versions.get("workprof", "unknown")
     return {
         "run": run.run,
-        "what": step_words(run.step),
+        "what": run.finds,
         "dataset": run.dataset,
         "hash": run.dataset_hash[:8],
         "settings": words if len(words) <= SHORT_SETTINGS else words[: SHORT_SETTINGS - 1] + "…",
@@ -231,7 +189,7 @@ def run_sentence(run: Run) -> str:
     draws = f"with seed {run.seed}" if run.seed is not None else "without random draws"
     made = f"workprof {run.versions.get('workprof', 'unknown')}, Python {run.versions.get('python', 'unknown')}"
     took = f"took {format_duration(run.seconds)}" if run.seconds else "made beside another step"
-    words = step_words(run.step)
+    words = run.finds
     what = f"{words[:1].upper()}{words[1:]} ({run.step}) of {run.dataset}"
     return f"{what} ({run.dataset_hash[:8]}), {draws}, {took} on {when(run)} UTC by {made}."
 

@@ -13,7 +13,7 @@ from workprof.errors import SettingsError
 from workprof.units import format_duration
 
 if TYPE_CHECKING:
-    from workprof.workbench.run_records import KeptRun
+    from workprof.workbench.runs import KeptRun
 
 app = typer.Typer(help="What was computed and is kept.", rich_markup_mode=None)
 

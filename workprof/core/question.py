@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 from workprof.core.fields import Leaf, differences, get, leaves, put, read, write
 from workprof.steps import Step
+from workprof.visible import visible
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -35,6 +36,7 @@ class Question(Generic[S, R]):
         title: a sentence: the command's help.
         settings, result: classes.
         compute: 'module:function', taking (frames, settings, progress); '' = its parts are computed and stored.
+        finds: its result in a few words ('trained classifier and estimators'), for lists of what was computed.
         version: raised whenever the same settings would give another result.
         reads: settings -> columns that are read where they are present; None = all but planted truths.
         ignores: paths of settings that change nothing here; they are at their defaults, and have no option.
@@ -57,6 +59,7 @@ class Question(Generic[S, R]):
     settings: type[S]
     result: type[R]
     compute: str = ""
+    finds: str = ""
     version: int = 1
     reads: Callable[[S], Sequence[str] | None] = all_columns
     ignores: tuple[str, ...] = ()
@@ -146,8 +149,16 @@ def _blank(cls: Any, given: Mapping[str, Any]) -> Any:
     return cls(**{name: given.get(name, value) for name, value in empty.items()})
 
 
-def shell_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
-    """Return the command line that asks exactly this of a dataset."""
+def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any = None, usual_fit: Any = None) -> str:
+    """Return the command line that asks exactly this of a dataset.
+
+    Args:
+        question: asked.
+        dataset: content hash.
+        settings: all of them.
+        fit: the clustering that the question rests on.
+        usual_fit: the clustering that a command takes of that mode alone.
+    """
     usual, published = _options(question, question.given(settings)), None
     if question.published is not None:
         given = question.given(settings, question.published())
@@ -157,7 +168,28 @@ def shell_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
     else:
         faithful = published is not None and len(published) < len(usual)
     words = published if faithful and published is not None else usual
-    return shlex.join(["workprof", *question.words, dataset, *question.always, *words])
+    return shell_line(("workprof", *question.words, dataset, *question.always, *words, *_fit_words(fit, usual_fit)))
+
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'"}
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Return words as a shell reads them, those with hidden characters in its $'...' with the codes in ASCII."""
+
+    def code(sign: str) -> str:
+        return _ESCAPES.get(sign) or (sign if visible(sign) == sign else f"\\U{ord(sign):08x}")
+
+    return " ".join(f"$'{''.join(map(code, word))}'" if visible(word) != word else shlex.quote(word) for word in words)
+
+
+def _fit_words(fit: Any, usual: Any) -> list[str]:
+    """Return `--fit NAME=VALUE` for every setting in which a clustering is not the usual one of its mode."""
+    if fit is None:
+        return []
+    told = {leaf: value for leaf, value in differences(usual, fit).items() if leaf.path != "mode"}
+    texts = [f"mode={fit.mode}", *(f"{leaf.path}={write(leaf, value)}" for leaf, value in told.items())]
+    return [word for text in texts for word in ("--fit", text)]
 
 
 def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str = "") -> list[str]:
@@ -213,7 +245,7 @@ def code_of(value: object, depth: int = 0) -> str:
         inner = INDENT * (depth + 1)
         return f"{type(value).__name__}(\n{''.join(f'{inner}{part},{chr(10)}' for part in parts)}{INDENT * depth})"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return visible(json.dumps(value, ensure_ascii=False))
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if isinstance(value, tuple):

@@ -32,6 +32,7 @@ FIT = Question(
     ProfileSettings,
     ProfileFit,
     "workprof.profiles.fit:fit_keeping_tree",
+    finds="profiles",
     reads=lambda settings: columns_of(settings.features),
     page=PAGE,
     method="profiles",
@@ -42,6 +43,7 @@ SPANNING_TREE = Question(
     TreeSettings,
     SpanningTree,
     FIT.compute,
+    finds="spanning tree that profiles are cut from",
     asked_as=(FIT, lambda tree: ProfileSettings(**vars(tree))),
 )
 HOPKINS = Question(
@@ -50,6 +52,7 @@ HOPKINS = Question(
     HopkinsSettings,
     Hopkins,
     "workprof.profiles.hopkins:hopkins",
+    finds="Hopkins statistic",
     reads=lambda settings: columns_of(settings.features),
     page=PAGE,
     tab=CLUSTERABILITY,
@@ -60,6 +63,7 @@ BASELINE = Question(
     BaselineSettings,
     Baseline,
     "workprof.profiles.baseline:label_baseline",
+    finds="metadata labels taken as clusters",
     reads=lambda settings: columns_of(settings.features, *(name for label in settings.by for name in label)),
     page=PAGE,
     tab=CLUSTERABILITY,
@@ -71,6 +75,7 @@ STABILITY = Question(
     StabilitySettings,
     Stability,
     "workprof.profiles.stability:stability",
+    finds="stability of profiles",
     reads=lambda settings: columns_of(settings.fit.features),
     page=PAGE,
     tab=CLUSTERABILITY,
@@ -89,6 +94,7 @@ GROUP = Question(
     GroupSettings,
     SweepGroup,
     "workprof.profiles.sweep:sweep_group",
+    finds="part of a sweep",
     reads=lambda settings: columns_of(settings.features),
     asked_as=(SWEEP, whole_sweep),
 )

@@ -14,14 +14,21 @@ from workprof.profiles import questions as profiles
 DECLARED: dict[str, Question[Any, Any]] = {
     question.name: question for room in (profiles, forecasts, memory, nodes, phases) for question in room.QUESTIONS
 }
-PARTS: dict[str, Question[Any, Any]] = {part.name: part for part in profiles.PARTS}
-"""What is stored on the way to a question: `asked_as` says to which."""
+"""What pages, commands and the library ask."""
+STORED: dict[str, Question[Any, Any]] = {
+    question.name: question for question in (*DECLARED.values(), *profiles.PARTS) if question.compute
+}
+"""What the cache holds: their results, and what is stored on the way to one (`Question.asked_as` says to which)."""
 
 
-def declared_of(step: str, settings: Any) -> tuple[Question[Any, Any] | None, Any]:
-    """Return the declared question that makes what a step stores, and its settings; None where it is not declared."""
-    part = PARTS.get(step)
-    if part is not None and part.asked_as is not None:
-        question, adapt = part.asked_as
-        return question, adapt(settings)
-    return DECLARED.get(step), settings
+def asked_for(step: str, settings: Any) -> tuple[Question[Any, Any], Any]:
+    """Return the question that makes what a step stores, and its settings.
+
+    Raises:
+        KeyError: for a step that no question declares.
+    """
+    question = STORED[step]
+    if question.asked_as is None:
+        return question, settings
+    whole, adapt = question.asked_as
+    return whole, adapt(settings)

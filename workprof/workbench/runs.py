@@ -1,42 +1,219 @@
-"""Questions about what was computed: the kept runs, two of them side by side, how to have one again."""
+"""What was computed: the kept runs, two of them side by side, how to have one again."""
 
 from __future__ import annotations
 
+import json
 import re
-import shlex
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 from workprof.cache import KeptEntry
-from workprof.core.question import address_of, shell_of
-from workprof.core.question import python_of as declared_python
+from workprof.core.question import address_of, python_of, shell_of
 from workprof.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.jobs import JobView
-from workprof.records import Packed, digest, unpack
-from workprof.workbench.declared import declared_of
+from workprof.profiles.settings import ProfileSettings
+from workprof.records import Packed, canonical_json, digest, unpack
+from workprof.workbench.declared import STORED, asked_for
 from workprof.workbench.forecasts import ForecastQuestions
-from workprof.workbench.run_command_line import fit_words
-from workprof.workbench.run_commands import command_of, with_clustering
-from workprof.workbench.run_python import Question, python_of
-from workprof.workbench.run_recipe import Recipe
-from workprof.workbench.run_recipes import RECIPES
-from workprof.workbench.run_records import (
-    RUN_DIGITS,
-    KeptRun,
-    OpenJob,
-    RunAgain,
-    RunComparison,
-    changes,
-    default_settings,
-    flat_settings,
-    limits,
-    number_changes,
-    numbers_of,
-    seed_of,
-)
 
-Told = TypeVar("Told")
+Found = TypeVar("Found")
+
+RUN_DIGITS = 12
+MOST_DEPTH = 3
+SEEDS = ("seed", "seeds")
+NOT_COMPARED = ("settings", "seconds", "step_seconds")
+"""Of a result: its settings are compared on their own, its time differs from run to run."""
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """One kept computation.
+
+    Attributes:
+        run: its short name, 12 hexadecimal digits.
+        key: under which its result is kept.
+        finds: the result in a few words.
+        step: its name; a clustering whose labels it rests on is left out of it.
+        clustering: key of that clustering; '' = none.
+        dataset, dataset_hash: what it is about.
+        settings: as they were, nothing left open.
+        changed: path -> value as text of those that are not the step's defaults.
+        seed: of its draws; None where it makes none.
+        versions: of workprof, the step and Python.
+        current: whether the step is still computed in this way.
+        seconds: of the computation.
+        created: ISO 8601, UTC.
+        pinned: it stays when the disk's share is full and others go.
+        size_bytes: on disk.
+    """
+
+    run: str
+    key: str
+    step: str
+    finds: str
+    clustering: str
+    dataset: str
+    dataset_hash: str
+    settings: dict[str, Any]
+    changed: dict[str, str]
+    seed: int | None
+    versions: dict[str, str]
+    current: bool
+    seconds: float
+    created: str
+    pinned: bool
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class RunAgain:
+    """How to have a run again.
+
+    Attributes:
+        python, shell: '' where it cannot be asked so.
+        why_no_python, why_no_shell: then.
+        settings: the record, for whoever wants to show it elsewhere; None where it can no longer be read.
+    """
+
+    python: str
+    shell: str
+    why_no_python: str
+    why_no_shell: str
+    settings: object | None
+
+
+@dataclass(frozen=True)
+class OpenJob:
+    """A computation that has no result: it waits, runs, failed or was cancelled since the start of this process."""
+
+    step: str
+    finds: str
+    dataset: str
+    state: str
+    message: str
+    started: float
+    elapsed_s: float
+
+
+@dataclass(frozen=True)
+class SettingChange:
+    """A setting by its path ('plan.rule') and its two values as text."""
+
+    setting: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class NumberChange:
+    """A number of the result by its path ('scores.n_clusters') and its two values; NaN = no such number there."""
+
+    number: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs of one step.
+
+    Attributes:
+        before, after: the runs.
+        settings: those that differ.
+        numbers: those of the results that differ.
+        n_equal: numbers that are equal.
+        notes: what limits the comparison.
+    """
+
+    before: KeptRun
+    after: KeptRun
+    settings: tuple[SettingChange, ...]
+    numbers: tuple[NumberChange, ...]
+    n_equal: int
+    notes: tuple[str, ...]
+
+
+def seed_of(settings: dict[str, Any]) -> int | None:
+    """Return the seed of a computation: its own, else the first that stands in the settings within."""
+    for name in SEEDS:
+        found = settings.get(name)
+        if isinstance(found, list) and found:
+            found = found[0]
+        if isinstance(found, int):
+            return found
+    within = (seed_of(value) for value in settings.values() if isinstance(value, dict))
+    return next((seed for seed in within if seed is not None), None)
+
+
+def flat_settings(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return path -> value as text."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        if isinstance(value, dict) and value:
+            found |= flat_settings(value, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = value if isinstance(value, str) else json.dumps(value)
+    return found
+
+
+def default_settings(cls: type[Any]) -> dict[str, str]:
+    """Return path -> default as text of a class of settings; nothing where it cannot be made without an argument."""
+    if any(one.default is MISSING and one.default_factory is MISSING for one in fields(cls)):
+        return {}
+    return flat_settings(json.loads(canonical_json(cls())))
+
+
+def numbers_of(record: object) -> dict[str, float]:
+    """Return path -> number for every single number of a result, three records deep; arrays and lists are left out."""
+    return dict(_numbers(record, "", 0))
+
+
+def _numbers(value: object, path: str, depth: int) -> Iterator[tuple[str, float]]:
+    if isinstance(value, (bool, int, float, np.generic)):
+        if np.isreal(value):
+            yield path, float(value)
+        return
+    if depth > MOST_DEPTH:
+        return
+    if is_dataclass(value) and not isinstance(value, type):
+        inside = {one.name: getattr(value, one.name) for one in fields(value) if one.name not in NOT_COMPARED}
+    elif isinstance(value, dict):
+        inside = value
+    else:
+        return
+    for name, item in inside.items():
+        yield from _numbers(item, f"{path}.{name}" if path else str(name), depth + 1)
+
+
+def changes(before: dict[str, str], after: dict[str, str]) -> tuple[SettingChange, ...]:
+    """Return the settings that differ; a missing one is written as 'none'."""
+    names = dict.fromkeys([*before, *after])
+    pairs = ((name, before.get(name, "none"), after.get(name, "none")) for name in names)
+    return tuple(SettingChange(*pair) for pair in pairs if pair[1] != pair[2])
+
+
+def number_changes(before: dict[str, float], after: dict[str, float]) -> tuple[tuple[NumberChange, ...], int]:
+    """Return the numbers that differ, and how many are equal."""
+    names = list(dict.fromkeys([*before, *after]))
+    nan = float("nan")
+    pairs = [NumberChange(name, before.get(name, nan), after.get(name, nan)) for name in names]
+    differ = tuple(pair for pair in pairs if not np.array_equal(pair.before, pair.after, equal_nan=True))
+    return differ, len(pairs) - len(differ)
+
+
+def limits(first: KeptRun, second: KeptRun, read: bool) -> tuple[str, ...]:
+    """Return what limits a comparison."""
+    told = {
+        "their numbers cannot be set side by side: a result is of an older version, or cannot be read": not read,
+        "the runs are about different datasets": first.dataset_hash != second.dataset_hash,
+        "the runs rest on different clusterings": first.clustering != second.clustering,
+    }
+    return tuple(words for words, holds in told.items() if holds)
+
+
 RUN_NAME = re.compile(rf"[0-9a-f]{{6,{RUN_DIGITS}}}")
 READONLY = "WORKPROF_READONLY is set: kept runs cannot be changed here; unset it to pin or remove them"
 
@@ -111,25 +288,10 @@ class RunQuestions(ForecastQuestions):
             NotEnoughData: when nothing can be asked to make it from settings alone; says why.
         """
         kept = self.kept_run(run)
-        recipe = _recipe(kept)
-        if not recipe.method:
-            raise NotEnoughData(f"{kept.step} has no question of its own: {recipe.why_not}")
-        settings = _settings(recipe, kept)
-        declared, asked = declared_of(kept.step, settings)
-        if declared is not None:
-            fit = self._clustering_settings(kept) if kept.clustering else None
-            return declared_python(declared, kept.dataset_hash, kept.dataset, asked, fit)
-        question = Question(
-            method=recipe.method,
-            dataset=kept.dataset_hash,
-            dataset_name=kept.dataset,
-            settings=None if recipe.plain else recipe.asked(settings),
-            more=recipe.more(settings) if recipe.more else {},
-            clustering=(recipe.clustering, self._clustering_settings(kept)) if kept.clustering else None,
-            before=recipe.before,
-            after=recipe.after,
-        )
-        return python_of(question)
+        question, settings = asked_for(kept.step, _settings(kept))
+        if question.no_python:
+            raise NotEnoughData(f"{kept.step} has no question of its own: {question.no_python}")
+        return python_of(question, kept.dataset_hash, kept.dataset, settings, self._fit_of(kept))
 
     def run_in_shell(self, run: str) -> str:
         """Return the command that asks for a run's result again.
@@ -138,33 +300,24 @@ class RunQuestions(ForecastQuestions):
             NotEnoughData: when no command has the options for it.
         """
         kept = self.kept_run(run)
-        recipe = _recipe(kept)
-        declared, asked = declared_of(kept.step, _settings(recipe, kept))
-        resolve = partial(self.profiles.resolved, kept.dataset_hash)
-        if declared is not None:
-            if declared.no_command:
-                raise NotEnoughData(declared.no_command)
-            line = shell_of(declared, kept.dataset_hash, asked)
-            fit = fit_words(self._clustering_settings(kept), resolve) if kept.clustering else ()
-            return " ".join((line, *((shlex.join(fit),) if fit else ())))
-        asked = recipe.asked(asked)
-        found = "" if recipe.why_no_command else command_of(kept.step, kept.dataset_hash, asked, resolve)
-        if found and kept.clustering:
-            found = with_clustering(found, kept.step, self._clustering_settings(kept), resolve)
-        if not found:
-            usual = f"no command has the options that say these settings of {kept.step}; Python has"
-            raise NotEnoughData(recipe.why_no_command or usual)
-        return found
+        question, settings = asked_for(kept.step, _settings(kept))
+        if question.no_command:
+            raise NotEnoughData(question.no_command)
+        fit = self._fit_of(kept)
+        usual = None if fit is None else ProfileSettings(mode=fit.mode)
+        if usual is not None and self.profiles.resolved(kept.dataset_hash, usual) == fit:
+            usual = fit
+        return shell_of(question, kept.dataset_hash, settings, fit, usual)
 
     def run_address(self, run: str) -> str:
-        """Return path and query of the page that shows a run, its settings by their options; '' where none can.
+        """Return path and query of the page that shows a run, its settings by their options.
 
         Raises:
             NotEnoughData: when its settings are of an older version.
         """
         kept = self.kept_run(run)
-        declared, settings = declared_of(kept.step, _settings(_recipe(kept), kept))
-        return address_of(declared, kept.dataset_hash, settings) if declared else ""
+        question, settings = asked_for(kept.step, _settings(kept))
+        return address_of(question, kept.dataset_hash, settings)
 
     def run_settings(self, run: str) -> object:
         """Return the settings of a run as the record that they were.
@@ -172,8 +325,7 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when they are of an older version, or of a step that the catalogue does not know.
         """
-        kept = self.kept_run(run)
-        return _settings(_recipe(kept), kept)
+        return _settings(self.kept_run(run))
 
     def run_again(self, run: str) -> RunAgain:
         """Return how to have a run again, and why not where it cannot be asked so."""
@@ -183,20 +335,21 @@ class RunQuestions(ForecastQuestions):
 
     def _numbers(self, kept: KeptRun) -> dict[str, float] | None:
         """Return the numbers of a kept result; None where it is of an older version or of a step not known here."""
-        recipe = RECIPES.get(kept.step)
-        if recipe is None or not kept.current:
+        if kept.step not in STORED or not kept.current:
             return None
-        result: object = self._cache.get(kept.key, recipe.result)
+        result: object = self._cache.get(kept.key, STORED[kept.step].result)
         return None if result is None else numbers_of(result)
 
-    def _clustering_settings(self, kept: KeptRun) -> Any:
-        """Return the settings of the clustering that a run rests on.
+    def _fit_of(self, kept: KeptRun) -> Any:
+        """Return the settings of the clustering that a run rests on, None where it rests on none.
 
         Raises:
             NotEnoughData: when that clustering is no longer kept.
         """
+        if not kept.clustering:
+            return None
         for one in self.kept_runs(_name(kept.clustering)):
-            return _settings(_recipe(one), one)
+            return _settings(one)
         raise NotEnoughData("the clustering that this rests on is no longer kept, so its settings are not known")
 
     def _refuse_readonly(self) -> None:
@@ -204,7 +357,7 @@ class RunQuestions(ForecastQuestions):
             raise WorkprofError(READONLY)
 
 
-def _or_why(ask: Callable[[str], Told], run: str) -> tuple[Told | None, str]:
+def _or_why(ask: Callable[[str], Found], run: str) -> tuple[Found | None, str]:
     """Return an answer, or None and why there is none."""
     try:
         return ask(run), ""
@@ -215,19 +368,21 @@ def _or_why(ask: Callable[[str], Told], run: str) -> tuple[Told | None, str]:
 def _kept_run(entry: KeptEntry, names: dict[str, str]) -> KeptRun:
     about = entry.about
     step, _, rest = about.step.partition("[")
-    recipe = RECIPES.get(step)
+    question = STORED.get(step)
+    settings, usual = flat_settings(about.settings), default_settings(question.settings) if question else {}
     return KeptRun(
         run=_name(about.key),
         key=about.key,
         step=step,
+        finds=question.finds if question else step,
         clustering=rest.removesuffix("]"),
         dataset=names.get(_hash(about.key), about.dataset),
         dataset_hash=_hash(about.key),
         settings=about.settings,
-        changed=_changed(about.settings, recipe),
+        changed={name: value for name, value in settings.items() if usual.get(name) != value},
         seed=seed_of(about.settings),
         versions=about.versions,
-        current=recipe is None or about.versions.get("step") == str(recipe.step.version),
+        current=question is None or about.versions.get("step") == str(question.version),
         seconds=about.seconds,
         created=about.created,
         pinned=entry.pinned,
@@ -235,15 +390,11 @@ def _kept_run(entry: KeptEntry, names: dict[str, str]) -> KeptRun:
     )
 
 
-def _changed(settings: dict[str, Any], recipe: Recipe | None) -> dict[str, str]:
-    """Return path -> value of the settings that are not the defaults; all of them where a step has none."""
-    found, usual = flat_settings(settings), default_settings(recipe.settings) if recipe else {}
-    return {name: value for name, value in found.items() if usual.get(name) != value}
-
-
 def _open_job(view: JobView, names: dict[str, str]) -> OpenJob:
     dataset = names.get(_hash(view.key), "removed")
-    return OpenJob(view.step.partition("[")[0], dataset, view.state, view.message, view.started, view.elapsed_s)
+    step = view.step.partition("[")[0]
+    finds = STORED[step].finds if step in STORED else step
+    return OpenJob(step, finds, dataset, view.state, view.message, view.started, view.elapsed_s)
 
 
 def _name(key: str) -> str:
@@ -255,14 +406,10 @@ def _hash(key: str) -> str:
     return key.partition(":")[0]
 
 
-def _recipe(kept: KeptRun) -> Recipe:
-    if kept.step not in RECIPES:
-        raise NotEnoughData(f"{kept.step} is kept, but there is no recipe that asks for it again")
-    return RECIPES[kept.step]
-
-
-def _settings(recipe: Recipe, kept: KeptRun) -> Any:
+def _settings(kept: KeptRun) -> Any:
+    if kept.step not in STORED:
+        raise NotEnoughData(f"{kept.step} is kept, but no question asks for it again")
     try:
-        return unpack(recipe.settings, Packed(kept.settings, {}))
+        return unpack(STORED[kept.step].settings, Packed(kept.settings, {}))
     except (KeyError, TypeError, ValueError, SettingsError) as error:
         raise NotEnoughData(f"the settings of run {kept.run} are of an older version and cannot be used") from error
