@@ -71,7 +71,7 @@ def laid_out(figure: go.Figure, *, x: str, y: str, height: int = 380, **more: An
     """Return the figure with axis titles, margins and a stable interface revision."""
     figure.update_layout(
         height=height,
-        margin={"l": 8, "r": 8, "t": 24, "b": 8},
+        top=24,
         xaxis={"title": {"text": x}, "automargin": True},
         yaxis={"title": {"text": y}, "automargin": True},
         showlegend=False,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.memory.tasks import CLASS_LOOKS, gb, row_labels, shown
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text, shortened
@@ -88,15 +89,16 @@ def _box(task: TaskAssessment, row: str) -> dict[str, Any]:
 
 
 def _requests(tasks: tuple[TaskAssessment, ...], rows: list[str]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [task.requested_gb for task in tasks],
-        "y": rows,
-        "marker": {"symbol": "line-ns-open", "size": 16, "color": NEUTRAL, "line": {"width": 2}},
-        "name": "request",
-        "hovertemplate": "%{y}: most runs ask for %{x:.3g} GB<extra></extra>",
-    }
+    return shapes.points(
+        [task.requested_gb for task in tasks],
+        rows,
+        name="request",
+        colour=NEUTRAL,
+        symbol="line-ns-open",
+        size=16,
+        outline=2,
+        hover="%{y}: most runs ask for %{x:.3g} GB",
+    )
 
 
 def _line(task: TaskAssessment) -> dict[str, object]:
@@ -153,7 +155,7 @@ def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
         x={"title": "Strength (0 to 1)", "range": [0, 1.02]},
         y=rows_axis(rows),
         height=rows_height(len(rows)) + 30,
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        top=56,
         barmode="overlay",
         showlegend=True,
     )
@@ -197,14 +199,9 @@ def fact_scatter(found: FactPoints) -> Chart:
     column = found.settings.column
     values = found.values  # noqa: PD011  a field of the record
     if found.kind == NUMBER:
-        points = {
-            "type": "scatter",
-            "mode": "markers",
-            "x": values,
-            "y": found.used_gb,
-            "marker": {"size": 6, "opacity": 0.55, "color": LOOKS[found.known][0]},
-            "hovertemplate": "%{x:.4g}: %{y:.3g} GB<extra></extra>",
-        }
+        points = shapes.points(
+            values, found.used_gb, colour=LOOKS[found.known][0], size=6, opacity=0.55, hover="%{x:.4g}: %{y:.3g} GB"
+        )
         figure = figure_of(
             [points],
             x={"title": f"{plotly_text(column)} ({found.known})"},
@@ -235,16 +232,15 @@ def fact_scatter(found: FactPoints) -> Chart:
 def _bars(known: str, facts: tuple[MemoryFact, ...], rows: list[str]) -> dict[str, Any]:
     colour, pattern = LOOKS[known]
     own = [(fact, row) for fact, row in zip(facts, rows, strict=True) if fact.known == known]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": [fact.strength for fact, _ in own] or [None],
-        "y": [row for _, row in own] or [None],
-        "name": known,
-        "marker": {"color": colour, "pattern": {"shape": pattern}},
-        "customdata": [_hover(fact) for fact, _ in own],
-        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
-    }
+    return shapes.bars(
+        [fact.strength for fact, _ in own] or [None],
+        [row for _, row in own] or [None],
+        name=known,
+        colour=colour,
+        pattern=pattern,
+        hover="%{y}: %{customdata}",
+        customdata=[_hover(fact) for fact, _ in own],
+    )
 
 
 def _hover(fact: MemoryFact) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
 from workprof.charts.memory.tasks import gb_h, number, row_labels, saved, shown, task_labels
@@ -107,7 +108,7 @@ def rollup_bars(found: Rollup) -> Chart:
         x={"title": AXIS_WORDS[found.settings.measure]},
         y=rows_axis(names),
         height=rows_height(2 * len(rows)),
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        top=56,
         barmode="group",
         showlegend=True,
     )
@@ -192,15 +193,7 @@ def _less(amount: BeforeAfter) -> str:
 
 def _rollup_bars(name: str, x: list[float], rows: list[str], look: tuple[str, str]) -> dict[str, Any]:
     colour, pattern = look
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": x,
-        "y": rows,
-        "name": name,
-        "marker": {"color": colour, "pattern": {"shape": pattern}},
-        "hovertemplate": f"%{{y}} {name}: %{{x:.4g}} GB<extra></extra>",
-    }
+    return shapes.bars(x, rows, name=name, colour=colour, pattern=pattern, hover=f"%{{y}} {name}: %{{x:.4g}} GB")
 
 
 NOT_KNOWN = float("nan")

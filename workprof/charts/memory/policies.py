@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.memory.tasks import gb, gb_h, number, shown
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
 from workprof.charts.text import counted
@@ -165,7 +166,7 @@ def frontier_chart(found: ReplayResult, price_gb_h: float) -> Chart:
             [*(one.wasted_gb_h for one in found.policies.values()), *(one.wasted_gb_h for one in found.frontier)]
         ),
         height=460,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        top=8,
         showlegend=True,
         legend={"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0},
     )
@@ -240,47 +241,48 @@ def _marks(name: str, figures: list[PolicyFigures], look: tuple[str, str], most:
     ]
     x = [math.sqrt(max(one.failures, 0.0)) for one in figures]
     y = [max(one.wasted_gb_h, _LEAST_DRAWN) for one in figures]
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": x or [None],
-        "y": y or [None],
-        "text": stacked_labels([value / math.sqrt(most + 1) for value in x], [math.log10(value) for value in y], names),
-        "textposition": ["middle left" if one.failures > most / 3 else "middle right" for one in figures],
-        "textfont": {"size": 11},
-        "cliponaxis": False,
-        "name": name,
-        "marker": {"color": colour, "symbol": symbol, "size": 10},
-        "customdata": [f"{policy_name(one.policy)}: {number(one.failures)} failed attempts" for one in figures],
-        "hovertemplate": "%{customdata}, %{y:,.4g} GB·h wasted<extra></extra>",
-    }
+    return shapes.points(
+        x or [None],
+        y or [None],
+        name=name,
+        colour=colour,
+        symbol=symbol,
+        size=10,
+        mode="markers+text",
+        hover="%{customdata}, %{y:,.4g} GB·h wasted",
+        text=stacked_labels([value / math.sqrt(most + 1) for value in x], [math.log10(value) for value in y], names),
+        textposition=["middle left" if one.failures > most / 3 else "middle right" for one in figures],
+        textfont={"size": 11},
+        cliponaxis=False,
+        customdata=[f"{policy_name(one.policy)}: {number(one.failures)} failed attempts" for one in figures],
+    )
 
 
 def _settings(found: ReplayResult) -> dict[str, Any]:
     points = sorted((one for one in found.frontier if one.efficient), key=lambda one: one.failures)
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": [math.sqrt(max(one.failures, 0.0)) for one in points] or [None],
-        "y": [max(one.wasted_gb_h, _LEAST_DRAWN) for one in points] or [None],
-        "name": "settings of ours",
-        "line": {"color": COLOURS[0], "width": 2},
-        "marker": {"size": 6, "symbol": "diamond-open"},
-        "customdata": [f"{one.setting}: {number(one.failures)} failed attempts" for one in points],
-        "hovertemplate": "%{customdata}, %{y:,.4g} GB·h wasted<extra></extra>",
-    }
+    return shapes.line(
+        [math.sqrt(max(one.failures, 0.0)) for one in points] or [None],
+        [max(one.wasted_gb_h, _LEAST_DRAWN) for one in points] or [None],
+        name="settings of ours",
+        colour=COLOURS[0],
+        width=2,
+        mode="lines+markers",
+        hover="%{customdata}, %{y:,.4g} GB·h wasted",
+        marker={"size": 6, "symbol": "diamond-open"},
+        customdata=[f"{one.setting}: {number(one.failures)} failed attempts" for one in points],
+    )
 
 
 def _pick(best: Candidate) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [math.sqrt(max(best.failures, 0.0))],
-        "y": [max(best.wasted_gb_h, _LEAST_DRAWN)],
-        "name": "pick of the price",
-        "marker": {"symbol": "square-open", "size": 20, "color": NEUTRAL, "line": {"width": 2.4}},
-        "hoverinfo": "skip",
-    }
+    return shapes.points(
+        [math.sqrt(max(best.failures, 0.0))],
+        [max(best.wasted_gb_h, _LEAST_DRAWN)],
+        name="pick of the price",
+        colour=NEUTRAL,
+        symbol="square-open",
+        size=20,
+        outline=2.4,
+    )
 
 
 MOST_DOTS = 2_000
@@ -338,10 +340,10 @@ def why_history(found: Why) -> Chart:
             _dots("used more", kept[used[kept] > found.size_bytes / GB], used, (COLOURS[4], "x")),
             *(_reasons_line(name, level, len(used), look) for name, level, look in lines),
         ],
-        x={"title": "Past runs, in order of submission"},
+        x="Past runs, in order of submission",
         y={"title": "Memory used (GB)", "rangemode": "tozero"},
         height=360,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        top=8,
         showlegend=True,
         legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0},
     )
@@ -360,24 +362,19 @@ def why_history(found: Why) -> Chart:
 def why_costs(found: Why) -> Chart:
     """Return the mean charge of the past runs at every candidate size, the chosen one marked."""
     sizes, costs = found.candidate_bytes / GB, found.candidate_cost_gb_h
-    curve = {
-        "type": "scatter",
-        "mode": "lines",
-        "line": {"color": COLOURS[1], "width": 2},
-        "hovertemplate": "%{x:.4g} GB: %{y:.4g} GB·h per run<extra></extra>",
-    }
-    mark = {
-        "type": "scatter",
-        "mode": "markers",
-        "marker": {"symbol": "diamond", "size": 12, "color": COLOURS[0]},
-        "hovertemplate": "chosen: %{x:.4g} GB, %{y:.4g} GB·h per run<extra></extra>",
-    }
     figure = figure_of(
         [
-            curve | {"x": sizes, "y": costs},
-            mark | {"x": sizes[found.chosen], "y": costs[found.chosen]},
+            shapes.line(sizes, costs, colour=COLOURS[1], width=2, hover="%{x:.4g} GB: %{y:.4g} GB·h per run"),
+            shapes.points(
+                sizes[found.chosen],
+                costs[found.chosen],
+                colour=COLOURS[0],
+                symbol="diamond",
+                size=12,
+                hover="chosen: %{x:.4g} GB, %{y:.4g} GB·h per run",
+            ),
         ],
-        x={"title": "First size (GB)"},
+        x="First size (GB)",
         y={"title": "Mean charge (GB·h per run)", "rangemode": "tozero"},
         height=320,
         shapes=[vertical(found.size_bytes / GB, dash="dot")],
@@ -408,28 +405,23 @@ def _kept(used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _dots(name: str, places: np.ndarray[Any, Any], used: np.ndarray[Any, Any], look: tuple[str, str]) -> dict[str, Any]:
     colour, symbol = look
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": places + 1,
-        "y": used[places],
-        "name": f"{name}: {len(places):,}",
-        "marker": {"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
-        "hovertemplate": "run %{x:,}: %{y:.4g} GB<extra></extra>",
-    }
+    return shapes.points(
+        places + 1,
+        used[places],
+        name=f"{name}: {len(places):,}",
+        colour=colour,
+        symbol=symbol,
+        size=7,
+        opacity=0.75,
+        hover="run %{x:,}: %{y:.4g} GB",
+    )
 
 
 def _reasons_line(name: str, level: float, runs: int, look: tuple[str, str]) -> dict[str, Any]:
     colour, dash = look
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [0.5, runs + 0.5],
-        "y": [level, level],
-        "name": f"{name}: {gb(level)}",
-        "line": {"color": colour, "dash": dash, "width": 2},
-        "hoverinfo": "skip",
-    }
+    return shapes.line(
+        [0.5, runs + 0.5], [level, level], name=f"{name}: {gb(level)}", colour=colour, width=2, dash=dash
+    )
 
 
 def violations_sentence(found: Violations) -> str:
