@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import together
-from workprof.charts.shapes import Chart, Headline, figure_of
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette
@@ -107,7 +107,24 @@ AROUND_PX = 150
 
 def baseline_dots(found: Baseline) -> Chart:
     """Return one line per label and one for the profiles, with a mark per metric; published values are hollow."""
-    table = pd.DataFrame([line for name, label in _lines(found) for line in _rows(name, label)])
+    table = pd.DataFrame(
+        [
+            {
+                "label": name,
+                "metric": metric,
+                "silhouette": float(getattr(label, metric)),
+                "standard_error": label.standard_errors.get(metric, math.nan),
+                "published": label.published.get(metric, math.nan),
+                "values": label.n_values,
+                "rows": label.n_rows,
+                "missing_rows": label.n_missing,
+                "method": label.method,
+                "reason": label.reason,
+            }
+            for name, label in _lines(found)
+            for metric in BASELINE_METRICS
+        ]
+    )
     names = list(dict.fromkeys(table["label"]))
     traces: list[dict[str, Any]] = []
     for place, metric in enumerate(BASELINE_METRICS):
@@ -122,8 +139,7 @@ def baseline_dots(found: Baseline) -> Chart:
         x={"title": "Mean silhouette (−1 to 1)", "zeroline": True, "zerolinecolor": OUTLIER_COLOUR, "zerolinewidth": 1},
         y={"autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": words, "showgrid": False},
         height=AROUND_PX + LINE_PX * len(names),
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        **LEGEND_ABOVE,
     )
     takeaway = _baseline_takeaway(found)
     return Chart(
@@ -134,7 +150,7 @@ def baseline_dots(found: Baseline) -> Chart:
         data=table,
         note=f"Filled = this dataset, {found.n_rows:,} rows, {len(found.features)} scaled features; hollow = the "
         "paper's Table II, of another sample and not verified (no code for it is public). "
-        + " ".join(_own_notes(found)),
+        + " ".join([note for note in found.notes if "paper's values" not in note]),
     )
 
 
@@ -150,24 +166,6 @@ def _differ(proper: LabelSilhouette, published: LabelSilhouette) -> bool:
     """Return whether counting the outliers as one group makes a difference that the picture could show."""
     pairs = ((getattr(proper, metric), getattr(published, metric)) for metric in BASELINE_METRICS)
     return any(math.isnan(here) != math.isnan(there) or abs(here - there) > SMALLEST_SEEN for here, there in pairs)
-
-
-def _rows(name: str, label: LabelSilhouette) -> list[dict[str, object]]:
-    return [
-        {
-            "label": name,
-            "metric": metric,
-            "silhouette": float(getattr(label, metric)),
-            "standard_error": label.standard_errors.get(metric, math.nan),
-            "published": label.published.get(metric, math.nan),
-            "values": label.n_values,
-            "rows": label.n_rows,
-            "missing_rows": label.n_missing,
-            "method": label.method,
-            "reason": label.reason,
-        }
-        for metric in BASELINE_METRICS
-    ]
 
 
 def _marks(rows: pd.DataFrame, at: list[float], metric: str, which: str) -> dict[str, Any]:
@@ -201,10 +199,6 @@ def _baseline_takeaway(found: Baseline) -> str:
         f"The profiles separate behaviour {verdict} metadata labels: Euclidean silhouette "
         f"{found.profiles.euclidean:.2f}, {told}."
     )
-
-
-def _own_notes(found: Baseline) -> list[str]:
-    return [note for note in found.notes if "paper's values" not in note]
 
 
 STABILITY_READINGS = {
@@ -286,14 +280,7 @@ def _bars(table: pd.DataFrame) -> dict[str, Any]:
         [plotly_text(row.name) for row in rows],
         colour=[STABILITY_READINGS.get(row.reading, OUTLIER_COLOUR) for row in rows],
         hover="%{y}: %{x:.3f}, %{customdata[0]:,} rows, dissolved in %{customdata[1]:.0%} of the resamples",
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": (table["q75"] - table["jaccard"]).clip(lower=0),
-            "arrayminus": (table["jaccard"] - table["q25"]).clip(lower=0),
-            "color": OUTLIER_COLOUR,
-            "thickness": 1.5,
-        },
+        error_x=shapes.interval(table["jaccard"], table["q25"], table["q75"], colour=OUTLIER_COLOUR, width=1.5),
         customdata=table[["rows", "dissolved_share"]],
     )
 

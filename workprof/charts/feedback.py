@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, Headline, figure_of, vertical
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.forecasts.feedback.assignment import OUTLIER
@@ -80,12 +80,14 @@ def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
     """Return ACQUIRES by finished jobs so far; refits and the fit have marks of their own."""
     table = _table(history)
     figure = figure_of(
-        [_line(table), *[_history_marks(table, event) for event in WORDS]],
+        [
+            shapes.line(table["jobs"], table["acquires"], colour=OUTLIER_COLOUR, width=1.5, showlegend=False),
+            *[_history_marks(table, event) for event in WORDS],
+        ],
         x="Finished jobs observed so far",
         y={"title": "ACQUIRES (0 to 1)", "range": [min(0.0, float(table["acquires"].min(skipna=True) or 0.0)), 1]},
         height=380,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.12},
+        **LEGEND_ABOVE,
     )
     takeaway = _takeaway(history)
     return Chart(
@@ -105,10 +107,6 @@ def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
 def _table(history: Sequence[HistoryEntry]) -> pd.DataFrame:
     columns = ["when", "event", "jobs", "recent", "acquires", "n_clusters", "outlier_share", "drifting"]
     return pd.DataFrame([[getattr(entry, name) for name in columns] for entry in history], columns=columns)
-
-
-def _line(table: pd.DataFrame) -> dict[str, Any]:
-    return shapes.line(table["jobs"], table["acquires"], colour=OUTLIER_COLOUR, width=1.5, showlegend=False)
 
 
 def _history_marks(table: pd.DataFrame, event: str) -> dict[str, Any]:
@@ -153,8 +151,7 @@ def drift_bars(drift: Sequence[Drift], target: str, names: Mapping[int, str] | N
         x={"title": "Median need over estimate, now against the fit (factor)", "type": "log"},
         y={"type": "category", "categoryorder": "array", "categoryarray": shown[::-1]},
         height=rows_height(len(table)),
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.12},
+        **LEGEND_ABOVE,
         shapes=[vertical(1, dash="dot", colour=OUTLIER_COLOUR, width=1.5)],
     )
     takeaway = drift_words([one for one in drift if one.target == target], target)
@@ -227,14 +224,9 @@ def _drift_marks(table: pd.DataFrame, word: str) -> dict[str, Any]:
         symbol=SYMBOL_OF[word],
         size=11,
         hover="%{y}: factor %{x:.2f}, %{customdata[0]:,} jobs, needs: %{customdata[1]}",
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": (rows["factor high"] - rows["error factor"]).clip(lower=0),
-            "arrayminus": (rows["error factor"] - rows["factor low"]).clip(lower=0),
-            "color": OUTLIER_COLOUR,
-            "thickness": 1.5,
-        },
+        error_x=shapes.interval(
+            rows["error factor"], rows["factor low"], rows["factor high"], colour=OUTLIER_COLOUR, width=1.5
+        ),
         customdata=rows[["jobs", "needs"]],
     )
 

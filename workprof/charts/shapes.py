@@ -52,6 +52,14 @@ class Headline:
 
 NEUTRAL = "#7b828c"
 
+LEGEND_ABOVE: dict[str, Any] = {"showlegend": True, "top": 56}
+LEGEND_BELOW: dict[str, Any] = {
+    "showlegend": True,
+    "top": 8,
+    "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+}
+"""For `figure_of`: where the legend stands."""
+
 
 def figure_of(
     traces: Sequence[dict[str, Any]],
@@ -169,6 +177,46 @@ def box(row: str, quantiles: Sequence[float], *, colour: str, size: int | None =
     return {"type": "box", "y": [row], **{part: [float(value)] for part, value in parts}, **look} | more
 
 
+def interval(values: Any, low: Any, high: Any, *, colour: str, width: float | None = None) -> dict[str, Any]:
+    """Return the intervals of values as error bars: (n,) each; an end that is not known is not drawn."""
+    above, below = (
+        np.nan_to_num(np.maximum(np.subtract(*ends), 0.0), posinf=0.0) for ends in ((high, values), (values, low))
+    )
+    look = _known({"color": colour, "thickness": width})
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, **look}
+
+
+def reliability(stated: Any, observed: Any, rows: Any, *, y: str, hover: str, height: int) -> go.Figure:
+    """Return what was observed against what was stated: a dot per bin, larger with more rows, beside the diagonal.
+
+    Args:
+        stated: (n_bins,) mean stated probability.
+        observed: (n_bins,) share that came true.
+        rows: (n_bins,) rows of each bin; an empty one is not drawn.
+        y: title of the axis of what was observed.
+        hover: of a dot; '%{x}' is stated, '%{y}' observed, '%{customdata}' the rows.
+        height: pixels.
+    """
+    filled = np.flatnonzero(rows > 0)
+    dots = points(
+        stated[filled].tolist() or [None],
+        observed[filled].tolist() or [None],
+        mode="lines+markers",
+        colour=COLOURS[0],
+        size=(8 + 24 * np.sqrt(rows[filled] / max(rows.max(), 1))).tolist(),
+        line={"color": COLOURS[0], "width": 1},
+        hover=hover,
+        customdata=rows[filled].tolist(),
+    )
+    ends = {"range": [-0.04, 1.06], "tickformat": ".0%"}
+    return figure_of(
+        [line([0, 1], [0, 1], colour=NEUTRAL, dash="dot"), dots],
+        x={"title": "Stated probability", **ends},
+        y={"title": y, **ends},
+        height=height,
+    )
+
+
 def row_shares(counts: Any) -> Any:
     """Return (n, m) counts as shares of their rows; NaN in a row without any."""
     totals = counts.sum(axis=1, keepdims=True)
@@ -272,68 +320,42 @@ GAP_PX = 26
 MARGIN_PX = 74
 
 
-@dataclass(frozen=True)
-class Panels:
-    """Panels from top to bottom; the strip is the last of `domains` and has neither title nor unit here.
+def panels(
+    traces: Sequence[dict[str, Any]],
+    *,
+    titles: Sequence[str],
+    units: Sequence[str],
+    x_range: tuple[float, float],
+    marks: Sequence[dict[str, Any]] = (),
+) -> go.Figure:
+    """Return small multiples over one axis of time: a panel per counter and below them a strip of shares.
 
-    Attributes:
-        titles: of the panels.
+    Args:
+        traces: of `panel_line` and `strip`.
+        titles: of the panels, from top to bottom.
         units: of their axes.
-        domains: (from, to) of each panel and of the strip, 0 = bottom.
         x_range: of the shared axis, seconds.
+        marks: shapes such as `panel_boundary`.
     """
-
-    titles: Sequence[str]
-    units: Sequence[str]
-    domains: Sequence[tuple[float, float]]
-    x_range: tuple[float, float]
-
-
-def panel_domains(count: int) -> list[tuple[float, float]]:
-    """Return where `count` panels and the strip lie."""
-    whole = _plot_height(count)
-    result, top = [], float(whole)
-    for height in [*[PANEL_PX] * count, STRIP_PX]:
+    heights = [*[PANEL_PX] * len(titles), STRIP_PX]
+    whole = sum(heights) + GAP_PX * len(heights)
+    axes: dict[str, dict[str, Any]] = {}
+    over, top = [], whole
+    for place, (height, title) in enumerate(zip(heights, [*titles, "share of counters that change"], strict=True)):
         top -= GAP_PX
-        result.append((max(0.0, (top - height) / whole), top / whole))
-        top -= height
-    return result
-
-
-def stacked(traces: Sequence[dict[str, Any]], panels: Panels, shapes: Sequence[dict[str, Any]] = ()) -> go.Figure:
-    """Return the figure: one axis of time, an axis per panel, titles over the panels."""
-    count = len(panels.titles)
-    layout: dict[str, Any] = {
-        "height": _plot_height(count) + MARGIN_PX,
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
-        "showlegend": False,
-        "uirevision": "keep",
-        "hoverlabel": {"align": "left"},
-        "bargap": 0,
-        "dragmode": "zoom",
-        "xaxis": {
-            "title": {"text": "Time since the start of the run (s)"},
-            "range": list(panels.x_range),
+        over.append(words(title, x=0, y=top / whole, xref="paper", xanchor="left", yref="paper", yanchor="bottom"))
+        axes[_name("yaxis", place)] = {
+            "domain": [(top - height) / whole, top / whole],
             "automargin": True,
-            "anchor": _name("y", count),
-        },
-        "shapes": list(shapes),
-        "annotations": [
-            _title(words, panels.domains[place][1])
-            for place, words in enumerate([*panels.titles, "share of counters that change"])
-        ],
-    }
-    for place, (low, high) in enumerate(panels.domains):
-        strip = place == count
-        layout[_axis(place)] = {
-            "domain": [low, high],
-            "automargin": True,
-            "title": {"text": "share" if strip else panels.units[place]},
+            "title": {"text": [*units, "share"][place]},
             "nticks": 3,
             "anchor": "x",
-            **({"range": [0, 1], "tickformat": ".0%"} if strip else {}),
         }
-    return go.Figure({"data": list(traces), "layout": layout})
+        top -= height
+    axes[_name("yaxis", len(titles))] |= {"range": [0, 1], "tickformat": ".0%"}
+    time = {"title": "Time since the start of the run (s)", "range": list(x_range), "anchor": _name("y", len(titles))}
+    more: dict[str, Any] = {"bargap": 0, "dragmode": "zoom", "shapes": list(marks), "annotations": over, **axes}
+    return figure_of(traces, x=time, y="", height=whole + MARGIN_PX, top=8, **more)
 
 
 def panel_line(x: Any, y: Any, *, name: str, unit: str, panel: int) -> dict[str, Any]:
@@ -365,27 +387,5 @@ def strip(at: Any, share: Any, width: float, count: int) -> dict[str, Any]:
     return columns(at, share, name="agreement", colour=NEUTRAL, edge=0, hover=hover, **place)
 
 
-def _plot_height(count: int) -> int:
-    return count * (PANEL_PX + GAP_PX) + STRIP_PX + GAP_PX
-
-
 def _name(letter: str, place: int) -> str:
     return f"{letter}{place + 1}" if place else letter
-
-
-def _axis(place: int) -> str:
-    return f"yaxis{place + 1}" if place else "yaxis"
-
-
-def _title(words: str, top: float) -> dict[str, Any]:
-    return {
-        "text": words,
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "y": top,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12},
-    }

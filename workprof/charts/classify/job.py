@@ -166,7 +166,16 @@ def waterfall(found: JobExplanation, naming: Naming) -> Chart:
         figure=figure,
         takeaway=takeaway,
         alt=f"Waterfall from {found.base:.2f} to {found.output:.2f} over {len(found.fields)} fields. {takeaway}",
-        data=_waterfall_table(found, naming),
+        data=pd.DataFrame(
+            {
+                "class": naming.name(found.profile),
+                "field": [BASE, *found.fields, OUTPUT],
+                "value": ["", *found.values, ""],  # noqa: PD011  a record's field
+                "state": ["", *found.states, ""],
+                "log_odds": [found.base, *found.contributions.tolist(), found.output],
+                "definitions": "published" if naming.mode == "faithful" else "corrected",
+            }
+        ),
         note=naming.note(f"Exact SHAP values of the score before softmax and calibration. {additivity(found)}"),
     )
 
@@ -206,19 +215,6 @@ def _waterfall_takeaway(found: JobExplanation, naming: Naming) -> str:
     field = next((name for name in found.fields if first.startswith(f"{name} ")), "")
     first = label(field) + first[len(field) :]
     return f"{first[:1].upper()}{first[1:]}, more than any other field."
-
-
-def _waterfall_table(found: JobExplanation, naming: Naming) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "class": naming.name(found.profile),
-            "field": [BASE, *found.fields, OUTPUT],
-            "value": ["", *found.values, ""],  # noqa: PD011  a record's field
-            "state": ["", *found.states, ""],
-            "log_odds": [found.base, *found.contributions.tolist(), found.output],
-            "definitions": "published" if naming.mode == "faithful" else "corrected",
-        }
-    )
 
 
 ESTIMATES_LINE_PX = 96
@@ -424,14 +420,10 @@ def answers_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first_row
         columns[f"top{place + 1}"] = profiles.top[:, place]
         columns[f"top{place + 1}_probability"] = profiles.top_probability[:, place]
     for target, found in said.estimates.items():
-        columns |= _needs(target, found)
+        columns |= {target: found.point, f"{target}_low": found.low, f"{target}_high": found.high}
     given = jobs.reset_index(drop=True)
     answers = pd.DataFrame(columns).assign(definitions="published" if naming.mode == "faithful" else "corrected")
     return pd.concat([answers[["row"]], given, answers.drop(columns="row")], axis=1)
-
-
-def _needs(target: str, found: Estimates) -> dict[str, object]:
-    return {target: found.point, f"{target}_low": found.low, f"{target}_high": found.high}
 
 
 def past_jobs_table(

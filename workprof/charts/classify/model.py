@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workprof.charts import shapes
 from workprof.charts.classify.job import Naming
-from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
@@ -63,8 +63,7 @@ def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
         y={"title": "Score (0 to 1)", "range": [0, 1.08]},
         height=HEIGHT_PX,
         barmode="group",
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.06, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        **LEGEND_ABOVE,
     )
     takeaway = leak_sentence(found)
     tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in found.splits)
@@ -150,8 +149,7 @@ def table_five(scores: SplitScores, naming: Naming) -> Chart:
         x={"title": "Score (0 to 1)", "range": [-0.03, 1.03], "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
         y={"autorange": "reversed", "type": "category", "dtick": 1},
         height=rows_height(len(lines)) + 30,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        **LEGEND_ABOVE,
     )
     takeaway = _table_five_takeaway(scores, naming)
     return Chart(
@@ -222,7 +220,14 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
         answers,
         truths,
         hover="%{customdata}",
-        customdata=_hover(confusion, shares, answers, truths),
+        customdata=[
+            [
+                f"truth {truth}, answer {answer}: {confusion.counts[i, j]:,} rows, "
+                f"{format_share(shares[i, j])} of the truth's"
+                for j, answer in enumerate(answers)
+            ]
+            for i, truth in enumerate(truths)
+        ],
         zmin=0,
         zmax=1,
         colorbar={"orientation": "h", "y": 1.0, "yanchor": "bottom", "tickformat": ".0%", "thickness": 10},
@@ -260,17 +265,6 @@ def confusion_table(confusion: Confusion, naming: Naming, shown_as: str) -> pd.D
     return table.assign(support=confusion.counts.sum(axis=1))
 
 
-def _hover(confusion: Confusion, shares: np.ndarray, answers: list[str], truths: list[str]) -> list[list[str]]:
-    return [
-        [
-            f"truth {truth}, answer {answer}: {confusion.counts[i, j]:,} rows, "
-            f"{format_share(shares[i, j])} of the truth's"
-            for j, answer in enumerate(answers)
-        ]
-        for i, truth in enumerate(truths)
-    ]
-
-
 def _confusion_takeaway(confusion: Confusion, shares: np.ndarray, answers: list[str], truths: list[str]) -> str:
     wrong = confusion.counts.copy()
     np.fill_diagonal(wrong, 0)
@@ -283,7 +277,6 @@ def _confusion_takeaway(confusion: Confusion, shares: np.ndarray, answers: list[
     )
 
 
-LARGEST_DOT_PX, SMALLEST_DOT_PX = 32, 8
 GOOD_ERROR = 0.05
 
 
@@ -300,25 +293,9 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
             "observed": held.observed,
         }
     )
-    sizes = SMALLEST_DOT_PX + (LARGEST_DOT_PX - SMALLEST_DOT_PX) * np.sqrt(
-        held.rows[filled] / max(int(held.rows.max()), 1)
-    )
-    dots = shapes.line(
-        held.stated[filled],
-        held.observed[filled],
-        colour=COLOURS[0],
-        width=1,
-        mode="lines+markers",
-        hover="stated %{x:.2f}, right %{y:.2f}, %{customdata:,} rows",
-        marker={"size": sizes, "color": COLOURS[0]},
-        customdata=held.rows[filled],
-    )
-    ends = {"range": [-0.03, 1.05], "tickformat": ".0%"}
-    figure = figure_of(
-        [shapes.line([0, 1], [0, 1], colour=OUTLIER_COLOUR, dash="dot"), dots],
-        x={"title": "Stated probability", **ends},
-        y={"title": "Share that was right", **ends},
-        height=400,
+    hover = "stated %{x:.2f}, right %{y:.2f}, %{customdata:,} rows"
+    figure = shapes.reliability(
+        held.stated, held.observed, held.rows, y="Share that was right", hover=hover, height=400
     )
     takeaway = _calibration_takeaway(scores)
     return Chart(

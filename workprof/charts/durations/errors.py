@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 
 from workprof.arrays import Floats
 from workprof.charts import shapes
-from workprof.charts.durations.observed import NEUTRAL, number, percent
-from workprof.charts.shapes import Chart, Headline, figure_of, horizontal, vertical
+from workprof.charts.durations.observed import number, percent
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, horizontal, vertical
 from workprof.charts.text import formatted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIERS, rows_height
 from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from workprof.arrays import Floats, Ints
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
 from workprof.charts.theme import COLOURS, OUTLIERS
 from workprof.forecasts.durations import (
@@ -26,8 +26,6 @@ from workprof.forecasts.durations import (
     value_at,
 )
 from workprof.units import format_share
-
-NEUTRAL = "#7b828c"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from workprof.arrays import Floats
 from workprof.charts import shapes
 from workprof.charts.memory.plans import bins_scenario
 from workprof.charts.memory.tasks import gb, gb_h, saved, shown
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, vertical
+from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, shortened
 from workprof.charts.theme import COLOURS
 from workprof.memory.assessment import FEWEST_RUNS
@@ -242,15 +242,31 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
         [
             _line("exact use known", oracle, len(found.k), (NEUTRAL, "solid")),
             _line("no bins, with headroom", continuous, len(found.k), (COLOURS[2], "dot")),
-            _improvement_curve(found, share),
-            _mark(k, float(share[chosen])),
+            shapes.line(
+                list(found.k),
+                share,
+                name="best edges",
+                colour=COLOURS[0],
+                width=2.2,
+                mode="lines+markers",
+                hover="%{x} bins: %{y:.1%} saved at best",
+                marker={"size": 8},
+            ),
+            shapes.points(
+                [k],
+                [float(share[chosen])],
+                name="chosen",
+                colour=COLOURS[1],
+                symbol="diamond-open",
+                size=16,
+                outline=2.4,
+                hover="chosen: %{x} bins, %{y:.1%}",
+            ),
         ],
         x={"title": "Number of bins", "dtick": 1, "range": [0.6, len(found.k) + 0.4]},
         y={"title": "Saved at best", "tickformat": ".0%", "range": _range(share, oracle)},
         height=380,
-        top=8,
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     takeaway = _sentence(found, share, chosen, oracle)
     return Chart(
@@ -258,7 +274,16 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
         figure=figure,
         takeaway=takeaway,
         alt=f"Line of the saving against one to {len(found.k)} bins, with the bound and the no-bin line. {takeaway}",
-        data=_table(found),
+        data=pd.DataFrame(
+            {
+                "bins": found.k,
+                "edges_gb": [", ".join(f"{edge / GB:.4g}" for edge in edges) for edges in found.edges_bytes],
+                "saved_by_time": found.time_based_saved_share,
+                "saved_by_count": found.saved_share,
+                "thesis_by_time": found.time_based_optimal_improvement,
+                "thesis_by_count": found.optimal_improvement,
+            }
+        ),
         note=NOTE + ("every run counting as one." if by_count else "by hours."),
     )
 
@@ -274,32 +299,6 @@ def _line(name: str, level: float, bins: int, look: tuple[str, str]) -> dict[str
     )
 
 
-def _improvement_curve(found: ImprovementCurve, share: Floats) -> dict[str, Any]:
-    return shapes.line(
-        list(found.k),
-        share,
-        name="best edges",
-        colour=COLOURS[0],
-        width=2.2,
-        mode="lines+markers",
-        hover="%{x} bins: %{y:.1%} saved at best",
-        marker={"size": 8},
-    )
-
-
-def _mark(k: int, share: float) -> dict[str, Any]:
-    return shapes.points(
-        [k],
-        [share],
-        name="chosen",
-        colour=COLOURS[1],
-        symbol="diamond-open",
-        size=16,
-        outline=2.4,
-        hover="chosen: %{x} bins, %{y:.1%}",
-    )
-
-
 def _range(share: Floats, oracle: float) -> list[float]:
     """Return an axis that holds curve and bound; one bin that costs far more than now may leave it below."""
     low = min(0.0, float(share[1:].min()))
@@ -312,19 +311,6 @@ def _sentence(found: ImprovementCurve, share: Floats, chosen: int, oracle: float
         gain = 100 * float(share[chosen + 1] - share[chosen])
         here += f"; one more bin would add {gain:.1f} percentage points"
     return f"{here}; no number of bins can save more than {format_share(oracle)}."
-
-
-def _table(found: ImprovementCurve) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "bins": found.k,
-            "edges_gb": [", ".join(f"{edge / GB:.4g}" for edge in edges) for edges in found.edges_bytes],
-            "saved_by_time": found.time_based_saved_share,
-            "saved_by_count": found.saved_share,
-            "thesis_by_time": found.time_based_optimal_improvement,
-            "thesis_by_count": found.optimal_improvement,
-        }
-    )
 
 
 MOST_TASKS = 3

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import CLASS_LOOKS, gb, row_labels, shown
-from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
+from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.assessment import Assessment, TaskAssessment
@@ -36,8 +36,19 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
     """
     tasks = found.tasks[:MOST_BOXES]
     rows = row_labels([task.task for task in tasks])
-    traces = [_box(task, row) for task, row in zip(tasks, rows, strict=True)]
-    traces.append(_requests(tasks, rows))
+    traces = [_task_box(task, row) for task, row in zip(tasks, rows, strict=True)]
+    traces.append(
+        shapes.points(
+            [task.requested_gb for task in tasks],
+            rows,
+            name="request",
+            colour=NEUTRAL,
+            symbol="line-ns-open",
+            size=16,
+            outline=2,
+            hover="%{y}: most runs ask for %{x:.3g} GB",
+        )
+    )
     axis: dict[str, Any] = {"title": "Memory used (GB)", "rangemode": "tozero"}
     if end_gb > 0:
         axis["range"] = [0, end_gb]
@@ -61,44 +72,18 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
     )
 
 
-def boxes_axis_box(box: Box, row: str, colour: str) -> dict[str, Any]:
-    """Return the box of one line of a figure with horizontal boxes."""
-    return {
-        "type": "box",
-        "y": [row],
-        "q1": [box.q1_gb],
-        "median": [box.median_gb],
-        "q3": [box.q3_gb],
-        "lowerfence": [box.low_gb],
-        "upperfence": [box.high_gb],
-        "orientation": "h",
-        "name": row,
-        "marker": {"color": colour, "size": 4},
-        "line": {"width": 1.6},
-        "hoverinfo": "x+name",
-    }
+def _box(box: Box, row: str, colour: str) -> dict[str, Any]:
+    ends = (box.low_gb, box.q1_gb, box.median_gb, box.q3_gb, box.high_gb)
+    return shapes.box(row, ends, colour=colour, size=4, line={"width": 1.6}, hoverinfo="x+name")
 
 
-def _box(task: TaskAssessment, row: str) -> dict[str, Any]:
-    drawn = boxes_axis_box(task.box, row, CLASS_LOOKS[task.size_class][0])
+def _task_box(task: TaskAssessment, row: str) -> dict[str, Any]:
+    drawn = _box(task.box, row, CLASS_LOOKS[task.size_class][0])
     extremes = task.box.extremes_gb
     if len(extremes):
         places = np.unique(np.linspace(0, len(extremes) - 1, MOST_POINTS).round().astype(np.int64))
         drawn |= {"x": [extremes[places]], "boxpoints": "all", "pointpos": 0, "jitter": 0}
     return drawn
-
-
-def _requests(tasks: tuple[TaskAssessment, ...], rows: list[str]) -> dict[str, Any]:
-    return shapes.points(
-        [task.requested_gb for task in tasks],
-        rows,
-        name="request",
-        colour=NEUTRAL,
-        symbol="line-ns-open",
-        size=16,
-        outline=2,
-        hover="%{y}: most runs ask for %{x:.3g} GB",
-    )
 
 
 def _line(task: TaskAssessment) -> dict[str, object]:
@@ -155,9 +140,8 @@ def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
         x={"title": "Strength (0 to 1)", "range": [0, 1.02]},
         y=rows_axis(rows),
         height=rows_height(len(rows)) + 30,
-        top=56,
+        **LEGEND_ABOVE,
         barmode="overlay",
-        showlegend=True,
     )
     takeaway = _sentence(facts, task)
     return Chart(
@@ -212,7 +196,7 @@ def fact_scatter(found: FactPoints) -> Chart:
     else:
         rows = [plotly_text(box.task, LONGEST_NAME) for box in found.boxes]
         figure = figure_of(
-            [boxes_axis_box(box, row, LOOKS[found.known][0]) for box, row in zip(found.boxes, rows, strict=True)],
+            [_box(box, row, LOOKS[found.known][0]) for box, row in zip(found.boxes, rows, strict=True)],
             x={"title": "Memory used (GB)", "rangemode": "tozero"},
             y=rows_axis(rows),
             height=rows_height(len(rows)),

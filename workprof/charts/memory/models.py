@@ -11,9 +11,9 @@ from workprof.arrays import Ints
 from workprof.charts import shapes
 from workprof.charts.memory.policies import OURS, policy_name
 from workprof.charts.memory.tasks import gb_h, number, saved, shown
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
-from workprof.charts.theme import COLOURS, ink, rows_height
+from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.model_data import InputFact
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
@@ -73,16 +73,32 @@ def estimated_and_replayed(found: PredictorResult) -> Chart:
     rows = [model.name for model in models]
     figure = figure_of(
         [
-            _best(found.optimal_improvement, rows),
-            *(_bridge(model, row) for model, row in zip(models, rows, strict=True)),
+            shapes.line(
+                [found.optimal_improvement] * len(rows),
+                rows,
+                name="at best",
+                colour=NEUTRAL,
+                width=2,
+                dash="dot",
+                hover=f"at best {format_share(found.optimal_improvement)}",
+            ),
+            *(
+                shapes.line(
+                    [model.estimated_improvement, model.replayed_improvement],
+                    [row, row],
+                    colour=NEUTRAL,
+                    width=1.4,
+                    showlegend=False,
+                )
+                for model, row in zip(models, rows, strict=True)
+            ),
             _marks("estimated", [m.estimated_improvement for m in models], rows, (COLOURS[1], "circle-open")),
             _marks("replayed", [m.replayed_improvement for m in models], rows, (COLOURS[0], "diamond")),
         ],
         x={"title": "Saved against one static size", "tickformat": ".0%"},
         y=rows_axis(rows),
         height=rows_height(len(rows)) + 20,
-        top=56,
-        showlegend=True,
+        **LEGEND_ABOVE,
     )
     takeaway = ranking_warning(found) or "Estimate and replay put the models in the same order."
     return Chart(
@@ -145,28 +161,6 @@ def _marks(name: str, x: list[float], rows: list[str], look: tuple[str, str]) ->
     )
 
 
-def _best(share: float, rows: list[str]) -> dict[str, Any]:
-    return shapes.line(
-        [share] * len(rows),
-        rows,
-        name="at best",
-        colour=NEUTRAL,
-        width=2,
-        dash="dot",
-        hover=f"at best {format_share(share)}",
-    )
-
-
-def _bridge(model: ModelResult, row: str) -> dict[str, Any]:
-    return shapes.line(
-        [model.estimated_improvement, model.replayed_improvement],
-        [row, row],
-        colour=NEUTRAL,
-        width=1.4,
-        showlegend=False,
-    )
-
-
 def _savings(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
     return (
         Headline(
@@ -225,8 +219,7 @@ def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
     """
     counts = model.confusion
     names = [f"≤ {number(edge / GB)}" for edge in found.edges_bytes]
-    totals = counts.sum(axis=1, keepdims=True)
-    shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+    shares = shapes.row_shares(counts)
     positions = list(range(len(names)))
     figure = figure_of(
         [_cells(counts, shares, names)],
@@ -240,7 +233,7 @@ def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
         },
         height=HEIGHT_PX,
         shapes=[under_outline(len(names))] if len(names) > 1 else [],
-        annotations=_numbers(counts, shares),
+        annotations=shapes.cell_words([[f"{runs:,}" if runs else "" for runs in line] for line in counts], shares),
     )
     under = int(np.tril(counts, -1).sum())
     takeaway = (
@@ -268,7 +261,14 @@ def _cells(counts: Ints, shares: np.ndarray[Any, Any], names: list[str]) -> dict
         hover="%{customdata}",
         zmin=0,
         zmax=1,
-        customdata=_hover(counts, names),
+        customdata=[
+            [
+                f"true {truth} GB, predicted {said} GB: {counted(int(counts[i, j]), 'run')}"
+                + (" (too small: fails)" if j < i else "")
+                for j, said in enumerate(names)
+            ]
+            for i, truth in enumerate(names)
+        ],
     )
 
 
@@ -288,25 +288,6 @@ def under_outline(bins: int) -> dict[str, Any]:
     }
 
 
-def _numbers(counts: Ints, shares: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
-    return [
-        shapes.words(f"{runs:,}", x=int(j), y=int(i), size=13, colour=ink(float(shares[i, j])))
-        for (i, j), runs in np.ndenumerate(counts)
-        if runs
-    ]
-
-
-def _hover(counts: Ints, names: list[str]) -> list[list[str]]:
-    return [
-        [
-            f"true {truth} GB, predicted {said} GB: {counted(int(counts[i, j]), 'run')}"
-            + (" (too small: fails)" if j < i else "")
-            for j, said in enumerate(names)
-        ]
-        for i, truth in enumerate(names)
-    ]
-
-
 MOST_LINES = 6
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
@@ -319,9 +300,7 @@ def learning_curve(found: ReplayResult) -> Chart:
         x={"title": "Runs so far", "rangemode": "tozero"},
         y={"title": "Wasted so far (GB·h)", "rangemode": "tozero"},
         height=400,
-        top=8,
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     best = min(lines, key=lambda one: one.wasted_gb_h)
     takeaway = f"After {counted(found.n_test, 'run')} {policy_name(best.policy)} has wasted least: "

@@ -11,7 +11,7 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import gb, gb_h, number, shown
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
+from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.plan import Violations
@@ -79,7 +79,25 @@ def picked(found: ReplayResult, price_gb_h: float) -> Candidate:
 def policy_table(found: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
     """Return one line per policy, the cheapest at the price first; shares in per cent."""
     figures = sorted(found.policies.values(), key=lambda one: one.wasted_gb_h + price_gb_h * one.failures)
-    return pd.DataFrame([_policies_line(one, price_gb_h) for one in figures])
+    return pd.DataFrame(
+        [
+            {
+                "policy": policy_name(one.policy),
+                "wasted_gb_h": one.wasted_gb_h,
+                "failures": one.failures,
+                "failed_low": 100 * one.failed_share.low,
+                "failed_high": 100 * one.failed_share.high,
+                "saved_percent": 100 * one.saving_share,
+                "saved_low": 100 * one.saving.low,
+                "saved_high": 100 * one.saving.high,
+                "total_gb_h": one.wasted_gb_h + price_gb_h * one.failures,
+                "charged_gb_h": one.charged_gb_h,
+                "never_fit": one.n_never_fit + one.n_given_up,
+                "seconds": one.seconds,
+            }
+            for one in figures
+        ]
+    )
 
 
 def policy_headlines(found: ReplayResult, price_gb_h: float) -> tuple[Headline, ...]:
@@ -127,23 +145,6 @@ def choice_table(found: ReplayResult) -> pd.DataFrame:
     )
 
 
-def _policies_line(one: PolicyFigures, price_gb_h: float) -> dict[str, object]:
-    return {
-        "policy": policy_name(one.policy),
-        "wasted_gb_h": one.wasted_gb_h,
-        "failures": one.failures,
-        "failed_low": 100 * one.failed_share.low,
-        "failed_high": 100 * one.failed_share.high,
-        "saved_percent": 100 * one.saving_share,
-        "saved_low": 100 * one.saving.low,
-        "saved_high": 100 * one.saving.high,
-        "total_gb_h": one.wasted_gb_h + price_gb_h * one.failures,
-        "charged_gb_h": one.charged_gb_h,
-        "never_fit": one.n_never_fit + one.n_given_up,
-        "seconds": one.seconds,
-    }
-
-
 _TICKS = (0, 1, 5, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
 _LEAST_DRAWN = 1e-6
 
@@ -159,16 +160,22 @@ def frontier_chart(found: ReplayResult, price_gb_h: float) -> Chart:
             _settings(found),
             _marks("peers", peers, (COLOURS[1], "circle"), most),
             _marks("ours", ours, (COLOURS[0], "diamond"), most),
-            _pick(best),
+            shapes.points(
+                [math.sqrt(max(best.failures, 0.0))],
+                [max(best.wasted_gb_h, _LEAST_DRAWN)],
+                name="pick of the price",
+                colour=NEUTRAL,
+                symbol="square-open",
+                size=20,
+                outline=2.4,
+            ),
         ],
         x=_failures_axis(most),
         y=_waste_axis(
             [*(one.wasted_gb_h for one in found.policies.values()), *(one.wasted_gb_h for one in found.frontier)]
         ),
         height=460,
-        top=8,
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     takeaway = (
         f"At {number(price_gb_h)} GB·h per failure, {best.name} is best: {gb_h(best.wasted_gb_h)} wasted, "
@@ -273,18 +280,6 @@ def _settings(found: ReplayResult) -> dict[str, Any]:
     )
 
 
-def _pick(best: Candidate) -> dict[str, Any]:
-    return shapes.points(
-        [math.sqrt(max(best.failures, 0.0))],
-        [max(best.wasted_gb_h, _LEAST_DRAWN)],
-        name="pick of the price",
-        colour=NEUTRAL,
-        symbol="square-open",
-        size=20,
-        outline=2.4,
-    )
-
-
 MOST_DOTS = 2_000
 LARGEST_KEPT = 200
 
@@ -343,9 +338,7 @@ def why_history(found: Why) -> Chart:
         x="Past runs, in order of submission",
         y={"title": "Memory used (GB)", "rangemode": "tozero"},
         height=360,
-        top=8,
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     takeaway = why_sentence(found)
     drawn = f" {len(kept):,} are drawn, the largest among them." if len(kept) < len(used) else ""

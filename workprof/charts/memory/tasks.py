@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.assessment import (
@@ -236,9 +236,7 @@ def classes_chart(found: Assessment) -> Chart:
         x={"title": "Largest use (GB, log)", "type": "log", "dtick": 1, "range": _range(tasks, limits)},
         y=rows_axis(rows, grid=True),
         height=rows_height(len(rows)) + 30,
-        top=56,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "yref": "paper"},
+        **LEGEND_ABOVE,
         shapes=[vertical(limit, dash="dash") for limit in limits],
         annotations=_limit_words(limits),
     )

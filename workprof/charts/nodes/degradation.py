@@ -209,24 +209,15 @@ def detection_reliability(found: Detection) -> Chart | None:
     held = own.reliability
     filled = np.flatnonzero(held.rows > 0)
     takeaway = f"The probabilities of {found.detector} have a Brier score of {own.brier:.3f} on {own.n:,} unseen runs."
-    line = shapes.line([0, 1], [0, 1], colour=NEUTRAL, dash="dot", hover=None)
-    dots = shapes.points(
-        held.stated[filled].tolist() or [None],
-        held.observed[filled].tolist() or [None],
-        mode="lines+markers",
-        colour=COLOURS[0],
-        size=(8 + 24 * np.sqrt(held.rows[filled] / max(held.rows.max(), 1))).tolist(),
-        hover="stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs",
-        customdata=held.rows[filled].tolist(),
-    )
-    ends = {"range": [-0.04, 1.06], "tickformat": ".0%"}
     method = found.calibration.method if found.calibration else "none"
     return Chart(
         name="node-reliability",
-        figure=figure_of(
-            [{**line, "hoverinfo": "skip"}, dots],
-            x={"title": "Stated probability", **ends},
-            y={"title": "Share that was under stress", **ends},
+        figure=shapes.reliability(
+            held.stated,
+            held.observed,
+            held.rows,
+            y="Share that was under stress",
+            hover="stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs",
             height=360,
         ),
         takeaway=takeaway,

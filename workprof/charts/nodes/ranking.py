@@ -160,20 +160,18 @@ def tie_spans(nodes: Sequence[RankedNode]) -> list[tuple[int, int]]:
 
 
 def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
-    known = [math.isfinite(one.low) for one in nodes]
     return shapes.bars(
         [one.score for one in nodes] or [None],
         list(rows) or [None],
         colour=[_colour(one) for one in nodes] or UNRANKED,
         hover=None,
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [one.high - one.score if ok else 0.0 for one, ok in zip(nodes, known, strict=True)],
-            "arrayminus": [one.score - one.low if ok else 0.0 for one, ok in zip(nodes, known, strict=True)],
-            "color": NEUTRAL,
-            "thickness": 2,
-        },
+        error_x=shapes.interval(
+            [one.score for one in nodes],
+            [one.low for one in nodes],
+            [one.high for one in nodes],
+            colour=NEUTRAL,
+            width=2,
+        ),
         text=[_label(one) for one in nodes],
         textposition="auto",
         insidetextanchor="start",
@@ -281,7 +279,6 @@ def aspect_table(found: Ranking) -> pd.DataFrame:
 
 def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[str, Any]:
     look, scores = mark(number), [one.aspects[name] for name in aspects]
-    known = [math.isfinite(own.low) for own in scores]
     shift = (number % 5 - 2) * 0.03  # intervals of neighbours would hide each other
     return shapes.line(
         [place + shift for place in range(len(aspects))],
@@ -293,13 +290,9 @@ def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[
         mode="lines+markers",
         hover=None,
         marker={"color": look.colour, "symbol": look.symbol if number >= 8 else _symbol(number), "size": 10},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": [own.high - own.score if ok else 0.0 for own, ok in zip(scores, known, strict=True)],
-            "arrayminus": [own.score - own.low if ok else 0.0 for own, ok in zip(scores, known, strict=True)],
-            "color": look.colour,
-        },
+        error_y=shapes.interval(
+            [own.score for own in scores], [own.low for own in scores], [own.high for own in scores], colour=look.colour
+        ),
         hovertext=[f"{node_name(one.node)}, {name}: {score_words(one.aspects[name])}" for name in aspects],
         hoverinfo="text",
     )

@@ -13,7 +13,7 @@ from workprof.charts import shapes
 from workprof.charts.phases.timeline import NOT_THE_PAPER, number
 from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import COLOURS, SMALLEST_PX, ink, rows_height
+from workprof.charts.theme import COLOURS, SMALLEST_PX, rows_height
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
 from workprof.units import format_share
@@ -262,8 +262,7 @@ def open_curve(found: Evaluation, measure: str) -> Chart | None:
 def confusion_chart(known: KnownFigures) -> Chart:
     """Return test runs by workload and answer; colour = share of the workload's runs."""
     counts, names = known.confusion, [plotly_text(name, 22) for name in known.workloads]
-    totals = counts.sum(axis=1, keepdims=True)
-    shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+    shares = shapes.row_shares(counts)
     wrong = int(counts.sum() - np.trace(counts))
     takeaway = f"{counted(wrong, 'answer')} of {int(counts.sum()):,} {'is' if wrong == 1 else 'are'} wrong."
     table = pd.DataFrame(counts, columns=[f"answered {name}" for name in known.workloads])
@@ -271,15 +270,11 @@ def confusion_chart(known: KnownFigures) -> Chart:
     return Chart(
         name="phases-confusion",
         figure=figure_of(
-            [_cells(shares, names)],
+            [shapes.heat(shares, names, names, scale=False, hover="%{y} answered %{x}: %{z:.1%}", zmin=0, zmax=1)],
             x={"title": "Answer", "type": "category", "showgrid": False, "tickangle": -60},
             y={"title": "Workload", **rows_axis(names)},
             height=rows_height(len(names)) + 60,
-            annotations=[
-                shapes.words(f"{runs:,}", x=names[j], y=names[i], colour=ink(float(shares[i, j])))
-                for (i, j), runs in np.ndenumerate(counts)
-                if runs
-            ],
+            annotations=shapes.cell_words([[f"{runs:,}" if runs else "" for runs in line] for line in counts], shares),
         ),
         takeaway=takeaway,
         alt=f"Confusion matrix of {counted(len(names), 'workload')}. {takeaway}",
@@ -331,10 +326,6 @@ def _curve(c: Any, share: Any, name: str, colour: str, dash: str) -> dict[str, A
     return shapes.line(
         c, share, name=name, colour=colour, width=2.2, dash=dash, hover=f"c = %{{x:.3g}}: %{{y:.1%}} of {name}"
     )
-
-
-def _cells(shares: Any, names: list[str]) -> dict[str, Any]:
-    return shapes.heat(shares, names, names, scale=False, hover="%{y} answered %{x}: %{z:.1%}", zmin=0, zmax=1)
 
 
 TABLE_TWO = {"accuracy": 0.93, "precision": 0.95, "recall": 0.93, "f1": 0.93}

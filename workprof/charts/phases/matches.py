@@ -17,11 +17,8 @@ from workprof.charts.shapes import (
     NEUTRAL,
     Chart,
     Headline,
-    Panels,
     figure_of,
-    panel_domains,
     rows_axis,
-    stacked,
     vertical,
 )
 from workprof.charts.text import counted, plotly_text
@@ -224,11 +221,10 @@ def first_of_each_source(counters: tuple[str, ...], count: int = SHOWN) -> tuple
 def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
     """Return the last two minutes of the counters; lines where phases begin as far as is known yet."""
     places = [view.counters.index(name) for name in counters]
-    panels = panel_domains(len(places))
     step = _step(view)
     start = float(view.t_s[0]) - step if len(view.t_s) else 0.0
     end = max(start + SHOWN_S, float(view.t_s[-1]) if len(view.t_s) else 0.0)
-    figure = stacked(
+    figure = shapes.panels(
         [
             *(
                 shapes.panel_line(
@@ -242,8 +238,10 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
             ),
             _strip(view, len(places), step),
         ],
-        Panels(counter_names(counters), [counter_unit(name) for name in counters], panels, (start, end)),
-        [
+        titles=counter_names(counters),
+        units=[counter_unit(name) for name in counters],
+        x_range=(start, end),
+        marks=[
             shapes.panel_boundary(at, panel, dash="dot")
             for panel, place in enumerate(places)
             for at in view.changes_s[place]

@@ -15,7 +15,7 @@ import pandas as pd
 import workprof
 from workprof.arrays import Floats
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, Panels, panel_domains, stacked
+from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
 from workprof.phases.timeline import Timeline
 from workprof.records import to_json
@@ -157,17 +157,13 @@ def most_moving(found: Timeline, count: int = 6) -> tuple[str, ...]:
 def timeline_chart(found: Timeline, counters: tuple[str, ...]) -> Chart:
     """Return the stacked series of the counters with their phase boundaries and the agreement of all counters."""
     places = [found.counters.index(name) for name in counters]
-    panels = panel_domains(len(places))
     traces = [_line(found, place, panel) for panel, place in enumerate(places)]
-    figure = stacked(
+    figure = shapes.panels(
         [*traces, _strip(found, len(places))],
-        Panels(
-            titles=counter_names(counters),
-            units=[counter_unit(name) for name in counters],
-            domains=panels,
-            x_range=(found.start_s, found.end_s),
-        ),
-        shapes=[shape for panel, place in enumerate(places) for shape in _boundaries(found, place, panel)],
+        titles=counter_names(counters),
+        units=[counter_unit(name) for name in counters],
+        x_range=(found.start_s, found.end_s),
+        marks=[shape for panel, place in enumerate(places) for shape in _boundaries(found, place, panel)],
     )
     takeaway = timeline_sentence(found)
     changes = sum(len(found.fingerprint.boundaries_of(place)) for place in places)

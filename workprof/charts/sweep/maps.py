@@ -125,7 +125,19 @@ BEST, UPPER, REST = COLOURS[1], COLOURS[0], OUTLIER_COLOUR
 
 def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
     """Return one line per run over its settings and scores; the best one and the next tenth stand out."""
-    table = _table(runs)
+    table = pd.DataFrame(
+        [
+            {
+                "name": run_name(run.settings, run.grid_size),
+                "algorithm": ALGORITHM_WORDS[run.settings.algorithm],
+                "transform": SCALER_WORDS[run.settings.scaler],
+                "metric": METRIC_WORDS[run.settings.metric],
+                "size": run.grid_size,
+                **{label: value(run, score) for score, label in SHOWN.items()},
+            }
+            for run in runs
+        ]
+    )
     axes = [name for name in CATEGORIES if len(set(table[name])) > 1] + list(SHOWN.values())
     places = pd.DataFrame({axis: _places(table, axis) for axis in axes})
     order = np.argsort(table["ACQUIRES"].fillna(-np.inf), kind="stable")
@@ -152,22 +164,6 @@ def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
         data=table.drop(columns="name"),
         note="A line is a run: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes of "
         "the scores the better end is at the right (the number of profiles has none). Silhouette: the proper one.",
-    )
-
-
-def _table(runs: Sequence[SweepRun]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "name": run_name(run.settings, run.grid_size),
-                "algorithm": ALGORITHM_WORDS[run.settings.algorithm],
-                "transform": SCALER_WORDS[run.settings.scaler],
-                "metric": METRIC_WORDS[run.settings.metric],
-                "size": run.grid_size,
-                **{label: value(run, score) for score, label in SHOWN.items()},
-            }
-            for run in runs
-        ]
     )
 
 
