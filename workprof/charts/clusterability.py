@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from workprof.charts import shapes
 from workprof.charts.profiles.overview import together
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
 from workprof.charts.text import plotly_text, shortened
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette
 from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
 from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability
@@ -33,15 +34,17 @@ HOPKINS_READINGS = {
 
 def hopkins_line(found: Hopkins) -> Chart:
     """Return both variants of the statistic with every draw, the zones of the scale and the published value."""
-    figure = go.Figure([_draws(found.draws.tolist(), PLAIN, 0), _draws(found.draws_power.tolist(), POWER, 1)])
-    laid_out(figure, x="Hopkins statistic (share, 0 to 1)", y="", height=HEIGHT_PX)
-    figure.update_yaxes(
-        tickvals=[0, 1],
-        ticktext=["plain<br>distances", "to the power<br>of dimensions"],
-        range=[1.7, -1.1],
-        showgrid=False,
+    figure = figure_of(
+        [_draws(found.draws.tolist(), PLAIN, 0), _draws(found.draws_power.tolist(), POWER, 1)],
+        x={"title": "Hopkins statistic (share, 0 to 1)", "range": [-0.03, 1.03], "zeroline": False},
+        y={
+            "tickvals": [0, 1],
+            "ticktext": ["plain<br>distances", "to the power<br>of dimensions"],
+            "range": [1.7, -1.1],
+            "showgrid": False,
+        },
+        height=HEIGHT_PX,
     )
-    figure.update_xaxes(range=[-0.03, 1.03], zeroline=False)
     _zones(figure)
     return Chart(
         name="hopkins",
@@ -55,14 +58,16 @@ def hopkins_line(found: Hopkins) -> Chart:
     )
 
 
-def _draws(values: list[float], name: str, row: int) -> go.Scatter:
-    return go.Scatter(
-        x=values,
-        y=[row] * len(values),
-        mode="markers",
-        marker={"size": 13, "color": COLOURS[row], "symbol": "circle" if row == 0 else "diamond", "opacity": 0.8},
-        hovertemplate=f"{name}: %{{x:.4f}}<extra></extra>",
+def _draws(values: list[float], name: str, row: int) -> dict[str, Any]:
+    return shapes.points(
+        values,
+        [row] * len(values),
         name=name,
+        colour=COLOURS[row],
+        symbol="circle" if row == 0 else "diamond",
+        size=13,
+        opacity=0.8,
+        hover=f"{name}: %{{x:.4f}}",
     )
 
 
@@ -102,26 +107,40 @@ AROUND_PX = 150
 
 def baseline_dots(found: Baseline) -> Chart:
     """Return one line per label and one for the profiles, with a mark per metric; published values are hollow."""
-    table = pd.DataFrame([line for name, label in _lines(found) for line in _rows(name, label)])
+    table = pd.DataFrame(
+        [
+            {
+                "label": name,
+                "metric": metric,
+                "silhouette": float(getattr(label, metric)),
+                "standard_error": label.standard_errors.get(metric, math.nan),
+                "published": label.published.get(metric, math.nan),
+                "values": label.n_values,
+                "rows": label.n_rows,
+                "missing_rows": label.n_missing,
+                "method": label.method,
+                "reason": label.reason,
+            }
+            for name, label in _lines(found)
+            for metric in BASELINE_METRICS
+        ]
+    )
     names = list(dict.fromkeys(table["label"]))
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
     for place, metric in enumerate(BASELINE_METRICS):
         mine = table[table["metric"] == metric]
         at = [names.index(name) + 0.22 * (place - 1) for name in mine["label"]]
-        figure.add_trace(_marks(mine, at, metric, "silhouette"))
+        traces.append(_marks(mine, at, metric, "silhouette"))
         if mine["published"].notna().any():
-            figure.add_trace(_marks(mine, at, metric, "published"))
-    laid_out(
-        figure,
-        x="Mean silhouette (−1 to 1)",
-        y="",
-        height=AROUND_PX + LINE_PX * len(names),
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
-    )
+            traces.append(_marks(mine, at, metric, "published"))
     words = [plotly_text(name).replace(" (", "<br>(").replace(" and ", "<br>and ") for name in names]
-    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(names))), ticktext=words, showgrid=False)
-    figure.update_xaxes(zeroline=True, zerolinecolor=OUTLIER_COLOUR, zerolinewidth=1)
+    figure = figure_of(
+        traces,
+        x={"title": "Mean silhouette (−1 to 1)", "zeroline": True, "zerolinecolor": OUTLIER_COLOUR, "zerolinewidth": 1},
+        y={"autorange": "reversed", "tickvals": list(range(len(names))), "ticktext": words, "showgrid": False},
+        height=AROUND_PX + LINE_PX * len(names),
+        **LEGEND_ABOVE,
+    )
     takeaway = _baseline_takeaway(found)
     return Chart(
         name="label-baseline",
@@ -131,7 +150,7 @@ def baseline_dots(found: Baseline) -> Chart:
         data=table,
         note=f"Filled = this dataset, {found.n_rows:,} rows, {len(found.features)} scaled features; hollow = the "
         "paper's Table II, of another sample and not verified (no code for it is public). "
-        + " ".join(_own_notes(found)),
+        + " ".join([note for note in found.notes if "paper's values" not in note]),
     )
 
 
@@ -149,41 +168,20 @@ def _differ(proper: LabelSilhouette, published: LabelSilhouette) -> bool:
     return any(math.isnan(here) != math.isnan(there) or abs(here - there) > SMALLEST_SEEN for here, there in pairs)
 
 
-def _rows(name: str, label: LabelSilhouette) -> list[dict[str, object]]:
-    return [
-        {
-            "label": name,
-            "metric": metric,
-            "silhouette": float(getattr(label, metric)),
-            "standard_error": label.standard_errors.get(metric, math.nan),
-            "published": label.published.get(metric, math.nan),
-            "values": label.n_values,
-            "rows": label.n_rows,
-            "missing_rows": label.n_missing,
-            "method": label.method,
-            "reason": label.reason,
-        }
-        for metric in BASELINE_METRICS
-    ]
-
-
-def _marks(rows: pd.DataFrame, at: list[float], metric: str, which: str) -> go.Scatter:
+def _marks(rows: pd.DataFrame, at: list[float], metric: str, which: str) -> dict[str, Any]:
     place, hollow = BASELINE_METRICS.index(metric), which == "published"
     words = f"{METRIC_WORDS[metric]}{', published (not verified)' if hollow else ''}"
-    return go.Scatter(
-        x=rows[which],
-        y=at,
-        mode="markers",
+    return shapes.points(
+        rows[which],
+        at,
         name=words if not hollow else "published" if place == 0 else words,
         showlegend=not hollow or place == 0,
-        marker={
-            "symbol": SYMBOLS[metric] + ("-open" if hollow else ""),
-            "size": 12,
-            "color": COLOURS[place],
-            "line": {"width": 2} if hollow else {"width": 0},
-        },
+        colour=COLOURS[place],
+        symbol=SYMBOLS[metric] + ("-open" if hollow else ""),
+        size=12,
+        outline=2 if hollow else 0,
+        hover=f"%{{customdata}}, {words}: %{{x:.3f}}",
         customdata=rows["label"].map(plotly_text),
-        hovertemplate=f"%{{customdata}}, {words}: %{{x:.3f}}<extra></extra>",
     )
 
 
@@ -203,10 +201,6 @@ def _baseline_takeaway(found: Baseline) -> str:
     )
 
 
-def _own_notes(found: Baseline) -> list[str]:
-    return [note for note in found.notes if "paper's values" not in note]
-
-
 STABILITY_READINGS = {
     "highly stable": COLOURS[2],
     "stable": COLOURS[0],
@@ -219,16 +213,13 @@ LINES = {DOUBTFUL_FROM: "doubtful", STABLE_FROM: "stable", HIGHLY_STABLE_FROM: "
 def stability_bars(found: Stability, names: Mapping[int, str]) -> Chart:
     """Return the mean Jaccard similarity of each profile, least stable first, with its word in the bar."""
     table = _table(found, names)
-    figure = go.Figure([_bars(table), _words(table)])
-    laid_out(
-        figure,
-        x="Mean Jaccard similarity (0 to 1)",
-        y="",
+    figure = figure_of(
+        [_bars(table), _words(table)],
+        x={"title": "Mean Jaccard similarity (0 to 1)", "range": [0, 1.75], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=rows_height(len(table)) + 20,
+        top=68,
     )
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_xaxes(range=[0, 1.75], tickvals=[0, 0.25, 0.5, 0.75, 1])
-    figure.update_layout(margin={"t": 68})
     for turn, (limit, word) in enumerate(LINES.items()):
         figure.add_vline(x=limit, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1.5})
         place = {"x": limit, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 34 - 17 * turn}
@@ -282,37 +273,26 @@ def _table(found: Stability, names: Mapping[int, str]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns).sort_values("jaccard", kind="stable").reset_index(drop=True)
 
 
-def _bars(table: pd.DataFrame) -> go.Bar:
+def _bars(table: pd.DataFrame) -> dict[str, Any]:
     rows: Any = list(table.itertuples())
-    return go.Bar(
-        y=[plotly_text(row.name) for row in rows],
-        x=table["jaccard"],
-        orientation="h",
-        marker={"color": [STABILITY_READINGS.get(row.reading, OUTLIER_COLOUR) for row in rows]},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": (table["q75"] - table["jaccard"]).clip(lower=0),
-            "arrayminus": (table["jaccard"] - table["q25"]).clip(lower=0),
-            "color": OUTLIER_COLOUR,
-            "thickness": 1.5,
-        },
+    return shapes.bars(
+        table["jaccard"],
+        [plotly_text(row.name) for row in rows],
+        colour=[STABILITY_READINGS.get(row.reading, OUTLIER_COLOUR) for row in rows],
+        hover="%{y}: %{x:.3f}, %{customdata[0]:,} rows, dissolved in %{customdata[1]:.0%} of the resamples",
+        error_x=shapes.interval(table["jaccard"], table["q25"], table["q75"], colour=OUTLIER_COLOUR, width=1.5),
         customdata=table[["rows", "dissolved_share"]],
-        hovertemplate="%{y}: %{x:.3f}, %{customdata[0]:,} rows, dissolved in %{customdata[1]:.0%} of the resamples"
-        "<extra></extra>",
     )
 
 
-def _words(table: pd.DataFrame) -> go.Scatter:
+def _words(table: pd.DataFrame) -> dict[str, Any]:
     """Return a column of words at the right of the bars, so that no reading hangs on a colour."""
     rows: Any = list(table.itertuples())
-    return go.Scatter(
-        y=[plotly_text(row.name) for row in rows],
-        x=[1.04] * len(rows),
-        mode="text",
-        text=[f"{row.jaccard:.2f} {row.reading}" if row.reading else "no data" for row in rows],
+    return shapes.texts(
+        [1.04] * len(rows),
+        [plotly_text(row.name) for row in rows],
+        [f"{row.jaccard:.2f} {row.reading}" if row.reading else "no data" for row in rows],
         textposition="middle right",
-        hoverinfo="skip",
     )
 
 

@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from workprof.charts.shapes import Chart
+from workprof.charts import shapes
+from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, formatted, label
-from workprof.charts.theme import COLOURS, laid_out
+from workprof.charts.theme import COLOURS
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
 from workprof.units import DAY_S, HOUR_S, format_count, format_duration, format_share
 
@@ -43,11 +43,14 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
     local = edges[:-1] + utc_offset_h * HOUR_S
     x = [dt.datetime.fromtimestamp(edge, dt.UTC) for edge in local] if dates else (edges[:-1] - edges[0]) / DAY_S
     width = float(edges[1] - edges[0])
-    figure = go.Figure(
-        go.Bar(x=x, y=coverage.rows, marker={"color": COLOURS[0]}, hovertemplate="%{x}: %{y:,} rows<extra></extra>")
-    )
     axis = f"Start (date, {zone(utc_offset_h)})" if dates else "Start (days since the first start)"
-    laid_out(figure, x=axis, y=f"Rows per {format_duration(width)}", height=260, bargap=0.05)
+    figure = figure_of(
+        [shapes.columns(x, coverage.rows, colour=COLOURS[0], hover="%{x}: %{y:,} rows")],
+        x=axis,
+        y=f"Rows per {format_duration(width)}",
+        height=260,
+        bargap=0.05,
+    )
     empty = int((coverage.rows == 0).sum())
     return Chart(
         name="time-coverage",

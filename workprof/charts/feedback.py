@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts import shapes
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, label, plotly_text, shortened
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, rows_height
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Assessment, Drift, FeedbackNow
 from workprof.forecasts.feedback.loop import Observed
@@ -78,10 +79,16 @@ HISTORY_COLOUR_OF = {FIT: COLOURS[0], OBSERVED: COLOURS[2], REFITTED: COLOURS[1]
 def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
     """Return ACQUIRES by finished jobs so far; refits and the fit have marks of their own."""
     table = _table(history)
-    figure = go.Figure([_line(table), *[_history_marks(table, event) for event in WORDS]])
-    laid_out(figure, x="Finished jobs observed so far", y="ACQUIRES (0 to 1)")
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.12})
-    figure.update_yaxes(range=[min(0.0, float(table["acquires"].min(skipna=True) or 0.0)), 1])
+    figure = figure_of(
+        [
+            shapes.line(table["jobs"], table["acquires"], colour=OUTLIER_COLOUR, width=1.5, showlegend=False),
+            *[_history_marks(table, event) for event in WORDS],
+        ],
+        x="Finished jobs observed so far",
+        y={"title": "ACQUIRES (0 to 1)", "range": [min(0.0, float(table["acquires"].min(skipna=True) or 0.0)), 1]},
+        height=380,
+        **LEGEND_ABOVE,
+    )
     takeaway = _takeaway(history)
     return Chart(
         name="acquires-history",
@@ -102,28 +109,17 @@ def _table(history: Sequence[HistoryEntry]) -> pd.DataFrame:
     return pd.DataFrame([[getattr(entry, name) for name in columns] for entry in history], columns=columns)
 
 
-def _line(table: pd.DataFrame) -> go.Scatter:
-    return go.Scatter(
-        x=table["jobs"],
-        y=table["acquires"],
-        mode="lines",
-        line={"color": OUTLIER_COLOUR, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def _history_marks(table: pd.DataFrame, event: str) -> go.Scatter:
+def _history_marks(table: pd.DataFrame, event: str) -> dict[str, Any]:
     rows = table[table["event"] == event]
-    return go.Scatter(
-        x=rows["jobs"],
-        y=rows["acquires"],
-        mode="markers",
+    return shapes.points(
+        rows["jobs"],
+        rows["acquires"],
         name=WORDS[event],
-        marker={"symbol": SYMBOLS[event], "color": HISTORY_COLOUR_OF[event], "size": 11},
+        colour=HISTORY_COLOUR_OF[event],
+        symbol=SYMBOLS[event],
+        size=11,
+        hover="%{customdata[0]}: %{y:.3f} on %{customdata[1]:,} jobs, %{customdata[2]:.1%} far from every profile",
         customdata=rows[["when", "recent", "outlier_share"]],
-        hovertemplate="%{customdata[0]}: %{y:.3f} on %{customdata[1]:,} jobs, %{customdata[2]:.1%} far from every "
-        "profile<extra></extra>",
     )
 
 
@@ -149,13 +145,15 @@ def drift_bars(drift: Sequence[Drift], target: str, names: Mapping[int, str] | N
     """Return the change of the median error of one target in every profile that can be judged."""
     table = drift_table(drift, names)
     table = table[(table["target"] == target) & (table["errors"] != TOO_FEW)].reset_index(drop=True)
-    figure = go.Figure([_drift_marks(table, word) for word in (DRIFT, SLIGHT, NO_DRIFT)])
-    laid_out(figure, x="Median need over estimate, now against the fit (factor)", y="", height=rows_height(len(table)))
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.12})
-    figure.update_xaxes(type="log")
     shown = [plotly_text(name) for name in table["name"]]
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=shown[::-1])
-    figure.add_vline(x=1, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1.5})
+    figure = figure_of(
+        [_drift_marks(table, word) for word in (DRIFT, SLIGHT, NO_DRIFT)],
+        x={"title": "Median need over estimate, now against the fit (factor)", "type": "log"},
+        y={"type": "category", "categoryorder": "array", "categoryarray": shown[::-1]},
+        height=rows_height(len(table)),
+        **LEGEND_ABOVE,
+        shapes=[vertical(1, dash="dot", colour=OUTLIER_COLOUR, width=1.5)],
+    )
     takeaway = drift_words([one for one in drift if one.target == target], target)
     return Chart(
         name=f"drift-{target}",
@@ -216,24 +214,20 @@ def drift_words(drift: Sequence[Drift], target: str = "") -> str:
     )
 
 
-def _drift_marks(table: pd.DataFrame, word: str) -> go.Scatter:
+def _drift_marks(table: pd.DataFrame, word: str) -> dict[str, Any]:
     rows = table[table["errors"] == word]
-    return go.Scatter(
-        x=rows["error factor"],
-        y=[plotly_text(name) for name in rows["name"]],
-        mode="markers",
+    return shapes.points(
+        rows["error factor"],
+        [plotly_text(name) for name in rows["name"]],
         name=word,
-        marker={"color": DRIFT_COLOUR_OF[word], "symbol": SYMBOL_OF[word], "size": 11},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": (rows["factor high"] - rows["error factor"]).clip(lower=0),
-            "arrayminus": (rows["error factor"] - rows["factor low"]).clip(lower=0),
-            "color": OUTLIER_COLOUR,
-            "thickness": 1.5,
-        },
+        colour=DRIFT_COLOUR_OF[word],
+        symbol=SYMBOL_OF[word],
+        size=11,
+        hover="%{y}: factor %{x:.2f}, %{customdata[0]:,} jobs, needs: %{customdata[1]}",
+        error_x=shapes.interval(
+            rows["error factor"], rows["factor low"], rows["factor high"], colour=OUTLIER_COLOUR, width=1.5
+        ),
         customdata=rows[["jobs", "needs"]],
-        hovertemplate="%{y}: factor %{x:.2f}, %{customdata[0]:,} jobs, needs: %{customdata[1]}<extra></extra>",
     )
 
 

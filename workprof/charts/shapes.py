@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.help.terms import explained
+from workprof.charts.theme import COLOURS, SCALE, ink
 
 
 @dataclass(frozen=True)
@@ -50,22 +52,37 @@ class Headline:
 
 NEUTRAL = "#7b828c"
 
+LEGEND_ABOVE: dict[str, Any] = {"showlegend": True, "top": 56}
+LEGEND_BELOW: dict[str, Any] = {
+    "showlegend": True,
+    "top": 8,
+    "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+}
+"""For `figure_of`: where the legend stands."""
+
 
 def figure_of(
-    traces: Sequence[dict[str, Any]], *, x: dict[str, Any], y: dict[str, Any], height: int, **more: Any
+    traces: Sequence[dict[str, Any]],
+    *,
+    x: str | dict[str, Any],
+    y: str | dict[str, Any],
+    height: int,
+    top: int = 24,
+    **more: Any,
 ) -> go.Figure:
     """Return a figure made at once: it is drawn anew at every click, and Plotly checks each later change once more.
 
     Args:
         traces: as dictionaries.
-        x: axis; its 'title' as a text.
+        x: title of the axis with its unit, or the axis; its 'title' as a text.
         y: likewise.
         height: pixels.
+        top: margin above the plot, pixels.
         more: of the layout, such as shapes and annotations.
     """
     layout: dict[str, Any] = {
         "height": height,
-        "margin": {"l": 8, "r": 8, "t": 24, "b": 8},
+        "margin": {"l": 8, "r": 8, "t": top, "b": 8},
         "xaxis": _titled(x),
         "yaxis": _titled(y),
         "showlegend": False,
@@ -74,6 +91,167 @@ def figure_of(
         "hoverlabel": {"align": "left"},
     }
     return go.Figure({"data": list(traces), "layout": layout | more})
+
+
+def line(
+    x: Any, y: Any, *, colour: Any, width: float | None = None, hover: str | None = "", **more: Any
+) -> dict[str, Any]:
+    """Return a line as a trace.
+
+    Args:
+        x: (n_points,) places.
+        y: likewise.
+        colour: of the line.
+        width: pixels.
+        hover: template of the words at a point; '' = none, None = as `more` says.
+        more: `dash` and `shape` of the line; of the trace, such as its name.
+    """
+    look = {"color": colour, "width": width, "dash": more.pop("dash", None), "shape": more.pop("shape", None)}
+    trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": _known(look)}
+    return trace | _hover(hover) | more
+
+
+def points(x: Any, y: Any, *, colour: Any, size: Any = None, hover: str | None = "", **more: Any) -> dict[str, Any]:
+    """Return marks as a trace; `symbol`, `opacity` and `outline` (pixels) are of the marks, the rest as of `line`."""
+    look = {"color": colour, "size": size, "symbol": more.pop("symbol", None), "opacity": more.pop("opacity", None)}
+    outline = more.pop("outline", None)
+    look["line"] = None if outline is None else {"width": outline}
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": _known(look)} | _hover(hover) | more
+
+
+def bars(x: Any, y: Any, *, colour: Any, pattern: Any = None, hover: str | None = "", **more: Any) -> dict[str, Any]:
+    """Return bars to the right as a trace; a `text` stands behind its bar."""
+    return columns(x, y, colour=colour, pattern=pattern, hover=hover, orientation="h", **more)
+
+
+def columns(x: Any, y: Any, *, colour: Any, pattern: Any = None, hover: str | None = "", **more: Any) -> dict[str, Any]:
+    """Return upright bars as a trace; a `text` stands on its bar, an `edge` (pixels) around it."""
+    look = {"color": colour, "pattern": None if pattern is None else {"shape": pattern}}
+    edge = more.pop("edge", None)
+    look["line"] = None if edge is None else {"width": edge}
+    place = {"textposition": "outside", "cliponaxis": False} if "text" in more else {}
+    return {"type": "bar", "x": x, "y": y, "marker": _known(look)} | place | _hover(hover) | more
+
+
+def area(x: Any, y: Any, *, fill: str, **more: Any) -> dict[str, Any]:
+    """Return the ground inside a closed line as a trace."""
+    return line(x, y, colour=None, width=0, fill="toself", fillcolor=fill, **more)
+
+
+def texts(x: Any, y: Any, text: Sequence[str], **more: Any) -> dict[str, Any]:
+    """Return a column of words as a trace."""
+    return {"type": "scatter", "mode": "text", "x": x, "y": y, "text": text, "hoverinfo": "skip"} | more
+
+
+def heat(
+    z: Any, x: Any, y: Any, *, hover: str | None = "", gap: int = 1, scale: bool = True, **more: Any
+) -> dict[str, Any]:
+    """Return cells on the colour scale as a trace.
+
+    Args:
+        z: (n_rows, n_columns) values.
+        x: (n_columns,) places.
+        y: (n_rows,) places.
+        hover: as of `line`.
+        gap: pixels between cells.
+        scale: whether a bar of the colours stands beside them.
+        more: of the trace, such as zmin and zmax.
+    """
+    trace = {"type": "heatmap", "z": z, "x": x, "y": y, "colorscale": SCALE}
+    gaps = {"xgap": gap, "ygap": gap} if gap else {}
+    return trace | gaps | ({} if scale else {"showscale": False}) | _hover(hover) | more
+
+
+def box(row: str, quantiles: Sequence[float], *, colour: str, size: int | None = None, **more: Any) -> dict[str, Any]:
+    """Return the box of one line of a figure as a trace.
+
+    Args:
+        row: name of the line.
+        quantiles: low whisker, lower quartile, median, upper quartile, high whisker.
+        colour: of box and points.
+        size: of the points, pixels.
+        more: of the trace.
+    """
+    parts = zip(("lowerfence", "q1", "median", "q3", "upperfence"), quantiles, strict=True)
+    look = {"orientation": "h", "name": row, "marker": _known({"color": colour, "size": size})}
+    return {"type": "box", "y": [row], **{part: [float(value)] for part, value in parts}, **look} | more
+
+
+def interval(values: Any, low: Any, high: Any, *, colour: str, width: float | None = None) -> dict[str, Any]:
+    """Return the intervals of values as error bars: (n,) each; an end that is not known is not drawn."""
+    above, below = (
+        np.nan_to_num(np.maximum(np.subtract(*ends), 0.0), posinf=0.0) for ends in ((high, values), (values, low))
+    )
+    look = _known({"color": colour, "thickness": width})
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, **look}
+
+
+def reliability(stated: Any, observed: Any, rows: Any, *, y: str, hover: str, height: int) -> go.Figure:
+    """Return what was observed against what was stated: a dot per bin, larger with more rows, beside the diagonal.
+
+    Args:
+        stated: (n_bins,) mean stated probability.
+        observed: (n_bins,) share that came true.
+        rows: (n_bins,) rows of each bin; an empty one is not drawn.
+        y: title of the axis of what was observed.
+        hover: of a dot; '%{x}' is stated, '%{y}' observed, '%{customdata}' the rows.
+        height: pixels.
+    """
+    filled = np.flatnonzero(rows > 0)
+    dots = points(
+        stated[filled].tolist() or [None],
+        observed[filled].tolist() or [None],
+        mode="lines+markers",
+        colour=COLOURS[0],
+        size=(8 + 24 * np.sqrt(rows[filled] / max(rows.max(), 1))).tolist(),
+        line={"color": COLOURS[0], "width": 1},
+        hover=hover,
+        customdata=rows[filled].tolist(),
+    )
+    ends = {"range": [-0.04, 1.06], "tickformat": ".0%"}
+    return figure_of(
+        [line([0, 1], [0, 1], colour=NEUTRAL, dash="dot"), dots],
+        x={"title": "Stated probability", **ends},
+        y={"title": y, **ends},
+        height=height,
+    )
+
+
+def row_shares(counts: Any) -> Any:
+    """Return (n, m) counts as shares of their rows; NaN in a row without any."""
+    totals = counts.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+
+
+def cell_words(texts: Any, shares: Any, *, size: int = 12) -> list[dict[str, Any]]:
+    """Return what stands in the cells of a heat map, in black or white, whichever stands out more there.
+
+    Args:
+        texts: (n_rows, n_columns); '' = nothing.
+        shares: (n_rows, n_columns) places on the colour scale, 0-1.
+        size: of the words, pixels.
+    """
+    return [
+        words(text, x=int(j), y=int(i), size=size, colour=ink(float(shares[i, j])))
+        for (i, j), text in np.ndenumerate(texts)
+        if text
+    ]
+
+
+def words(text: str, *, size: int | None = 12, colour: str | None = None, **place: Any) -> dict[str, Any]:
+    """Return words in a figure, without an arrow."""
+    font = _known({"size": size, "color": colour})
+    return {"text": text, "showarrow": False, **({"font": font} if font else {}), **place}
+
+
+def _known(look: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in look.items() if value is not None}
+
+
+def _hover(template: str | None) -> dict[str, str]:
+    if template is None:
+        return {}
+    return {"hovertemplate": f"{template}<extra></extra>"} if template else {"hoverinfo": "skip"}
 
 
 def rows_axis(rows: Sequence[str], *, grid: bool = False) -> dict[str, Any]:
@@ -94,9 +272,15 @@ def vertical(x: float, *, dash: str = "solid", colour: str = NEUTRAL, width: flo
     return {"type": "line", "xref": "x", "yref": "paper", "x0": x, "x1": x, "y0": 0, "y1": 1, "line": line}
 
 
-def _titled(given: dict[str, Any]) -> dict[str, Any]:
-    title = given.get("title", "")
-    return {"automargin": True, **given, "title": {"text": title}}
+def horizontal(y: float, *, dash: str = "solid", colour: str = NEUTRAL, width: float = 1.4) -> dict[str, Any]:
+    """Return a horizontal line over the whole width."""
+    line = {"color": colour, "dash": dash, "width": width}
+    return {"type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
+
+
+def _titled(given: str | dict[str, Any]) -> dict[str, Any]:
+    axis = {"title": given} if isinstance(given, str) else given
+    return {"automargin": True, **axis, "title": {"text": axis.get("title", "")}}
 
 
 NEAR_ACROSS = 0.15
@@ -136,91 +320,72 @@ GAP_PX = 26
 MARGIN_PX = 74
 
 
-@dataclass(frozen=True)
-class Panels:
-    """Panels from top to bottom; the strip is the last of `domains` and has neither title nor unit here.
+def panels(
+    traces: Sequence[dict[str, Any]],
+    *,
+    titles: Sequence[str],
+    units: Sequence[str],
+    x_range: tuple[float, float],
+    marks: Sequence[dict[str, Any]] = (),
+) -> go.Figure:
+    """Return small multiples over one axis of time: a panel per counter and below them a strip of shares.
 
-    Attributes:
-        titles: of the panels.
+    Args:
+        traces: of `panel_line` and `strip`.
+        titles: of the panels, from top to bottom.
         units: of their axes.
-        domains: (from, to) of each panel and of the strip, 0 = bottom.
         x_range: of the shared axis, seconds.
+        marks: shapes such as `panel_boundary`.
     """
-
-    titles: Sequence[str]
-    units: Sequence[str]
-    domains: Sequence[tuple[float, float]]
-    x_range: tuple[float, float]
-
-
-def panel_domains(count: int) -> list[tuple[float, float]]:
-    """Return where `count` panels and the strip lie."""
-    whole = _plot_height(count)
-    result, top = [], float(whole)
-    for height in [*[PANEL_PX] * count, STRIP_PX]:
+    heights = [*[PANEL_PX] * len(titles), STRIP_PX]
+    whole = sum(heights) + GAP_PX * len(heights)
+    axes: dict[str, dict[str, Any]] = {}
+    over, top = [], whole
+    for place, (height, title) in enumerate(zip(heights, [*titles, "share of counters that change"], strict=True)):
         top -= GAP_PX
-        result.append((max(0.0, (top - height) / whole), top / whole))
-        top -= height
-    return result
-
-
-def stacked(traces: Sequence[dict[str, Any]], panels: Panels, shapes: Sequence[dict[str, Any]] = ()) -> go.Figure:
-    """Return the figure: one axis of time, an axis per panel, titles over the panels."""
-    count = len(panels.titles)
-    layout: dict[str, Any] = {
-        "height": _plot_height(count) + MARGIN_PX,
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
-        "showlegend": False,
-        "uirevision": "keep",
-        "hoverlabel": {"align": "left"},
-        "bargap": 0,
-        "dragmode": "zoom",
-        "xaxis": {
-            "title": {"text": "Time since the start of the run (s)"},
-            "range": list(panels.x_range),
+        over.append(words(title, x=0, y=top / whole, xref="paper", xanchor="left", yref="paper", yanchor="bottom"))
+        axes[_name("yaxis", place)] = {
+            "domain": [(top - height) / whole, top / whole],
             "automargin": True,
-            "anchor": _name("y", count),
-        },
-        "shapes": list(shapes),
-        "annotations": [
-            _title(words, panels.domains[place][1])
-            for place, words in enumerate([*panels.titles, "share of counters that change"])
-        ],
-    }
-    for place, (low, high) in enumerate(panels.domains):
-        strip = place == count
-        layout[_axis(place)] = {
-            "domain": [low, high],
-            "automargin": True,
-            "title": {"text": "share" if strip else panels.units[place]},
+            "title": {"text": [*units, "share"][place]},
             "nticks": 3,
             "anchor": "x",
-            **({"range": [0, 1], "tickformat": ".0%"} if strip else {}),
         }
-    return go.Figure({"data": list(traces), "layout": layout})
+        top -= height
+    axes[_name("yaxis", len(titles))] |= {"range": [0, 1], "tickformat": ".0%"}
+    time = {"title": "Time since the start of the run (s)", "range": list(x_range), "anchor": _name("y", len(titles))}
+    more: dict[str, Any] = {"bargap": 0, "dragmode": "zoom", "shapes": list(marks), "annotations": over, **axes}
+    return figure_of(traces, x=time, y="", height=whole + MARGIN_PX, top=8, **more)
 
 
-def _plot_height(count: int) -> int:
-    return count * (PANEL_PX + GAP_PX) + STRIP_PX + GAP_PX
+def panel_line(x: Any, y: Any, *, name: str, unit: str, panel: int) -> dict[str, Any]:
+    """Return the line of a counter in its panel: each sample holds for the step before it.
+
+    Args:
+        x: (n_samples,) seconds.
+        y: (n_samples,) recorded values; NaN = a gap.
+        name: of the counter, as Plotly shows it.
+        unit: of its values.
+        panel: place from the top, 0 = the first.
+    """
+    place = {"xaxis": "x", "yaxis": _name("y", panel), "connectgaps": False}
+    hover = {"hovertemplate": f"%{{y:,.5g}} {unit} at %{{x:,.5g}} s<extra>{name}</extra>"}
+    return line(x, y, name=name, colour=COLOURS[0], width=1.8, shape="vh", hover=None, **place, **hover)
+
+
+def panel_boundary(at: float, panel: int, *, dash: str) -> dict[str, Any]:
+    """Return the line in a panel where a phase begins, `at` in seconds."""
+    look = {"color": COLOURS[1], "width": 2, "dash": dash}
+    place = {"xref": "x", "yref": f"{_name('y', panel)} domain", "x0": at, "x1": at, "y0": 0, "y1": 1}
+    return {"type": "line", "line": look, **place}
+
+
+def strip(at: Any, share: Any, width: float, count: int) -> dict[str, Any]:
+    """Return the share of all counters with a change near each sample as bars below `count` panels."""
+    hover = "%{y:.0%} of the counters change about %{x:,.5g} s"
+    place = {"width": width, "xaxis": "x", "yaxis": _name("y", count)}
+    return columns(at, share, name="agreement", colour=NEUTRAL, edge=0, hover=hover, **place)
 
 
 def _name(letter: str, place: int) -> str:
     return f"{letter}{place + 1}" if place else letter
-
-
-def _axis(place: int) -> str:
-    return f"yaxis{place + 1}" if place else "yaxis"
-
-
-def _title(words: str, top: float) -> dict[str, Any]:
-    return {
-        "text": words,
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "y": top,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12},
-    }

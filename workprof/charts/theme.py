@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -65,21 +64,6 @@ def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
 def rows_height(rows: int) -> int:
     """Return the height in pixels of a figure with one line per row."""
     return max(SMALLEST_PX, CHROME_PX + ROW_PX * rows)
-
-
-def laid_out(figure: go.Figure, *, x: str, y: str, height: int = 380, **more: Any) -> go.Figure:
-    """Return the figure with axis titles, margins and a stable interface revision."""
-    figure.update_layout(
-        height=height,
-        margin={"l": 8, "r": 8, "t": 24, "b": 8},
-        xaxis={"title": {"text": x}, "automargin": True},
-        yaxis={"title": {"text": y}, "automargin": True},
-        showlegend=False,
-        uirevision="keep",
-        hoverlabel={"align": "left"},
-    )
-    figure.update_layout(**more)
-    return figure
 
 
 BLACK, WHITE = "#000000", "#ffffff"

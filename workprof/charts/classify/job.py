@@ -12,9 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import workprof
-from workprof.charts.shapes import Chart
+from workprof.charts import shapes
+from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened, title
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, laid_out, mark, rows_height
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
@@ -70,24 +71,21 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     classes, shares = said.top[row].tolist(), said.top_probability[row].tolist()
     names = [naming.shown(profile) for profile in classes]
     words = [format_share(share) for share in shares]
-    figure = go.Figure(
-        go.Bar(
-            x=shares,
-            y=names,
-            orientation="h",
-            marker={
-                "color": [mark(profile).colour for profile in classes],
-                "pattern": {"shape": [mark(profile).pattern for profile in classes]},
-            },
-            text=words,
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: probability %{x:.3f}<extra></extra>",
-        )
+    figure = figure_of(
+        [
+            shapes.bars(
+                shares,
+                names,
+                colour=[mark(profile).colour for profile in classes],
+                pattern=[mark(profile).pattern for profile in classes],
+                hover="%{y}: probability %{x:.3f}",
+                text=words,
+            )
+        ],
+        x={"title": "Probability", "range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        y={"autorange": "reversed", "showgrid": False, "type": "category"},
+        height=TOP_THREE_AROUND_PX + TOP_THREE_LINE_PX * len(names),
     )
-    laid_out(figure, x="Probability", y="", height=TOP_THREE_AROUND_PX + TOP_THREE_LINE_PX * len(names))
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_xaxes(range=[0, 1.12], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
     if naming.mode == "corrected" and threshold > 0:
         figure.add_vline(x=threshold, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 2})
     takeaway = answer_sentence(said, row, naming)
@@ -137,32 +135,47 @@ def waterfall(found: JobExplanation, naming: Naming) -> Chart:
     """Return the SHAP values of one job and one class, the one-hot columns of each field as one bar."""
     lines = [BASE, *_lines(found), OUTPUT]
     amounts = [found.base, *found.contributions.tolist(), found.output]
-    figure = go.Figure(
-        go.Waterfall(
-            orientation="h",
-            measure=["absolute", *["relative"] * len(found.fields), "total"],
-            y=[plotly_text(line, LONGEST_LINE + 16) for line in lines],
-            x=amounts,
-            text=[f"{found.base:.2f}", *(f"{amount:+.2f}" for amount in found.contributions), f"{found.output:.2f}"],
-            textposition="outside",
-            cliponaxis=False,
-            increasing={"marker": {"color": RAISES}},
-            decreasing={"marker": {"color": LOWERS}},
-            totals={"marker": {"color": OUTLIER_COLOUR}},
-            connector={"line": {"color": OUTLIER_COLOUR, "width": 1, "dash": "dot"}},
-            hovertemplate="%{y}: %{text}<extra></extra>",
-        )
+    figure = figure_of(
+        [
+            go.Waterfall(
+                orientation="h",
+                measure=["absolute", *["relative"] * len(found.fields), "total"],
+                y=[plotly_text(line, LONGEST_LINE + 16) for line in lines],
+                x=amounts,
+                text=[
+                    f"{found.base:.2f}",
+                    *(f"{amount:+.2f}" for amount in found.contributions),
+                    f"{found.output:.2f}",
+                ],
+                textposition="outside",
+                cliponaxis=False,
+                increasing={"marker": {"color": RAISES}},
+                decreasing={"marker": {"color": LOWERS}},
+                totals={"marker": {"color": OUTLIER_COLOUR}},
+                connector={"line": {"color": OUTLIER_COLOUR, "width": 1, "dash": "dot"}},
+                hovertemplate="%{y}: %{text}<extra></extra>",
+            )
+        ],
+        x={"title": "Score (log-odds)", "range": _range(amounts), "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
+        y={"autorange": "reversed", "showgrid": False, "type": "category"},
+        height=rows_height(len(lines)),
     )
-    laid_out(figure, x="Score (log-odds)", y="", height=rows_height(len(lines)))
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_xaxes(range=_range(amounts), zeroline=True, zerolinecolor=OUTLIER_COLOUR)
     takeaway = _waterfall_takeaway(found, naming)
     return Chart(
         name="shap-waterfall",
         figure=figure,
         takeaway=takeaway,
         alt=f"Waterfall from {found.base:.2f} to {found.output:.2f} over {len(found.fields)} fields. {takeaway}",
-        data=_waterfall_table(found, naming),
+        data=pd.DataFrame(
+            {
+                "class": naming.name(found.profile),
+                "field": [BASE, *found.fields, OUTPUT],
+                "value": ["", *found.values, ""],  # noqa: PD011  a record's field
+                "state": ["", *found.states, ""],
+                "log_odds": [found.base, *found.contributions.tolist(), found.output],
+                "definitions": "published" if naming.mode == "faithful" else "corrected",
+            }
+        ),
         note=naming.note(f"Exact SHAP values of the score before softmax and calibration. {additivity(found)}"),
     )
 
@@ -204,19 +217,6 @@ def _waterfall_takeaway(found: JobExplanation, naming: Naming) -> str:
     return f"{first[:1].upper()}{first[1:]}, more than any other field."
 
 
-def _waterfall_table(found: JobExplanation, naming: Naming) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "class": naming.name(found.profile),
-            "field": [BASE, *found.fields, OUTPUT],
-            "value": ["", *found.values, ""],  # noqa: PD011  a record's field
-            "state": ["", *found.states, ""],
-            "log_odds": [found.base, *found.contributions.tolist(), found.output],
-            "definitions": "published" if naming.mode == "faithful" else "corrected",
-        }
-    )
-
-
 ESTIMATES_LINE_PX = 96
 ESTIMATES_AROUND_PX = 40
 ROW_SHARE = 0.55
@@ -252,11 +252,9 @@ def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, namin
         naming: for the flag of the published definitions.
     """
     table = _estimates_table(said, row)
-    figure = _figure([line for _, line in table.iterrows()])
-    laid_out(figure, x="", y="", height=ESTIMATES_AROUND_PX + ESTIMATES_LINE_PX * max(1, len(table)))
     return Chart(
         name="estimates",
-        figure=figure,
+        figure=_figure([line for _, line in table.iterrows()]),
         takeaway=_estimates_takeaway(table),
         alt=f"One row per target with point and interval. {' '.join(_sentence(line) for _, line in table.iterrows())}",
         data=table,
@@ -267,27 +265,28 @@ def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, namin
 
 
 def _figure(lines: Sequence[pd.Series]) -> go.Figure:
-    """Return one row of marks per target, each on an axis of its own; one specification, since every answer has it."""
+    """Return one row of marks per target, each on an axis of its own."""
     data: list[dict[str, Any]] = []
-    layout: dict[str, Any] = {"annotations": []}
+    axes: dict[str, dict[str, Any]] = {"xaxis": {}, "yaxis": {}}
+    notes = []
     share = 1 / max(1, len(lines))
     for place, line in enumerate(lines):
         axis = str(place + 1) if place else ""
         data += [mark | {"xaxis": f"x{axis}", "yaxis": f"y{axis}"} for mark in _marks(line)]
         top = 1 - place * share
-        layout[f"xaxis{axis}"] = _axis(line) | {"anchor": f"y{axis}"}
-        layout[f"yaxis{axis}"] = {
+        axes[f"xaxis{axis}"] = _axis(line) | {"anchor": f"y{axis}"}
+        axes[f"yaxis{axis}"] = {
             "visible": False,
             "range": [-1, 1.6],
             "fixedrange": True,
             "anchor": f"x{axis}",
             "domain": [top - share * ROW_SHARE, top],
         }
-        layout["annotations"].append(
-            {"text": _words(line), "x": 0, "y": 1.25, "xref": f"x{axis} domain", "yref": f"y{axis}", "xanchor": "left"}
-            | {"showarrow": False}
-        )
-    return go.Figure({"data": data, "layout": layout})
+        where: dict[str, Any] = {"x": 0, "y": 1.25, "xref": f"x{axis} domain", "yref": f"y{axis}", "xanchor": "left"}
+        notes.append(shapes.words(_words(line), size=None, **where))
+    height = ESTIMATES_AROUND_PX + ESTIMATES_LINE_PX * max(1, len(lines))
+    rest: dict[str, Any] = {name: axis for name, axis in axes.items() if name not in ("xaxis", "yaxis")}
+    return figure_of(data, x=axes["xaxis"], y=axes["yaxis"], height=height, annotations=notes, **rest)
 
 
 def _axis(line: pd.Series) -> dict[str, Any]:
@@ -330,13 +329,11 @@ def _marks(line: pd.Series) -> list[dict[str, Any]]:
     lowest = _ends(line)[0]
     thin = [max(line["low"], lowest), max(line["high"], lowest)]
     thick = [max(line["p25"], lowest), max(line["p75"], lowest)]
-    drawn = {"type": "scatter", "y": [0, 0], "hovertemplate": f"{plotly_text(_sentence(line), 300)}<extra></extra>"}
+    hover = plotly_text(_sentence(line), 300)
     return [
-        drawn | {"x": thin, "mode": "lines", "line": {"color": COLOURS[0], "width": 2}},
-        drawn | {"x": thick, "mode": "lines", "line": {"color": COLOURS[0], "width": 8}},
-        drawn
-        | {"x": [max(line["point"], lowest)], "y": [0], "mode": "markers"}
-        | {"marker": {"color": COLOURS[1], "size": 14, "symbol": "diamond"}},
+        shapes.line(thin, [0, 0], colour=COLOURS[0], width=2, hover=hover),
+        shapes.line(thick, [0, 0], colour=COLOURS[0], width=8, hover=hover),
+        shapes.points([max(line["point"], lowest)], [0], colour=COLOURS[1], symbol="diamond", size=14, hover=hover),
     ]
 
 
@@ -423,14 +420,10 @@ def answers_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first_row
         columns[f"top{place + 1}"] = profiles.top[:, place]
         columns[f"top{place + 1}_probability"] = profiles.top_probability[:, place]
     for target, found in said.estimates.items():
-        columns |= _needs(target, found)
+        columns |= {target: found.point, f"{target}_low": found.low, f"{target}_high": found.high}
     given = jobs.reset_index(drop=True)
     answers = pd.DataFrame(columns).assign(definitions="published" if naming.mode == "faithful" else "corrected")
     return pd.concat([answers[["row"]], given, answers.drop(columns="row")], axis=1)
-
-
-def _needs(target: str, found: Estimates) -> dict[str, object]:
-    return {target: found.point, f"{target}_low": found.low, f"{target}_high": found.high}
 
 
 def past_jobs_table(

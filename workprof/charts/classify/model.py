@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from workprof.charts import shapes
 from workprof.charts.classify.job import Naming
-from workprof.charts.shapes import Chart
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.text import counted, label, plotly_text, shortened
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, SCALE, ink, laid_out, mark, rows_height
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.predictions import NO_PROFILE
@@ -41,29 +43,28 @@ SMALL_LEAK = 0.02
 def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
     """Return accuracy, macro F1, weighted F1 and the abstained share under every split that could be made."""
     table = split_table(found)
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
     for place, (name, scores) in enumerate(found.splits.items()):
         numbers = [getattr(scores, score) for score in SCORES]
-        figure.add_bar(
-            x=list(SCORES.values()),
-            y=numbers,
-            name=SPLIT_NAMES[name],
-            marker={"color": COLOURS[place], "pattern": {"shape": PATTERNS[place]}},
-            text=[f"{number:.2f}" for number in numbers],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate=f"{SPLIT_NAMES[name]}: %{{x}} %{{y:.3f}}<extra></extra>",
+        traces.append(
+            shapes.columns(
+                list(SCORES.values()),
+                numbers,
+                name=SPLIT_NAMES[name],
+                colour=COLOURS[place],
+                pattern=PATTERNS[place],
+                hover=f"{SPLIT_NAMES[name]}: %{{x}} %{{y:.3f}}",
+                text=[f"{number:.2f}" for number in numbers],
+            )
         )
-    laid_out(
-        figure,
-        x="",
-        y="Score (0 to 1)",
+    figure = figure_of(
+        traces,
+        x={},
+        y={"title": "Score (0 to 1)", "range": [0, 1.08]},
         height=HEIGHT_PX,
         barmode="group",
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.06, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        **LEGEND_ABOVE,
     )
-    figure.update_yaxes(range=[0, 1.08])
     takeaway = leak_sentence(found)
     tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in found.splits)
     missing = "".join(f" Not split {SPLIT_NAMES[name]}: {reason}." for name, reason in found.not_made.items())
@@ -130,26 +131,26 @@ def table_five(scores: SplitScores, naming: Naming) -> Chart:
     """Return precision, recall and F1 of every class under one split, the lowest F1 on top."""
     table = class_table(scores, naming)
     lines = [f"{naming.shown(one.profile, 20)} · {counted(one.support, 'row')}" for one in scores.classes]
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
     for place, (measure, symbol) in enumerate(MEASURES.items()):
-        figure.add_scatter(
-            x=table[measure],
-            y=lines,
-            mode="markers",
-            name=WORDS[measure],
-            marker={"symbol": symbol, "size": 10, "color": COLOURS[place]},
-            hovertemplate=f"%{{y}}: {WORDS[measure]} %{{x:.3f}}<extra></extra>",
+        traces.append(
+            shapes.points(
+                table[measure],
+                lines,
+                name=WORDS[measure],
+                colour=COLOURS[place],
+                symbol=symbol,
+                size=10,
+                hover=f"%{{y}}: {WORDS[measure]} %{{x:.3f}}",
+            )
         )
-    laid_out(
-        figure,
-        x="Score (0 to 1)",
-        y="",
+    figure = figure_of(
+        traces,
+        x={"title": "Score (0 to 1)", "range": [-0.03, 1.03], "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
+        y={"autorange": "reversed", "type": "category", "dtick": 1},
         height=rows_height(len(lines)) + 30,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        **LEGEND_ABOVE,
     )
-    figure.update_yaxes(autorange="reversed", type="category", dtick=1)
-    figure.update_xaxes(range=[-0.03, 1.03], zeroline=True, zerolinecolor=OUTLIER_COLOUR)
     takeaway = _table_five_takeaway(scores, naming)
     return Chart(
         name=f"table-v-{scores.split.replace('_', '-')}",
@@ -211,29 +212,37 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
         shown_as: 'row %' or 'rows': the number in each cell.
     """
     confusion = scores.confusion
-    shares = row_shares(confusion)
+    shares = shapes.row_shares(confusion.counts)
     answers = [naming.shown(int(profile), 18) for profile in confusion.classes]
     truths = ["Outliers" if profile == -1 else name for profile, name in zip(confusion.classes, answers, strict=True)]
-    figure = go.Figure(
-        go.Heatmap(
-            z=shares,
-            x=answers,
-            y=truths,
-            customdata=_hover(confusion, shares, answers, truths),
-            colorscale=SCALE,
-            zmin=0,
-            zmax=1,
-            colorbar={"orientation": "h", "y": 1.0, "yanchor": "bottom", "tickformat": ".0%", "thickness": 10},
-            hovertemplate="%{customdata}<extra></extra>",
-            xgap=1,
-            ygap=1,
-        )
+    cells = shapes.heat(
+        shares,
+        answers,
+        truths,
+        hover="%{customdata}",
+        customdata=[
+            [
+                f"truth {truth}, answer {answer}: {confusion.counts[i, j]:,} rows, "
+                f"{format_share(shares[i, j])} of the truth's"
+                for j, answer in enumerate(answers)
+            ]
+            for i, truth in enumerate(truths)
+        ],
+        zmin=0,
+        zmax=1,
+        colorbar={"orientation": "h", "y": 1.0, "yanchor": "bottom", "tickformat": ".0%", "thickness": 10},
     )
-    if len(answers) <= MOST_WRITTEN:
-        _write(figure, confusion, shares, shown_as)
-    laid_out(figure, x="Answer", y="Truth", height=rows_height(len(truths)) + 80)
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category", dtick=1)
-    figure.update_xaxes(showgrid=False, type="category", tickangle=-90)
+    texts = np.full(shares.shape, "", dtype=object)
+    for cell, rows in np.ndenumerate(confusion.counts):
+        if rows:
+            texts[cell] = f"{rows:,}" if shown_as == "rows" else f"{shares[cell]:.0%}"  # no room for a space
+    figure = figure_of(
+        [cells],
+        x={"title": "Answer", "showgrid": False, "type": "category", "tickangle": -90},
+        y={"title": "Truth", "autorange": "reversed", "showgrid": False, "type": "category", "dtick": 1},
+        height=rows_height(len(truths)) + 80,
+        annotations=shapes.cell_words(texts, shares) if len(answers) <= MOST_WRITTEN else [],
+    )
     takeaway = _confusion_takeaway(confusion, shares, answers, truths)
     return Chart(
         name=f"confusion-{scores.split.replace('_', '-')}",
@@ -248,39 +257,12 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     )
 
 
-def row_shares(confusion: Confusion) -> np.ndarray:
-    """Return (n, n) shares of each truth's rows; NaN for a class that never is the truth."""
-    totals = confusion.counts.sum(axis=1, keepdims=True)
-    shares: np.ndarray = np.where(totals > 0, confusion.counts / np.maximum(totals, 1), np.nan)
-    return shares
-
-
 def confusion_table(confusion: Confusion, naming: Naming, shown_as: str) -> pd.DataFrame:
     """Return the matrix as rows or as percent of the truth's rows, a line per truth."""
-    numbers = confusion.counts if shown_as == "rows" else np.round(100 * row_shares(confusion), 1)
+    numbers = confusion.counts if shown_as == "rows" else np.round(100 * shapes.row_shares(confusion.counts), 1)
     names = [f"{int(profile)} {naming.name(int(profile))}" for profile in confusion.classes]
     table = pd.DataFrame(numbers, index=names, columns=names).rename_axis(f"truth ({shown_as})").reset_index()
     return table.assign(support=confusion.counts.sum(axis=1))
-
-
-def _hover(confusion: Confusion, shares: np.ndarray, answers: list[str], truths: list[str]) -> list[list[str]]:
-    return [
-        [
-            f"truth {truth}, answer {answer}: {confusion.counts[i, j]:,} rows, "
-            f"{format_share(shares[i, j])} of the truth's"
-            for j, answer in enumerate(answers)
-        ]
-        for i, truth in enumerate(truths)
-    ]
-
-
-def _write(figure: go.Figure, confusion: Confusion, shares: np.ndarray, shown_as: str) -> None:
-    for (i, j), rows in np.ndenumerate(confusion.counts):
-        if rows:
-            text = f"{rows:,}" if shown_as == "rows" else f"{shares[i, j]:.0%}"  # no room for a space
-            figure.add_annotation(
-                x=j, y=i, text=text, showarrow=False, font={"size": 12, "color": ink(float(shares[i, j]))}
-            )
 
 
 def _confusion_takeaway(confusion: Confusion, shares: np.ndarray, answers: list[str], truths: list[str]) -> str:
@@ -295,7 +277,6 @@ def _confusion_takeaway(confusion: Confusion, shares: np.ndarray, answers: list[
     )
 
 
-LARGEST_DOT_PX, SMALLEST_DOT_PX = 32, 8
 GOOD_ERROR = 0.05
 
 
@@ -312,25 +293,10 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
             "observed": held.observed,
         }
     )
-    sizes = SMALLEST_DOT_PX + (LARGEST_DOT_PX - SMALLEST_DOT_PX) * np.sqrt(
-        held.rows[filled] / max(int(held.rows.max()), 1)
+    hover = "stated %{x:.2f}, right %{y:.2f}, %{customdata:,} rows"
+    figure = shapes.reliability(
+        held.stated, held.observed, held.rows, y="Share that was right", hover=hover, height=400
     )
-    figure = go.Figure()
-    figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot", "color": OUTLIER_COLOUR}, hoverinfo="skip"
-    )
-    figure.add_scatter(
-        x=held.stated[filled],
-        y=held.observed[filled],
-        mode="lines+markers",
-        marker={"size": sizes, "color": COLOURS[0]},
-        line={"color": COLOURS[0], "width": 1},
-        customdata=held.rows[filled],
-        hovertemplate="stated %{x:.2f}, right %{y:.2f}, %{customdata:,} rows<extra></extra>",
-    )
-    laid_out(figure, x="Stated probability", y="Share that was right", height=400)
-    for update in (figure.update_xaxes, figure.update_yaxes):
-        update(range=[-0.03, 1.05], tickformat=".0%")
     takeaway = _calibration_takeaway(scores)
     return Chart(
         name=f"calibration-{scores.split.replace('_', '-')}",
@@ -403,20 +369,27 @@ def sample_words(found: GlobalExplanation) -> str:
 
 def _stacked(lines: list[str], means: np.ndarray, found: GlobalExplanation, naming: Naming) -> go.Figure:
     """Return bars of (n_lines, n_classes) means, a colour and a pattern per class, the strongest class first."""
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
     for place in np.argsort(-means.sum(axis=0), kind="stable"):
         look = mark(int(found.classes[place]))
-        figure.add_bar(
-            x=means[:, place],
-            y=[plotly_text(line) for line in lines],
-            orientation="h",
-            name=naming.shown(int(found.classes[place])),
-            marker={"color": look.colour, "pattern": {"shape": look.pattern}, "line": {"width": 0}},
-            hovertemplate="%{y}, %{fullData.name}: %{x:.3f}<extra></extra>",
+        traces.append(
+            shapes.bars(
+                means[:, place],
+                [plotly_text(line) for line in lines],
+                name=naming.shown(int(found.classes[place])),
+                colour=look.colour,
+                pattern=look.pattern,
+                edge=0,
+                hover="%{y}, %{fullData.name}: %{x:.3f}",
+            )
         )
-    laid_out(figure, x=AXIS, y="", height=rows_height(len(lines)), barmode="stack")
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    return figure
+    return figure_of(
+        traces,
+        x=AXIS,
+        y={"autorange": "reversed", "showgrid": False, "type": "category"},
+        height=rows_height(len(lines)),
+        barmode="stack",
+    )
 
 
 def _fields_takeaway(lines: list[str], totals: np.ndarray) -> str:
@@ -459,17 +432,17 @@ def beeswarm(found: GlobalExplanation, naming: Naming) -> Chart:
     """Return the contributions of each field to the likeliest class of the sampled jobs."""
     n_dots = min(found.n_sampled, MOST_DOTS)
     rows = np.linspace(0, found.n_sampled - 1, n_dots).astype(np.int64)
-    figure = go.Figure()
-    for place, field in enumerate(found.fields):
-        figure.add_trace(_dots(found, naming, rows, place, field))
-    laid_out(figure, x="SHAP value (log-odds)", y="", height=AROUND_PX + LINE_PX * len(found.fields))
-    figure.update_yaxes(
-        autorange="reversed",
-        tickvals=list(range(len(found.fields))),
-        ticktext=[label(field) for field in found.fields],
-        zeroline=False,
+    figure = figure_of(
+        [_dots(found, naming, rows, place, field) for place, field in enumerate(found.fields)],
+        x={"title": "SHAP value (log-odds)", "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
+        y={
+            "autorange": "reversed",
+            "tickvals": list(range(len(found.fields))),
+            "ticktext": [label(field) for field in found.fields],
+            "zeroline": False,
+        },
+        height=AROUND_PX + LINE_PX * len(found.fields),
     )
-    figure.update_xaxes(zeroline=True, zerolinecolor=OUTLIER_COLOUR)
     takeaway = _beeswarm_takeaway(found)
     return Chart(
         name="shap-beeswarm",
@@ -509,22 +482,20 @@ def offsets(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return heights
 
 
-def _dots(found: GlobalExplanation, naming: Naming, rows: NDArray[np.int64], place: int, field: str) -> go.Scattergl:
+def _dots(found: GlobalExplanation, naming: Naming, rows: NDArray[np.int64], place: int, field: str) -> dict[str, Any]:
     values, positions = found.contributions[rows, place], found.positions[rows, place]
-    return go.Scattergl(
-        x=values,
-        y=place + offsets(values),
-        mode="markers",
-        marker={
-            "size": 5,
-            "opacity": 0.75,
-            "color": _colours(positions),
-        },
+    return shapes.points(
+        values,
+        place + offsets(values),
+        type="scattergl",
+        colour=_colours(positions),
+        size=5,
+        opacity=0.75,
+        hover=f"{label(field)}: %{{x:+.2f}}, %{{text}}",
         text=[
             f"row {found.row_ids[row]}, {naming.shown(int(found.chosen[row]))}: {plotly_text(found.shown[row, place])}"
             for row in rows
         ],
-        hovertemplate=f"{label(field)}: %{{x:+.2f}}, %{{text}}<extra></extra>",
     )
 
 

@@ -12,10 +12,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.arrays import Floats
-from workprof.charts.durations.observed import NEUTRAL, number, percent
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts import shapes
+from workprof.charts.durations.observed import number, percent
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, horizontal, vertical
 from workprof.charts.text import formatted, plotly_text, shortened
-from workprof.charts.theme import COLOURS, OUTLIERS, laid_out, rows_height
+from workprof.charts.theme import COLOURS, OUTLIERS, rows_height
 from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors
 from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
 from workprof.forecasts.estimates import TARGETS
@@ -238,24 +239,34 @@ class ErrorView:
 def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
     """Return the cumulative errors of every predictor, the best drawn boldest, the published run as a dashed line."""
     measure, names = MEASURES[view.measure], shown(found, baselines=view.baselines)
-    figure = go.Figure()
-    for position, name in enumerate(names):
-        figure.add_trace(_errors_line(found, name, position, view.measure))
     published = _published(found, view)
-    for line, dash in zip(published, ("dash", "longdashdot"), strict=False):
-        figure.add_trace(_published_line(line, view.measure, dash))
-    entries = len(figure.data)
-    laid_out(figure, x=measure.title, y="Share of tested jobs at or below", height=PLOT_PX + LEGEND_PX * entries)
-    figure.update_xaxes(type="log", range=_range(found, names, view.measure))
+    traces = [_errors_line(found, name, position, view.measure) for position, name in enumerate(names)]
+    traces += [
+        _published_line(line, view.measure, dash)
+        for line, dash in zip(published, ("dash", "longdashdot"), strict=False)
+    ]
+    axis: dict[str, Any] = {"title": measure.title, "type": "log", "range": _range(found, names, view.measure)}
     if view.measure in ("ratio", "percent"):
-        figure.update_xaxes(dtick=1)
+        axis["dtick"] = 1
     if view.measure == "signed":
-        figure.update_xaxes(tickvals=list(SIGNED_TICKS), ticktext=list(SIGNED_TICKS.values()))
-        figure.add_vline(x=1, line={"color": NEUTRAL, "width": 1})
-    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%")
-    _cursor(figure, view.percentile)
-    legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "traceorder": "reversed"}
-    figure.update_layout(showlegend=True, legend=legend, margin={"t": 36})
+        axis |= {"tickvals": list(SIGNED_TICKS), "ticktext": list(SIGNED_TICKS.values())}
+    level = view.percentile / 100
+    figure = figure_of(
+        traces,
+        x=axis,
+        y={"title": "Share of tested jobs at or below", "range": [-0.02, 1.02], "tickformat": ".0%"},
+        height=PLOT_PX + LEGEND_PX * len(traces),
+        top=36,
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "traceorder": "reversed"},
+        shapes=[
+            *([vertical(1, width=1)] if view.measure == "signed" else []),
+            horizontal(level, dash="dot", width=1.2),
+        ],
+        annotations=[
+            shapes.words(f"{view.percentile:g} %", x=0.005, y=level, xref="paper", xanchor="left", yanchor="bottom")
+        ],
+    )
     sentence = _errors_takeaway(found, view)
     return Chart(
         name=f"errors-{found.settings.target}-{view.measure}",
@@ -275,25 +286,22 @@ def error_at(found: EstimateEvaluation, name: str, measure: str, share: float) -
     return float(curve[at])
 
 
-def _errors_line(found: EstimateEvaluation, name: str, position: int, measure: str) -> go.Scatter:
+def _errors_line(found: EstimateEvaluation, name: str, position: int, measure: str) -> dict[str, Any]:
     kind, best = MEASURES[measure], name == found.best
     errors = found.predictors[name].curve[kind.row]
     finite = np.isfinite(errors)
     x = np.maximum(_drawn(errors[finite], measure), kind.least / 100)
     dash = "solid" if best or not is_baseline(name) else _DASHES[1 + position % (len(_DASHES) - 1)]
     width = 4.5 if best else (1.6 if is_baseline(name) else 2.2)
-    return go.Scatter(
-        x=x,
-        y=curve_levels()[finite],
-        mode="lines",
+    return shapes.line(
+        x,
+        curve_levels()[finite],
         name=plotly_text(f"{label(name)}{f' · {flag(found, name)}' if best else ''}"),
-        line={
-            "color": COLOURS[0] if best else COLOURS[1 + position % (len(COLOURS) - 1)],
-            "width": width,
-            "dash": dash,
-        },
+        colour=COLOURS[0] if best else COLOURS[1 + position % (len(COLOURS) - 1)],
+        width=width,
+        dash=dash,
+        hover=f"%{{fullData.name}}: %{{y:.1%}} at %{{customdata:,.3g}}{kind.suffix}",
         customdata=errors[finite] * kind.scale,
-        hovertemplate=f"%{{fullData.name}}: %{{y:.1%}} at %{{customdata:,.3g}}{kind.suffix}<extra></extra>",
     )
 
 
@@ -307,17 +315,19 @@ def _published(found: EstimateEvaluation, view: ErrorView) -> tuple[PublishedErr
     return published_errors(found.settings.target) if view.published and comparable else ()
 
 
-def _published_line(line: PublishedErrors, measure: str, dash: str) -> go.Scatter:
+def _published_line(line: PublishedErrors, measure: str, dash: str) -> dict[str, Any]:
     points = [(error, share) for error, share in line.points(measure) if error > 0]
     suffix = MEASURES[measure].suffix
-    return go.Scatter(
-        x=[error for error, _ in points],
-        y=[share for _, share in points],
-        mode="lines+markers",
+    return shapes.line(
+        [error for error, _ in points],
+        [share for _, share in points],
         name=f"published, {line.n_rows:,} jobs ({line.unit})",
-        line={"color": NEUTRAL, "width": 2, "dash": dash},
+        colour=NEUTRAL,
+        width=2,
+        dash=dash,
+        mode="lines+markers",
+        hover=f"%{{fullData.name}}: %{{y:.1%}} at %{{x:,.3g}}{suffix}",
         marker={"symbol": "circle-open", "size": 6, "color": NEUTRAL},
-        hovertemplate=f"%{{fullData.name}}: %{{y:.1%}} at %{{x:,.3g}}{suffix}<extra></extra>",
     )
 
 
@@ -327,13 +337,6 @@ def _range(found: EstimateEvaluation, names: tuple[str, ...], measure: str) -> l
     finite = [float(_drawn(np.array([end]), measure)[0]) for end in ends if np.isfinite(end)]
     top = min(max([*finite, 10 * kind.scale if measure != "signed" else 10.0]), WIDEST * kind.scale)
     return [float(np.log10(kind.least)), float(np.log10(top))]
-
-
-def _cursor(figure: go.Figure, percentile: float) -> None:
-    level = percentile / 100
-    figure.add_hline(y=level, line={"color": NEUTRAL, "dash": "dot", "width": 1.2})
-    place = {"xref": "paper", "x": 0.005, "xanchor": "left", "yanchor": "bottom", "font": {"size": 12}}
-    figure.add_annotation(y=level, text=f"{percentile:g} %", showarrow=False, **place)
 
 
 def _table(found: EstimateEvaluation, names: tuple[str, ...], measure: str) -> pd.DataFrame:
@@ -415,42 +418,45 @@ def _row(errors: ProfileErrors, names: Mapping[int, str]) -> dict[str, object]:
 
 
 def _figure(table: pd.DataFrame) -> go.Figure:
-    figure = go.Figure()
     drawn = table[list(QUANTILES)].clip(LEAST, MOST)
     top = float(np.log10(drawn.to_numpy().max()))
-    rows: Any = table.itertuples()
-    for row in rows:
-        figure.add_box(
-            y=[plotly_text(row.name)],
-            **_box(drawn.loc[row.Index]),
-            orientation="h",
-            name=plotly_text(row.name),
-            marker={"color": COLOURS[1] if row.called_out else COLOURS[0]},
+    rows: Any = list(table.itertuples())
+    boxes = [
+        shapes.box(
+            plotly_text(row.name),
+            drawn.loc[row.Index, ["p5", "p25", "p50", "p75", "p95"]].tolist(),
+            colour=COLOURS[1] if row.called_out else COLOURS[0],
             fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
             hovertext=f"{plotly_text(row.name)}: {row.rows:,} jobs, median {number(row.p50)}, "
             f"{format_share(row.beyond_100pct_share)} beyond 100 %",
         )
-        if row.called_out:
-            figure.add_annotation(
-                x=float(np.log10(drawn.loc[row.Index, "p95"])),
-                y=plotly_text(row.name),
-                text=f"{percent(row.beyond_100pct_share)} beyond",
-                showarrow=False,
-                xanchor="left",
-                xshift=8,
-                font={"size": 12},
-            )
-    laid_out(figure, x="Ratio error |p − t| / t (1 = 100 %), logarithmic", y="", height=rows_height(len(table)))
-    figure.update_xaxes(type="log", range=[np.log10(LEAST), max(top, 0.5) + ROOM_FOR_WORDS], dtick=1, zeroline=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.add_vline(x=1, line={"color": NEUTRAL, "dash": "dot", "width": 1.6})
-    figure.add_annotation(x=0, yref="paper", y=1, yanchor="bottom", text="100 %", showarrow=False)
-    return figure
-
-
-def _box(quantiles: pd.Series[float]) -> dict[str, list[float]]:
-    parts = {"lowerfence": "p5", "q1": "p25", "median": "p50", "q3": "p75", "upperfence": "p95"}
-    return {part: [float(quantiles[name])] for part, name in parts.items()}
+        for row in rows
+    ]
+    called_out = [
+        shapes.words(
+            f"{percent(row.beyond_100pct_share)} beyond",
+            x=float(np.log10(drawn.loc[row.Index, "p95"])),
+            y=plotly_text(row.name),
+            xanchor="left",
+            xshift=8,
+        )
+        for row in rows
+        if row.called_out
+    ]
+    return figure_of(
+        boxes,
+        x={
+            "title": "Ratio error |p − t| / t (1 = 100 %), logarithmic",
+            "type": "log",
+            "range": [np.log10(LEAST), max(top, 0.5) + ROOM_FOR_WORDS],
+            "dtick": 1,
+            "zeroline": False,
+        },
+        y={"autorange": "reversed", "showgrid": False, "type": "category"},
+        height=rows_height(len(table)),
+        shapes=[vertical(1, dash="dot", width=1.6)],
+        annotations=[*called_out, shapes.words("100 %", x=0, y=1, yref="paper", yanchor="bottom", size=None)],
+    )
 
 
 def _boxes_takeaway(table: pd.DataFrame, best: str) -> str:

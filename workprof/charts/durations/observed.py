@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.arrays import Floats, Ints
-from workprof.charts.shapes import Chart
+from workprof.charts import shapes
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
-from workprof.charts.theme import COLOURS, OUTLIERS, laid_out
+from workprof.charts.theme import COLOURS, OUTLIERS
 from workprof.forecasts.durations import (
     EVERYTHING,
     FEWEST_ROWS,
@@ -24,8 +26,6 @@ from workprof.forecasts.durations import (
     value_at,
 )
 from workprof.units import format_share
-
-NEUTRAL = "#7b828c"
 
 
 @dataclass(frozen=True)
@@ -201,38 +201,38 @@ TAIL_DRAWN = 40
 _BAND_OPACITY = 0.14
 
 
-def curve_line(curve: DurationCurve, view: ObservedView, look: Look, target: str, name: str, points: int) -> go.Scatter:
+def curve_line(
+    curve: DurationCurve, view: ObservedView, look: Look, target: str, name: str, points: int
+) -> dict[str, Any]:
     """Return the step line of a curve, from share 0 at its smallest value to 1 at its largest."""
     kept = _kept(len(curve.points), points)
     x = np.concatenate([curve.points[:1], curve.points[kept]])
     share = np.concatenate([[0.0], curve.shares[kept]])
-    return go.Scatter(
-        x=_drawable(x, view),
-        y=_turned(share, view),
-        mode="lines",
+    return shapes.line(
+        _drawable(x, view),
+        _turned(share, view),
         name=plotly_text(name),
-        line={"color": look.colour, "width": look.width, "dash": look.dash, "shape": "hv"},
+        colour=look.colour,
+        width=look.width,
+        dash=look.dash,
+        shape="hv",
+        hover="%{fullData.name}: %{y:.1%} at %{customdata}",
         legendgroup=plotly_text(name),
         customdata=[formatted(target, value) for value in x],
-        hovertemplate="%{fullData.name}: %{y:.1%} at %{customdata}<extra></extra>",
     )
 
 
-def band_area(curve: DurationCurve, view: ObservedView, look: Look, name: str) -> go.Scatter:
+def band_area(curve: DurationCurve, view: ObservedView, look: Look, name: str) -> dict[str, Any]:
     """Return the band of a curve as one closed area."""
     kept = _kept(len(curve.points), BAND_POINTS)
     x, share = _stepped(_drawable(curve.points[kept], view), curve.shares[kept])
     low, high = np.clip(share - curve.band, 0, 1), np.clip(share + curve.band, 0, 1)
-    return go.Scatter(
-        x=np.concatenate([x, x[::-1]]),
-        y=_turned(np.concatenate([high, low[::-1]]), view),
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=_translucent(look.colour),
+    return shapes.area(
+        np.concatenate([x, x[::-1]]),
+        _turned(np.concatenate([high, low[::-1]]), view),
+        fill=_translucent(look.colour),
         legendgroup=plotly_text(name),
         showlegend=False,
-        hoverinfo="skip",
     )
 
 
@@ -311,21 +311,21 @@ LEGEND_PX = 14
 def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> Chart:
     """Return the curves of every group and of all jobs."""
     target = found.settings.target
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
     alone = not found.groups
     whole = Look(COLOURS[0], "solid", 2.4) if alone else Look(NEUTRAL, "solid", 1.6)
     if view.bands and len(found.groups) <= MOST_BANDS:
         for position, curve in enumerate(found.groups):
-            figure.add_trace(band_area(curve, view, look(found, position), names[position]))
+            traces.append(band_area(curve, view, look(found, position), names[position]))
     if view.bands and (alone or len(found.groups) > MOST_BANDS):
-        figure.add_trace(band_area(found.everything, view, whole, EVERYTHING))
+        traces.append(band_area(found.everything, view, whole, EVERYTHING))
     points = MOST_DRAWN // (1 + len(found.groups))
     for position, curve in enumerate(found.groups):
         legend = f"{names[position]} (few)" if curve.few else names[position]
-        figure.add_trace(curve_line(curve, view, look(found, position), target, legend, points))
-    figure.add_trace(curve_line(found.everything, view, whole, target, "all jobs", points))
+        traces.append(curve_line(curve, view, look(found, position), target, legend, points))
+    traces.append(curve_line(found.everything, view, whole, target, "all jobs", points))
     low, high = span([found.everything, *found.groups], view.limit)
-    laid_out(figure, x="", y="", height=PLOT_PX + LEGEND_PX * len(found.groups))
+    figure = figure_of(traces, x={}, y={}, height=PLOT_PX + LEGEND_PX * len(found.groups))
     scaled_axes(figure, view, target, low, high)
     cursors(figure, view, target, NEUTRAL)
     figure.update_layout(
@@ -383,14 +383,14 @@ def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int,
     """Return the curve of the group at a position; every small chart has the same axes."""
     curve, name, target = found.groups[position], names[position], found.settings.target
     own = look(found, position)
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
     if view.bands:
-        figure.add_trace(band_area(curve, view, own, name))
+        traces.append(band_area(curve, view, own, name))
     points = MOST_DRAWN // (2 * len(found.groups))
     behind = Look(NEUTRAL, "dot", 1.4)
-    figure.add_trace(curve_line(found.everything, view, behind, target, "all jobs", points))
-    figure.add_trace(curve_line(curve, view, own, target, name, points))
-    laid_out(figure, x="", y="", height=HEIGHT_PX)
+    traces.append(curve_line(found.everything, view, behind, target, "all jobs", points))
+    traces.append(curve_line(curve, view, own, target, name, points))
+    figure = figure_of(traces, x={}, y={}, height=HEIGHT_PX)
     scaled_axes(figure, view, target, *span([found.everything, *found.groups], view.limit))
     cursors(figure, view, target, NEUTRAL)
     for axis in (figure.layout.xaxis, figure.layout.yaxis):

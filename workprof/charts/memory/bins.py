@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
+from workprof.charts import shapes
 from workprof.charts.memory.plans import bins_scenario
 from workprof.charts.memory.tasks import gb, gb_h, saved, shown
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, vertical
+from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, shortened
 from workprof.charts.theme import COLOURS
 from workprof.memory.assessment import FEWEST_RUNS
@@ -108,7 +109,7 @@ def usage_ecdf(found: Bins, about: str = "") -> Chart:
             "tickformat": ".0%",
         },
         height=400,
-        margin={"l": 8, "r": 8, "t": 44, "b": 8},
+        top=44,
         shapes=[
             *(vertical(float(edge), colour=COLOURS[0]) for edge in edges),
             vertical(found.static_bytes / GB, dash="dot", colour=NEUTRAL),
@@ -153,14 +154,14 @@ def _thinned(used: Floats, share: Floats) -> tuple[Floats, Floats]:
 
 
 def _usage_curve(used: Floats, share: Floats, of: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": np.concatenate([used[:1], used]),
-        "y": np.concatenate([[0.0], share]),
-        "line": {"shape": "hv", "color": COLOURS[2], "width": 2.2},
-        "hovertemplate": f"%{{y:.1%}} of the {of} use at most %{{x:.4g}} GB<extra></extra>",
-    }
+    return shapes.line(
+        np.concatenate([used[:1], used]),
+        np.concatenate([[0.0], share]),
+        colour=COLOURS[2],
+        width=2.2,
+        shape="hv",
+        hover=f"%{{y:.1%}} of the {of} use at most %{{x:.4g}} GB",
+    )
 
 
 def _unused(used: Floats, share: Floats, edges: Floats) -> dict[str, Any]:
@@ -170,29 +171,15 @@ def _unused(used: Floats, share: Floats, edges: Floats) -> dict[str, Any]:
     below = np.concatenate([[0.0], share[:-1]])
     left, right = np.repeat(used, 2), np.repeat(given, 2)
     height = np.stack([below, share], axis=1).ravel()
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": np.concatenate([left, right[::-1]]),
-        "y": np.concatenate([height, height[::-1]]),
-        "line": {"width": 0},
-        "fill": "toself",
-        "fillcolor": _WASTE,
-        "hoverinfo": "skip",
-    }
+    return shapes.area(np.concatenate([left, right[::-1]]), np.concatenate([height, height[::-1]]), fill=_WASTE)
 
 
 def _edge_marks(edges: Floats, used: Floats, share: Floats) -> dict[str, Any]:
     places = np.searchsorted(used, edges, side="right")
     reached = np.where(places > 0, share[np.maximum(places - 1, 0)], 0.0)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": edges,
-        "y": reached,
-        "marker": {"symbol": "diamond", "size": 11, "color": COLOURS[0]},
-        "hovertemplate": "edge %{x:.4g} GB: %{y:.1%} at or below<extra></extra>",
-    }
+    return shapes.points(
+        edges, reached, colour=COLOURS[0], symbol="diamond", size=11, hover="edge %{x:.4g} GB: %{y:.1%} at or below"
+    )
 
 
 def _edge_words(edges: Floats, top: float) -> list[dict[str, Any]]:
@@ -204,33 +191,29 @@ def _edge_words(edges: Floats, top: float) -> list[dict[str, Any]]:
         else:
             groups.append([edge])
     return [
-        {
-            "x": group[-1],
-            "y": 1.0 + 0.055 * (place % 2),
-            "yref": "paper",
-            "yanchor": "bottom",
-            "xanchor": "right" if group[-1] > 0.85 * top else "center",
-            "text": gb(group[-1]) if len(group) == 1 else f"{len(group)} edges to {gb(group[-1])}",
-            "showarrow": False,
-            "font": {"size": 12},
-        }
+        shapes.words(
+            gb(group[-1]) if len(group) == 1 else f"{len(group)} edges to {gb(group[-1])}",
+            x=group[-1],
+            y=1.0 + 0.055 * (place % 2),
+            yref="paper",
+            yanchor="bottom",
+            xanchor="right" if group[-1] > 0.85 * top else "center",
+        )
         for place, group in enumerate(groups)
     ]
 
 
 def _request_words(found: Bins, top: float) -> dict[str, Any]:
     at = found.static_bytes / GB
-    return {
-        "x": at,
-        "y": 0.02,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "xanchor": "right" if at > top / 2 else "left",
-        "text": f"largest request<br>{gb(at)}",
-        "showarrow": False,
-        "align": "right" if at > top / 2 else "left",
-        "font": {"size": 12},
-    }
+    return shapes.words(
+        f"largest request<br>{gb(at)}",
+        x=at,
+        y=0.02,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="right" if at > top / 2 else "left",
+        align="right" if at > top / 2 else "left",
+    )
 
 
 def _note(found: Bins, *, of_task: bool) -> str:
@@ -259,15 +242,31 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
         [
             _line("exact use known", oracle, len(found.k), (NEUTRAL, "solid")),
             _line("no bins, with headroom", continuous, len(found.k), (COLOURS[2], "dot")),
-            _improvement_curve(found, share),
-            _mark(k, float(share[chosen])),
+            shapes.line(
+                list(found.k),
+                share,
+                name="best edges",
+                colour=COLOURS[0],
+                width=2.2,
+                mode="lines+markers",
+                hover="%{x} bins: %{y:.1%} saved at best",
+                marker={"size": 8},
+            ),
+            shapes.points(
+                [k],
+                [float(share[chosen])],
+                name="chosen",
+                colour=COLOURS[1],
+                symbol="diamond-open",
+                size=16,
+                outline=2.4,
+                hover="chosen: %{x} bins, %{y:.1%}",
+            ),
         ],
         x={"title": "Number of bins", "dtick": 1, "range": [0.6, len(found.k) + 0.4]},
         y={"title": "Saved at best", "tickformat": ".0%", "range": _range(share, oracle)},
         height=380,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     takeaway = _sentence(found, share, chosen, oracle)
     return Chart(
@@ -275,7 +274,16 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
         figure=figure,
         takeaway=takeaway,
         alt=f"Line of the saving against one to {len(found.k)} bins, with the bound and the no-bin line. {takeaway}",
-        data=_table(found),
+        data=pd.DataFrame(
+            {
+                "bins": found.k,
+                "edges_gb": [", ".join(f"{edge / GB:.4g}" for edge in edges) for edges in found.edges_bytes],
+                "saved_by_time": found.time_based_saved_share,
+                "saved_by_count": found.saved_share,
+                "thesis_by_time": found.time_based_optimal_improvement,
+                "thesis_by_count": found.optimal_improvement,
+            }
+        ),
         note=NOTE + ("every run counting as one." if by_count else "by hours."),
     )
 
@@ -286,40 +294,9 @@ def _bound(bound: NoBins, *, by_count: bool) -> float:
 
 def _line(name: str, level: float, bins: int, look: tuple[str, str]) -> dict[str, Any]:
     colour, dash = look
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [0.6, bins + 0.4],
-        "y": [level, level],
-        "name": f"{name}: {format_share(level)}",
-        "line": {"color": colour, "dash": dash, "width": 1.6},
-        "hoverinfo": "skip",
-    }
-
-
-def _improvement_curve(found: ImprovementCurve, share: Floats) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": list(found.k),
-        "y": share,
-        "name": "best edges",
-        "line": {"color": COLOURS[0], "width": 2.2},
-        "marker": {"size": 8},
-        "hovertemplate": "%{x} bins: %{y:.1%} saved at best<extra></extra>",
-    }
-
-
-def _mark(k: int, share: float) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [k],
-        "y": [share],
-        "name": "chosen",
-        "marker": {"symbol": "diamond-open", "size": 16, "color": COLOURS[1], "line": {"width": 2.4}},
-        "hovertemplate": "chosen: %{x} bins, %{y:.1%}<extra></extra>",
-    }
+    return shapes.line(
+        [0.6, bins + 0.4], [level, level], name=f"{name}: {format_share(level)}", colour=colour, width=1.6, dash=dash
+    )
 
 
 def _range(share: Floats, oracle: float) -> list[float]:
@@ -334,19 +311,6 @@ def _sentence(found: ImprovementCurve, share: Floats, chosen: int, oracle: float
         gain = 100 * float(share[chosen + 1] - share[chosen])
         here += f"; one more bin would add {gain:.1f} percentage points"
     return f"{here}; no number of bins can save more than {format_share(oracle)}."
-
-
-def _table(found: ImprovementCurve) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "bins": found.k,
-            "edges_gb": [", ".join(f"{edge / GB:.4g}" for edge in edges) for edges in found.edges_bytes],
-            "saved_by_time": found.time_based_saved_share,
-            "saved_by_count": found.saved_share,
-            "thesis_by_time": found.time_based_optimal_improvement,
-            "thesis_by_count": found.optimal_improvement,
-        }
-    )
 
 
 MOST_TASKS = 3

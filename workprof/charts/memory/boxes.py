@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.memory.tasks import CLASS_LOOKS, gb, row_labels, shown
-from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
+from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.assessment import Assessment, TaskAssessment
@@ -35,8 +36,19 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
     """
     tasks = found.tasks[:MOST_BOXES]
     rows = row_labels([task.task for task in tasks])
-    traces = [_box(task, row) for task, row in zip(tasks, rows, strict=True)]
-    traces.append(_requests(tasks, rows))
+    traces = [_task_box(task, row) for task, row in zip(tasks, rows, strict=True)]
+    traces.append(
+        shapes.points(
+            [task.requested_gb for task in tasks],
+            rows,
+            name="request",
+            colour=NEUTRAL,
+            symbol="line-ns-open",
+            size=16,
+            outline=2,
+            hover="%{y}: most runs ask for %{x:.3g} GB",
+        )
+    )
     axis: dict[str, Any] = {"title": "Memory used (GB)", "rangemode": "tozero"}
     if end_gb > 0:
         axis["range"] = [0, end_gb]
@@ -60,43 +72,18 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
     )
 
 
-def boxes_axis_box(box: Box, row: str, colour: str) -> dict[str, Any]:
-    """Return the box of one line of a figure with horizontal boxes."""
-    return {
-        "type": "box",
-        "y": [row],
-        "q1": [box.q1_gb],
-        "median": [box.median_gb],
-        "q3": [box.q3_gb],
-        "lowerfence": [box.low_gb],
-        "upperfence": [box.high_gb],
-        "orientation": "h",
-        "name": row,
-        "marker": {"color": colour, "size": 4},
-        "line": {"width": 1.6},
-        "hoverinfo": "x+name",
-    }
+def _box(box: Box, row: str, colour: str) -> dict[str, Any]:
+    ends = (box.low_gb, box.q1_gb, box.median_gb, box.q3_gb, box.high_gb)
+    return shapes.box(row, ends, colour=colour, size=4, line={"width": 1.6}, hoverinfo="x+name")
 
 
-def _box(task: TaskAssessment, row: str) -> dict[str, Any]:
-    drawn = boxes_axis_box(task.box, row, CLASS_LOOKS[task.size_class][0])
+def _task_box(task: TaskAssessment, row: str) -> dict[str, Any]:
+    drawn = _box(task.box, row, CLASS_LOOKS[task.size_class][0])
     extremes = task.box.extremes_gb
     if len(extremes):
         places = np.unique(np.linspace(0, len(extremes) - 1, MOST_POINTS).round().astype(np.int64))
         drawn |= {"x": [extremes[places]], "boxpoints": "all", "pointpos": 0, "jitter": 0}
     return drawn
-
-
-def _requests(tasks: tuple[TaskAssessment, ...], rows: list[str]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [task.requested_gb for task in tasks],
-        "y": rows,
-        "marker": {"symbol": "line-ns-open", "size": 16, "color": NEUTRAL, "line": {"width": 2}},
-        "name": "request",
-        "hovertemplate": "%{y}: most runs ask for %{x:.3g} GB<extra></extra>",
-    }
 
 
 def _line(task: TaskAssessment) -> dict[str, object]:
@@ -153,9 +140,8 @@ def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
         x={"title": "Strength (0 to 1)", "range": [0, 1.02]},
         y=rows_axis(rows),
         height=rows_height(len(rows)) + 30,
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        **LEGEND_ABOVE,
         barmode="overlay",
-        showlegend=True,
     )
     takeaway = _sentence(facts, task)
     return Chart(
@@ -197,14 +183,9 @@ def fact_scatter(found: FactPoints) -> Chart:
     column = found.settings.column
     values = found.values  # noqa: PD011  a field of the record
     if found.kind == NUMBER:
-        points = {
-            "type": "scatter",
-            "mode": "markers",
-            "x": values,
-            "y": found.used_gb,
-            "marker": {"size": 6, "opacity": 0.55, "color": LOOKS[found.known][0]},
-            "hovertemplate": "%{x:.4g}: %{y:.3g} GB<extra></extra>",
-        }
+        points = shapes.points(
+            values, found.used_gb, colour=LOOKS[found.known][0], size=6, opacity=0.55, hover="%{x:.4g}: %{y:.3g} GB"
+        )
         figure = figure_of(
             [points],
             x={"title": f"{plotly_text(column)} ({found.known})"},
@@ -215,7 +196,7 @@ def fact_scatter(found: FactPoints) -> Chart:
     else:
         rows = [plotly_text(box.task, LONGEST_NAME) for box in found.boxes]
         figure = figure_of(
-            [boxes_axis_box(box, row, LOOKS[found.known][0]) for box, row in zip(found.boxes, rows, strict=True)],
+            [_box(box, row, LOOKS[found.known][0]) for box, row in zip(found.boxes, rows, strict=True)],
             x={"title": "Memory used (GB)", "rangemode": "tozero"},
             y=rows_axis(rows),
             height=rows_height(len(rows)),
@@ -235,16 +216,15 @@ def fact_scatter(found: FactPoints) -> Chart:
 def _bars(known: str, facts: tuple[MemoryFact, ...], rows: list[str]) -> dict[str, Any]:
     colour, pattern = LOOKS[known]
     own = [(fact, row) for fact, row in zip(facts, rows, strict=True) if fact.known == known]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": [fact.strength for fact, _ in own] or [None],
-        "y": [row for _, row in own] or [None],
-        "name": known,
-        "marker": {"color": colour, "pattern": {"shape": pattern}},
-        "customdata": [_hover(fact) for fact, _ in own],
-        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
-    }
+    return shapes.bars(
+        [fact.strength for fact, _ in own] or [None],
+        [row for _, row in own] or [None],
+        name=known,
+        colour=colour,
+        pattern=pattern,
+        hover="%{y}: %{customdata}",
+        customdata=[_hover(fact) for fact, _ in own],
+    )
 
 
 def _hover(fact: MemoryFact) -> str:

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Ints
+from workprof.charts import shapes
 from workprof.charts.memory.policies import OURS, policy_name
 from workprof.charts.memory.tasks import gb_h, number, saved, shown
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
-from workprof.charts.theme import COLOURS, SCALE, ink, rows_height
+from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.model_data import InputFact
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
@@ -72,16 +73,32 @@ def estimated_and_replayed(found: PredictorResult) -> Chart:
     rows = [model.name for model in models]
     figure = figure_of(
         [
-            _best(found.optimal_improvement, rows),
-            *(_bridge(model, row) for model, row in zip(models, rows, strict=True)),
+            shapes.line(
+                [found.optimal_improvement] * len(rows),
+                rows,
+                name="at best",
+                colour=NEUTRAL,
+                width=2,
+                dash="dot",
+                hover=f"at best {format_share(found.optimal_improvement)}",
+            ),
+            *(
+                shapes.line(
+                    [model.estimated_improvement, model.replayed_improvement],
+                    [row, row],
+                    colour=NEUTRAL,
+                    width=1.4,
+                    showlegend=False,
+                )
+                for model, row in zip(models, rows, strict=True)
+            ),
             _marks("estimated", [m.estimated_improvement for m in models], rows, (COLOURS[1], "circle-open")),
             _marks("replayed", [m.replayed_improvement for m in models], rows, (COLOURS[0], "diamond")),
         ],
         x={"title": "Saved against one static size", "tickformat": ".0%"},
         y=rows_axis(rows),
         height=rows_height(len(rows)) + 20,
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
-        showlegend=True,
+        **LEGEND_ABOVE,
     )
     takeaway = ranking_warning(found) or "Estimate and replay put the models in the same order."
     return Chart(
@@ -139,39 +156,9 @@ def _line(model: ModelResult) -> dict[str, object]:
 
 def _marks(name: str, x: list[float], rows: list[str], look: tuple[str, str]) -> dict[str, Any]:
     colour, symbol = look
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": x,
-        "y": rows,
-        "name": name,
-        "marker": {"color": colour, "symbol": symbol, "size": 11, "line": {"width": 2}},
-        "hovertemplate": f"%{{y}}: %{{x:.1%}} {name}<extra></extra>",
-    }
-
-
-def _best(share: float, rows: list[str]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [share] * len(rows),
-        "y": rows,
-        "name": "at best",
-        "line": {"color": NEUTRAL, "dash": "dot", "width": 2},
-        "hovertemplate": f"at best {format_share(share)}<extra></extra>",
-    }
-
-
-def _bridge(model: ModelResult, row: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [model.estimated_improvement, model.replayed_improvement],
-        "y": [row, row],
-        "line": {"color": NEUTRAL, "width": 1.4},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    return shapes.points(
+        x, rows, name=name, colour=colour, symbol=symbol, size=11, outline=2, hover=f"%{{y}}: %{{x:.1%}} {name}"
+    )
 
 
 def _savings(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
@@ -232,8 +219,7 @@ def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
     """
     counts = model.confusion
     names = [f"≤ {number(edge / GB)}" for edge in found.edges_bytes]
-    totals = counts.sum(axis=1, keepdims=True)
-    shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+    shares = shapes.row_shares(counts)
     positions = list(range(len(names)))
     figure = figure_of(
         [_cells(counts, shares, names)],
@@ -247,7 +233,7 @@ def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
         },
         height=HEIGHT_PX,
         shapes=[under_outline(len(names))] if len(names) > 1 else [],
-        annotations=_numbers(counts, shares),
+        annotations=shapes.cell_words([[f"{runs:,}" if runs else "" for runs in line] for line in counts], shares),
     )
     under = int(np.tril(counts, -1).sum())
     takeaway = (
@@ -267,20 +253,23 @@ def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
 
 def _cells(counts: Ints, shares: np.ndarray[Any, Any], names: list[str]) -> dict[str, Any]:
     positions = list(range(len(names)))
-    return {
-        "type": "heatmap",
-        "z": shares,
-        "x": positions,
-        "y": positions,
-        "colorscale": SCALE,
-        "zmin": 0,
-        "zmax": 1,
-        "showscale": False,
-        "xgap": 1,
-        "ygap": 1,
-        "customdata": _hover(counts, names),
-        "hovertemplate": "%{customdata}<extra></extra>",
-    }
+    return shapes.heat(
+        shares,
+        positions,
+        positions,
+        scale=False,
+        hover="%{customdata}",
+        zmin=0,
+        zmax=1,
+        customdata=[
+            [
+                f"true {truth} GB, predicted {said} GB: {counted(int(counts[i, j]), 'run')}"
+                + (" (too small: fails)" if j < i else "")
+                for j, said in enumerate(names)
+            ]
+            for i, truth in enumerate(names)
+        ],
+    )
 
 
 def under_outline(bins: int) -> dict[str, Any]:
@@ -299,31 +288,6 @@ def under_outline(bins: int) -> dict[str, Any]:
     }
 
 
-def _numbers(counts: Ints, shares: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "x": int(j),
-            "y": int(i),
-            "text": f"{runs:,}",
-            "showarrow": False,
-            "font": {"size": 13, "color": ink(float(shares[i, j]))},
-        }
-        for (i, j), runs in np.ndenumerate(counts)
-        if runs
-    ]
-
-
-def _hover(counts: Ints, names: list[str]) -> list[list[str]]:
-    return [
-        [
-            f"true {truth} GB, predicted {said} GB: {counted(int(counts[i, j]), 'run')}"
-            + (" (too small: fails)" if j < i else "")
-            for j, said in enumerate(names)
-        ]
-        for i, truth in enumerate(names)
-    ]
-
-
 MOST_LINES = 6
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
@@ -336,9 +300,7 @@ def learning_curve(found: ReplayResult) -> Chart:
         x={"title": "Runs so far", "rangemode": "tozero"},
         y={"title": "Wasted so far (GB·h)", "rangemode": "tozero"},
         height=400,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     best = min(lines, key=lambda one: one.wasted_gb_h)
     takeaway = f"After {counted(found.n_test, 'run')} {policy_name(best.policy)} has wasted least: "
@@ -365,15 +327,15 @@ def _lines(found: ReplayResult) -> list[PolicyFigures]:
 def _trace(one: PolicyFigures, place: int) -> dict[str, Any]:
     ours = one.policy.startswith(OURS)
     colour = NEUTRAL if one.policy == "preset" else COLOURS[place % len(COLOURS)]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": one.curve.runs_seen,
-        "y": one.curve.wasted_gb_h,
-        "name": policy_name(one.policy),
-        "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2.8 if ours else 1.6},
-        "hovertemplate": "%{fullData.name}: %{y:,.4g} GB·h after %{x:,} runs<extra></extra>",
-    }
+    return shapes.line(
+        one.curve.runs_seen,
+        one.curve.wasted_gb_h,
+        name=policy_name(one.policy),
+        colour=colour,
+        width=2.8 if ours else 1.6,
+        dash=DASHES[place % len(DASHES)],
+        hover="%{fullData.name}: %{y:,.4g} GB·h after %{x:,} runs",
+    )
 
 
 def _table(one: PolicyFigures) -> pd.DataFrame:

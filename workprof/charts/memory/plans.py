@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
 from workprof.charts.memory.tasks import gb_h, number, row_labels, saved, shown, task_labels
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.bins import Bins
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall
 from workprof.memory.plan import Plan
 from workprof.memory.replay import ReplayResult
-from workprof.memory.rollup import MEAN, ONE_EACH, PEAK, BeforeAfter, Rollup, RollupRow
+from workprof.memory.rollup import MEAN, ONE_EACH, PEAK, BeforeAfter, Rollup
 from workprof.memory.scenarios import Comparison, Scenario, Value
 from workprof.store.reports import Dataset
 from workprof.units import GB, format_share
@@ -107,9 +109,8 @@ def rollup_bars(found: Rollup) -> Chart:
         x={"title": AXIS_WORDS[found.settings.measure]},
         y=rows_axis(names),
         height=rows_height(2 * len(rows)),
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
+        **LEGEND_ABOVE,
         barmode="group",
-        showlegend=True,
     )
     takeaway = rollup_sentence(found)
     note = (
@@ -127,7 +128,26 @@ def rollup_bars(found: Rollup) -> Chart:
 
 def rollup_table(found: Rollup) -> pd.DataFrame:
     """Return one line per row and the total."""
-    table = pd.DataFrame([_line(row) for row in (*found.rows, found.total)])
+    table = pd.DataFrame(
+        [
+            {
+                "name": row.name,
+                "runs": row.n_runs,
+                "memory_before_gb": row.memory_gb.before,
+                "memory_after_gb": row.memory_gb.after,
+                "before_gb_h": row.memory_gb_h.before,
+                "after_gb_h": row.memory_gb_h.after,
+                "saved_gb_h": row.memory_gb_h.before - row.memory_gb_h.after,
+                "failures": row.n_failures,
+                "cores_before": row.cores.before,
+                "cores_after": row.cores.after,
+                "money_before": row.money.before,
+                "money_saved": row.money.saved,
+                "currency": row.money.price.currency,
+            }
+            for row in (*found.rows, found.total)
+        ]
+    )
     names = [row.name for row in found.rows]
     return table.assign(name=[*task_labels(names), found.total.name], full_name=[*names, found.total.name])
 
@@ -157,24 +177,6 @@ def plan_table(found: Plan) -> pd.DataFrame:
     )
 
 
-def _line(row: RollupRow) -> dict[str, object]:
-    return {
-        "name": row.name,
-        "runs": row.n_runs,
-        "memory_before_gb": row.memory_gb.before,
-        "memory_after_gb": row.memory_gb.after,
-        "before_gb_h": row.memory_gb_h.before,
-        "after_gb_h": row.memory_gb_h.after,
-        "saved_gb_h": row.memory_gb_h.before - row.memory_gb_h.after,
-        "failures": row.n_failures,
-        "cores_before": row.cores.before,
-        "cores_after": row.cores.after,
-        "money_before": row.money.before,
-        "money_saved": row.money.saved,
-        "currency": row.money.price.currency,
-    }
-
-
 def _arrow(amount: BeforeAfter, unit: str) -> str:
     return f"{number(amount.before)} → {number(amount.after)}{f' {unit}' if unit else ''}"
 
@@ -192,19 +194,32 @@ def _less(amount: BeforeAfter) -> str:
 
 def _rollup_bars(name: str, x: list[float], rows: list[str], look: tuple[str, str]) -> dict[str, Any]:
     colour, pattern = look
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": x,
-        "y": rows,
-        "name": name,
-        "marker": {"color": colour, "pattern": {"shape": pattern}},
-        "hovertemplate": f"%{{y}} {name}: %{{x:.4g}} GB<extra></extra>",
-    }
+    return shapes.bars(x, rows, name=name, colour=colour, pattern=pattern, hover=f"%{{y}} {name}: %{{x:.4g}} GB")
 
 
 NOT_KNOWN = float("nan")
 NO_COUNT = -1
+
+
+def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Value]) -> Scenario:
+    """Return a scenario of all tasks of which no figure is known yet."""
+    return Scenario(
+        name=name,
+        dataset=dataset.name,
+        dataset_hash=dataset.hash,
+        task="",
+        policy=policy,
+        settings=settings,
+        saved_share=NOT_KNOWN,
+        optimal_share=NOT_KNOWN,
+        estimated_share=NOT_KNOWN,
+        charged_gb_h=NOT_KNOWN,
+        wasted_gb_h=NOT_KNOWN,
+        n_runs=0,
+        n_failures=NO_COUNT,
+        money_saved=NOT_KNOWN,
+        currency="",
+    )
 
 
 def bins_scenario(found: Bins, dataset: Dataset, name: str) -> Scenario:
@@ -218,22 +233,11 @@ def bins_scenario(found: Bins, dataset: Dataset, name: str) -> Scenario:
         "step_gb": found.settings.step_bytes / GB,
         "target": found.settings.target,
     }
-    return Scenario(
-        name=name,
-        dataset=dataset.name,
-        dataset_hash=dataset.hash,
+    return replace(
+        _scenario(dataset, name, "bins at best", settings),
         task=found.settings.task,
-        policy="bins at best",
-        settings=settings,
-        saved_share=NOT_KNOWN,
         optimal_share=found.effect.time_based_saved_share,
-        estimated_share=NOT_KNOWN,
-        charged_gb_h=NOT_KNOWN,
-        wasted_gb_h=NOT_KNOWN,
         n_runs=found.effect.n_runs,
-        n_failures=NO_COUNT,
-        money_saved=NOT_KNOWN,
-        currency="",
     )
 
 
@@ -250,22 +254,15 @@ def models_scenario(found: PredictorResult, dataset: Dataset, name: str) -> Scen
         "seed": found.settings.seed,
         "after_the_run": ", ".join(found.settings.after_the_run),
     }
-    return Scenario(
-        name=name,
-        dataset=dataset.name,
-        dataset_hash=dataset.hash,
+    return replace(
+        _scenario(dataset, name, f"bins by {best.name}", settings),
         task=found.task,
-        policy=f"bins by {best.name}",
-        settings=settings,
         saved_share=best.saved_share,
         optimal_share=found.optimal_improvement,
         estimated_share=best.estimated_improvement,
         charged_gb_h=best.charged_gb_h,
-        wasted_gb_h=NOT_KNOWN,
         n_runs=best.n_test,
         n_failures=best.failures,
-        money_saved=NOT_KNOWN,
-        currency="",
     )
 
 
@@ -283,18 +280,10 @@ def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
         "target": plan.target,
         "price_per_gb_h": found.settings.price.per_gb_h,
     }
-    return Scenario(
-        name=name,
-        dataset=dataset.name,
-        dataset_hash=dataset.hash,
-        task="",
-        policy=f"one size per task: {plan.rule}",
-        settings=settings,
+    return replace(
+        _scenario(dataset, name, f"one size per task: {plan.rule}", settings),
         saved_share=1 - after / before if before > 0 else NOT_KNOWN,
-        optimal_share=NOT_KNOWN,
-        estimated_share=NOT_KNOWN,
         charged_gb_h=after,
-        wasted_gb_h=NOT_KNOWN,
         n_runs=total.n_runs,
         n_failures=total.n_failures,
         money_saved=total.money.saved,
@@ -315,22 +304,13 @@ def policy_scenario(found: ReplayResult, price_gb_h: float, dataset: Dataset, na
         "time_to_failure": found.settings.retry.time_to_failure,
         "cold_runs": found.settings.cold_runs,
     }
-    return Scenario(
-        name=name,
-        dataset=dataset.name,
-        dataset_hash=dataset.hash,
-        task="",
-        policy=best.name,
-        settings=settings,
+    return replace(
+        _scenario(dataset, name, best.name, settings),
         saved_share=1 - charged / now.charged_gb_h if now is not None and now.charged_gb_h > 0 else NOT_KNOWN,
-        optimal_share=NOT_KNOWN,
-        estimated_share=NOT_KNOWN,
         charged_gb_h=charged,
         wasted_gb_h=best.wasted_gb_h,
         n_runs=found.n_test,
         n_failures=round(best.failures),
-        money_saved=NOT_KNOWN,
-        currency="",
     )
 
 

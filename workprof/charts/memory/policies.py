@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.memory.tasks import gb, gb_h, number, shown
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
+from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.memory.plan import Violations
@@ -78,7 +79,25 @@ def picked(found: ReplayResult, price_gb_h: float) -> Candidate:
 def policy_table(found: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
     """Return one line per policy, the cheapest at the price first; shares in per cent."""
     figures = sorted(found.policies.values(), key=lambda one: one.wasted_gb_h + price_gb_h * one.failures)
-    return pd.DataFrame([_policies_line(one, price_gb_h) for one in figures])
+    return pd.DataFrame(
+        [
+            {
+                "policy": policy_name(one.policy),
+                "wasted_gb_h": one.wasted_gb_h,
+                "failures": one.failures,
+                "failed_low": 100 * one.failed_share.low,
+                "failed_high": 100 * one.failed_share.high,
+                "saved_percent": 100 * one.saving_share,
+                "saved_low": 100 * one.saving.low,
+                "saved_high": 100 * one.saving.high,
+                "total_gb_h": one.wasted_gb_h + price_gb_h * one.failures,
+                "charged_gb_h": one.charged_gb_h,
+                "never_fit": one.n_never_fit + one.n_given_up,
+                "seconds": one.seconds,
+            }
+            for one in figures
+        ]
+    )
 
 
 def policy_headlines(found: ReplayResult, price_gb_h: float) -> tuple[Headline, ...]:
@@ -126,23 +145,6 @@ def choice_table(found: ReplayResult) -> pd.DataFrame:
     )
 
 
-def _policies_line(one: PolicyFigures, price_gb_h: float) -> dict[str, object]:
-    return {
-        "policy": policy_name(one.policy),
-        "wasted_gb_h": one.wasted_gb_h,
-        "failures": one.failures,
-        "failed_low": 100 * one.failed_share.low,
-        "failed_high": 100 * one.failed_share.high,
-        "saved_percent": 100 * one.saving_share,
-        "saved_low": 100 * one.saving.low,
-        "saved_high": 100 * one.saving.high,
-        "total_gb_h": one.wasted_gb_h + price_gb_h * one.failures,
-        "charged_gb_h": one.charged_gb_h,
-        "never_fit": one.n_never_fit + one.n_given_up,
-        "seconds": one.seconds,
-    }
-
-
 _TICKS = (0, 1, 5, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
 _LEAST_DRAWN = 1e-6
 
@@ -158,16 +160,22 @@ def frontier_chart(found: ReplayResult, price_gb_h: float) -> Chart:
             _settings(found),
             _marks("peers", peers, (COLOURS[1], "circle"), most),
             _marks("ours", ours, (COLOURS[0], "diamond"), most),
-            _pick(best),
+            shapes.points(
+                [math.sqrt(max(best.failures, 0.0))],
+                [max(best.wasted_gb_h, _LEAST_DRAWN)],
+                name="pick of the price",
+                colour=NEUTRAL,
+                symbol="square-open",
+                size=20,
+                outline=2.4,
+            ),
         ],
         x=_failures_axis(most),
         y=_waste_axis(
             [*(one.wasted_gb_h for one in found.policies.values()), *(one.wasted_gb_h for one in found.frontier)]
         ),
         height=460,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     takeaway = (
         f"At {number(price_gb_h)} GB·h per failure, {best.name} is best: {gb_h(best.wasted_gb_h)} wasted, "
@@ -240,47 +248,36 @@ def _marks(name: str, figures: list[PolicyFigures], look: tuple[str, str], most:
     ]
     x = [math.sqrt(max(one.failures, 0.0)) for one in figures]
     y = [max(one.wasted_gb_h, _LEAST_DRAWN) for one in figures]
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": x or [None],
-        "y": y or [None],
-        "text": stacked_labels([value / math.sqrt(most + 1) for value in x], [math.log10(value) for value in y], names),
-        "textposition": ["middle left" if one.failures > most / 3 else "middle right" for one in figures],
-        "textfont": {"size": 11},
-        "cliponaxis": False,
-        "name": name,
-        "marker": {"color": colour, "symbol": symbol, "size": 10},
-        "customdata": [f"{policy_name(one.policy)}: {number(one.failures)} failed attempts" for one in figures],
-        "hovertemplate": "%{customdata}, %{y:,.4g} GB·h wasted<extra></extra>",
-    }
+    return shapes.points(
+        x or [None],
+        y or [None],
+        name=name,
+        colour=colour,
+        symbol=symbol,
+        size=10,
+        mode="markers+text",
+        hover="%{customdata}, %{y:,.4g} GB·h wasted",
+        text=stacked_labels([value / math.sqrt(most + 1) for value in x], [math.log10(value) for value in y], names),
+        textposition=["middle left" if one.failures > most / 3 else "middle right" for one in figures],
+        textfont={"size": 11},
+        cliponaxis=False,
+        customdata=[f"{policy_name(one.policy)}: {number(one.failures)} failed attempts" for one in figures],
+    )
 
 
 def _settings(found: ReplayResult) -> dict[str, Any]:
     points = sorted((one for one in found.frontier if one.efficient), key=lambda one: one.failures)
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": [math.sqrt(max(one.failures, 0.0)) for one in points] or [None],
-        "y": [max(one.wasted_gb_h, _LEAST_DRAWN) for one in points] or [None],
-        "name": "settings of ours",
-        "line": {"color": COLOURS[0], "width": 2},
-        "marker": {"size": 6, "symbol": "diamond-open"},
-        "customdata": [f"{one.setting}: {number(one.failures)} failed attempts" for one in points],
-        "hovertemplate": "%{customdata}, %{y:,.4g} GB·h wasted<extra></extra>",
-    }
-
-
-def _pick(best: Candidate) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [math.sqrt(max(best.failures, 0.0))],
-        "y": [max(best.wasted_gb_h, _LEAST_DRAWN)],
-        "name": "pick of the price",
-        "marker": {"symbol": "square-open", "size": 20, "color": NEUTRAL, "line": {"width": 2.4}},
-        "hoverinfo": "skip",
-    }
+    return shapes.line(
+        [math.sqrt(max(one.failures, 0.0)) for one in points] or [None],
+        [max(one.wasted_gb_h, _LEAST_DRAWN) for one in points] or [None],
+        name="settings of ours",
+        colour=COLOURS[0],
+        width=2,
+        mode="lines+markers",
+        hover="%{customdata}, %{y:,.4g} GB·h wasted",
+        marker={"size": 6, "symbol": "diamond-open"},
+        customdata=[f"{one.setting}: {number(one.failures)} failed attempts" for one in points],
+    )
 
 
 MOST_DOTS = 2_000
@@ -338,12 +335,10 @@ def why_history(found: Why) -> Chart:
             _dots("used more", kept[used[kept] > found.size_bytes / GB], used, (COLOURS[4], "x")),
             *(_reasons_line(name, level, len(used), look) for name, level, look in lines),
         ],
-        x={"title": "Past runs, in order of submission"},
+        x="Past runs, in order of submission",
         y={"title": "Memory used (GB)", "rangemode": "tozero"},
         height=360,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0},
+        **LEGEND_BELOW,
     )
     takeaway = why_sentence(found)
     drawn = f" {len(kept):,} are drawn, the largest among them." if len(kept) < len(used) else ""
@@ -360,24 +355,19 @@ def why_history(found: Why) -> Chart:
 def why_costs(found: Why) -> Chart:
     """Return the mean charge of the past runs at every candidate size, the chosen one marked."""
     sizes, costs = found.candidate_bytes / GB, found.candidate_cost_gb_h
-    curve = {
-        "type": "scatter",
-        "mode": "lines",
-        "line": {"color": COLOURS[1], "width": 2},
-        "hovertemplate": "%{x:.4g} GB: %{y:.4g} GB·h per run<extra></extra>",
-    }
-    mark = {
-        "type": "scatter",
-        "mode": "markers",
-        "marker": {"symbol": "diamond", "size": 12, "color": COLOURS[0]},
-        "hovertemplate": "chosen: %{x:.4g} GB, %{y:.4g} GB·h per run<extra></extra>",
-    }
     figure = figure_of(
         [
-            curve | {"x": sizes, "y": costs},
-            mark | {"x": sizes[found.chosen], "y": costs[found.chosen]},
+            shapes.line(sizes, costs, colour=COLOURS[1], width=2, hover="%{x:.4g} GB: %{y:.4g} GB·h per run"),
+            shapes.points(
+                sizes[found.chosen],
+                costs[found.chosen],
+                colour=COLOURS[0],
+                symbol="diamond",
+                size=12,
+                hover="chosen: %{x:.4g} GB, %{y:.4g} GB·h per run",
+            ),
         ],
-        x={"title": "First size (GB)"},
+        x="First size (GB)",
         y={"title": "Mean charge (GB·h per run)", "rangemode": "tozero"},
         height=320,
         shapes=[vertical(found.size_bytes / GB, dash="dot")],
@@ -408,28 +398,23 @@ def _kept(used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _dots(name: str, places: np.ndarray[Any, Any], used: np.ndarray[Any, Any], look: tuple[str, str]) -> dict[str, Any]:
     colour, symbol = look
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": places + 1,
-        "y": used[places],
-        "name": f"{name}: {len(places):,}",
-        "marker": {"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
-        "hovertemplate": "run %{x:,}: %{y:.4g} GB<extra></extra>",
-    }
+    return shapes.points(
+        places + 1,
+        used[places],
+        name=f"{name}: {len(places):,}",
+        colour=colour,
+        symbol=symbol,
+        size=7,
+        opacity=0.75,
+        hover="run %{x:,}: %{y:.4g} GB",
+    )
 
 
 def _reasons_line(name: str, level: float, runs: int, look: tuple[str, str]) -> dict[str, Any]:
     colour, dash = look
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [0.5, runs + 0.5],
-        "y": [level, level],
-        "name": f"{name}: {gb(level)}",
-        "line": {"color": colour, "dash": dash, "width": 2},
-        "hoverinfo": "skip",
-    }
+    return shapes.line(
+        [0.5, runs + 0.5], [level, level], name=f"{name}: {gb(level)}", colour=colour, width=2, dash=dash
+    )
 
 
 def violations_sentence(found: Violations) -> str:

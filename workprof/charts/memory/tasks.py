@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
+from workprof.charts import shapes
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.assessment import (
@@ -235,9 +236,7 @@ def classes_chart(found: Assessment) -> Chart:
         x={"title": "Largest use (GB, log)", "type": "log", "dtick": 1, "range": _range(tasks, limits)},
         y=rows_axis(rows, grid=True),
         height=rows_height(len(rows)) + 30,
-        margin={"l": 8, "r": 8, "t": 56, "b": 8},
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "yref": "paper"},
+        **LEGEND_ABOVE,
         shapes=[vertical(limit, dash="dash") for limit in limits],
         annotations=_limit_words(limits),
     )
@@ -266,31 +265,22 @@ def _range(tasks: list[TaskAssessment], limits: tuple[float, float]) -> list[flo
 def _marks(name: str, tasks: list[TaskAssessment], rows: list[str]) -> dict[str, Any]:
     colour, symbol = CLASS_LOOKS[name]
     own = [(task.peak_gb.max, row) for task, row in zip(tasks, rows, strict=True) if task.size_class == name]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [largest for largest, _ in own] or [None],
-        "y": [row for _, row in own] or [None],
-        "name": name,
-        "marker": {"color": colour, "symbol": symbol, "size": 10},
-        "hovertemplate": f"%{{y}}: %{{x:.3g}} GB, {name}<extra></extra>",
-    }
+    return shapes.points(
+        [largest for largest, _ in own] or [None],
+        [row for _, row in own] or [None],
+        name=name,
+        colour=colour,
+        symbol=symbol,
+        size=10,
+        hover=f"%{{y}}: %{{x:.3g}} GB, {name}",
+    )
 
 
 def _limit_words(limits: tuple[float, float]) -> list[dict[str, Any]]:
     if limits[0] == limits[1]:
         limits = limits[:1]  # type: ignore[assignment]
     return [
-        {
-            "x": math.log10(limit),
-            "y": 0,
-            "yref": "paper",
-            "yanchor": "bottom",
-            "xanchor": anchor,
-            "text": gb(limit),
-            "showarrow": False,
-            "font": {"size": 12},
-        }
+        shapes.words(gb(limit), x=math.log10(limit), y=0, yref="paper", yanchor="bottom", xanchor=anchor)
         for limit, anchor in zip(limits, ("right", "left"), strict=False)
     ]
 

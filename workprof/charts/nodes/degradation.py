@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Bools, Floats, Ints
+from workprof.charts import shapes
 from workprof.charts.nodes.ranking import NO_DATA, moment_words, node_name
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
 from workprof.charts.text import counted
@@ -61,29 +62,30 @@ def _takeaway(found: Detection) -> str:
 def _points(found: Detection, name: str, look: tuple[str, str], shown: Bools) -> dict[str, Any]:
     runs, (colour, symbol) = found.runs, look
     here = np.flatnonzero((runs.benchmark == name) & shown)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": node_name(name),
-        "x": runs.map_xy[here, 0].tolist() or [None],
-        "y": runs.map_xy[here, 1].tolist() or [None],
-        "marker": {"color": colour, "symbol": symbol, "size": 8, "opacity": 0.75},
-        "customdata": [node_name(str(node)) for node in runs.node[here]],
-        "hovertemplate": f"{node_name(name)} on %{{customdata}}<extra></extra>",
-    }
+    return shapes.points(
+        runs.map_xy[here, 0].tolist() or [None],
+        runs.map_xy[here, 1].tolist() or [None],
+        name=node_name(name),
+        colour=colour,
+        symbol=symbol,
+        size=8,
+        opacity=0.75,
+        hover=f"{node_name(name)} on %{{customdata}}",
+        customdata=[node_name(str(node)) for node in runs.node[here]],
+    )
 
 
 def _outlines(found: Detection, shown: Bools) -> dict[str, Any]:
     here = np.flatnonzero(found.runs.flag & shown)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "flagged",
-        "x": found.runs.map_xy[here, 0].tolist() or [None],
-        "y": found.runs.map_xy[here, 1].tolist() or [None],
-        "marker": {"color": NEUTRAL, "symbol": "circle-open", "size": 15, "line": {"width": 2}},
-        "hoverinfo": "skip",
-    }
+    return shapes.points(
+        found.runs.map_xy[here, 0].tolist() or [None],
+        found.runs.map_xy[here, 1].tolist() or [None],
+        name="flagged",
+        colour=NEUTRAL,
+        symbol="circle-open",
+        size=15,
+        outline=2,
+    )
 
 
 def _table(found: Detection) -> pd.DataFrame:
@@ -207,27 +209,15 @@ def detection_reliability(found: Detection) -> Chart | None:
     held = own.reliability
     filled = np.flatnonzero(held.rows > 0)
     takeaway = f"The probabilities of {found.detector} have a Brier score of {own.brier:.3f} on {own.n:,} unseen runs."
-    line = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": {"dash": "dot", "color": NEUTRAL}}
-    dots = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": held.stated[filled].tolist() or [None],
-        "y": held.observed[filled].tolist() or [None],
-        "marker": {
-            "size": (8 + 24 * np.sqrt(held.rows[filled] / max(held.rows.max(), 1))).tolist(),
-            "color": COLOURS[0],
-        },
-        "customdata": held.rows[filled].tolist(),
-        "hovertemplate": "stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs<extra></extra>",
-    }
-    ends = {"range": [-0.04, 1.06], "tickformat": ".0%"}
     method = found.calibration.method if found.calibration else "none"
     return Chart(
         name="node-reliability",
-        figure=figure_of(
-            [{**line, "hoverinfo": "skip"}, dots],
-            x={"title": "Stated probability", **ends},
-            y={"title": "Share that was under stress", **ends},
+        figure=shapes.reliability(
+            held.stated,
+            held.observed,
+            held.rows,
+            y="Share that was under stress",
+            hover="stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs",
             height=360,
         ),
         takeaway=takeaway,
@@ -361,35 +351,31 @@ def _marks(found: Detection, here: Ints) -> list[dict[str, Any]]:
     for name, (colour, symbol) in looks(found).items():
         own = here[found.runs.benchmark[here] == name]
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": node_name(name),
-                "x": _times(found, own) or [None],
-                "y": _places(found, own) or [None],
-                "marker": {
-                    "color": colour,
-                    "symbol": [symbol if found.runs.tested[row] else f"{symbol}-open" for row in own] or symbol,
-                    "size": 9,
-                },
-                "customdata": [f"{node_name(name)}: {drivers_words(found, int(row))}" for row in own],
-                "hovertemplate": "%{customdata}, %{y:.3g}<extra></extra>",
-            }
+            shapes.points(
+                _times(found, own) or [None],
+                _places(found, own) or [None],
+                name=node_name(name),
+                colour=colour,
+                symbol=[symbol if found.runs.tested[row] else f"{symbol}-open" for row in own] or symbol,
+                size=9,
+                hover="%{customdata}, %{y:.3g}",
+                customdata=[f"{node_name(name)}: {drivers_words(found, int(row))}" for row in own],
+            )
         )
     return traces
 
 
 def _flags(found: Detection, here: Ints) -> dict[str, Any]:
     own = here[found.runs.flag[here]]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "flagged",
-        "x": _times(found, own) or [None],
-        "y": _places(found, own) or [None],
-        "marker": {"symbol": "circle-open", "size": 18, "color": COLOURS[4], "line": {"width": 2}},
-        "hoverinfo": "skip",
-    }
+    return shapes.points(
+        _times(found, own) or [None],
+        _places(found, own) or [None],
+        name="flagged",
+        colour=COLOURS[4],
+        symbol="circle-open",
+        size=18,
+        outline=2,
+    )
 
 
 def _times(found: Detection, rows: Ints) -> list[str | None]:

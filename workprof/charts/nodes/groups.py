@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.nodes.ranking import NO_DATA, nodes_words, ranking_sentence
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed
@@ -73,7 +74,17 @@ def silhouette_bars(found: Groups) -> Chart:
     return Chart(
         name="node-groups-silhouettes",
         figure=figure_of(
-            [_groups_bars(numbers, values, chosen)],
+            [
+                shapes.columns(
+                    numbers or [None],
+                    values or [None],
+                    colour=[COLOURS[0] if k == chosen else NEUTRAL for k in numbers] or NEUTRAL,
+                    text=[
+                        f"{value:.2f}{' chosen' if k == chosen else ''}"
+                        for k, value in zip(numbers, values, strict=True)
+                    ],
+                )
+            ],
             x={"title": "Number of groups", "dtick": 1},
             y={"title": "Mean silhouette", "range": [min(0.0, *values, 0.0), 1.0]},
             height=280,
@@ -93,19 +104,6 @@ def _chosen_words(numbers: list[int], chosen: int | None) -> str:
         return f"Only {numbers[0]} groups could be tried with so few nodes; that {stands}."
     best = "No number of groups stands out" if chosen is None else f"{chosen} groups are chosen"
     return f"{best} of {numbers[0]} to {numbers[-1]}."
-
-
-def _groups_bars(numbers: list[int], values: list[float], chosen: int | None) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "x": numbers or [None],
-        "y": values or [None],
-        "marker": {"color": [COLOURS[0] if k == chosen else NEUTRAL for k in numbers] or NEUTRAL},
-        "text": [f"{value:.2f}{' chosen' if k == chosen else ''}" for k, value in zip(numbers, values, strict=True)],
-        "textposition": "outside",
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }
 
 
 def _number(value: float) -> str:
@@ -174,18 +172,14 @@ def _weights_sentence(found: Advice) -> str:
 
 def _advice_bars(name: str, weights: dict[str, float], aspects: list[str], number: int) -> dict[str, Any]:
     values = [weights.get(aspect, 0.0) for aspect in aspects]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "name": name,
-        "x": values,
-        "y": aspects,
-        "marker": {"color": COLOURS[number], "pattern": {"shape": "/" if number else ""}},
-        "text": [format_share(value) for value in values],
-        "textposition": "outside",
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }
+    return shapes.bars(
+        values,
+        aspects,
+        name=name,
+        colour=COLOURS[number],
+        pattern="/" if number else "",
+        text=[format_share(value) for value in values],
+    )
 
 
 def transfer_table(found: Transfer) -> pd.DataFrame:
@@ -212,7 +206,14 @@ def transfer_bars(found: Transfer) -> Chart:
     return Chart(
         name="node-transfer",
         figure=figure_of(
-            [_transfer_bars(rows, errors)],
+            [
+                shapes.bars(
+                    errors,
+                    rows,
+                    colour=[COLOURS[0] if name.endswith("(ours)") else NEUTRAL for name in rows],
+                    text=[format_share(value) for value in errors],
+                )
+            ],
             x={
                 "title": "Median error (share of the measured runtime)",
                 "tickformat": ".0%",
@@ -246,17 +247,3 @@ def interval_sentence(told: Coverage | None) -> str:
         f"Intervals of {format_share(told.confidence, 0)} held {format_share(told.share)} of {told.n:,} runtimes whose "
         f"{told.held_out} they had not seen; upper end / lower end {told.median_width:.2f}."
     )
-
-
-def _transfer_bars(rows: list[str], errors: list[float]) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": errors,
-        "y": rows,
-        "marker": {"color": [COLOURS[0] if name.endswith("(ours)") else NEUTRAL for name in rows]},
-        "text": [format_share(value) for value in errors],
-        "textposition": "outside",
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }

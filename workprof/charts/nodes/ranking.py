@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import mark, rows_height
@@ -159,29 +160,25 @@ def tie_spans(nodes: Sequence[RankedNode]) -> list[tuple[int, int]]:
 
 
 def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
-    known = [math.isfinite(one.low) for one in nodes]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": [one.score for one in nodes] or [None],
-        "y": list(rows) or [None],
-        "marker": {"color": [_colour(one) for one in nodes] or UNRANKED},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [one.high - one.score if ok else 0.0 for one, ok in zip(nodes, known, strict=True)],
-            "arrayminus": [one.score - one.low if ok else 0.0 for one, ok in zip(nodes, known, strict=True)],
-            "color": NEUTRAL,
-            "thickness": 2,
-        },
-        "text": [_label(one) for one in nodes],
-        "textposition": "auto",  # beside a bar that is too short for its words
-        "insidetextanchor": "start",
-        "insidetextfont": {"color": "#ffffff"},
-        "cliponaxis": False,
-        "hovertext": [f"{row}: {score_words(one)}, {one.n_runs} runs" for row, one in zip(rows, nodes, strict=True)],
-        "hoverinfo": "text",
-    }
+    return shapes.bars(
+        [one.score for one in nodes] or [None],
+        list(rows) or [None],
+        colour=[_colour(one) for one in nodes] or UNRANKED,
+        hover=None,
+        error_x=shapes.interval(
+            [one.score for one in nodes],
+            [one.low for one in nodes],
+            [one.high for one in nodes],
+            colour=NEUTRAL,
+            width=2,
+        ),
+        text=[_label(one) for one in nodes],
+        textposition="auto",
+        insidetextanchor="start",
+        insidetextfont={"color": "#ffffff"},
+        hovertext=[f"{row}: {score_words(one)}, {one.n_runs} runs" for row, one in zip(rows, nodes, strict=True)],
+        hoverinfo="text",
+    )
 
 
 def _colour(one: RankedNode) -> str:
@@ -204,8 +201,8 @@ def _bracket(first: int, last: int) -> list[dict[str, Any]]:
 
 
 def _tie_word(first: int, last: int) -> dict[str, Any]:
-    place = {"xref": "paper", "yref": "y", "x": BRACKET_X + 0.004, "y": (first + last) / 2}
-    return {**place, "text": "tie", "showarrow": False, "xanchor": "left"}
+    y = (first + last) / 2
+    return shapes.words("tie", x=BRACKET_X + 0.004, y=y, xref="paper", yref="y", xanchor="left", size=None)
 
 
 def _note(found: Ranking) -> str:
@@ -282,26 +279,23 @@ def aspect_table(found: Ranking) -> pd.DataFrame:
 
 def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[str, Any]:
     look, scores = mark(number), [one.aspects[name] for name in aspects]
-    known = [math.isfinite(own.low) for own in scores]
     shift = (number % 5 - 2) * 0.03  # intervals of neighbours would hide each other
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": node_name(one.node),
-        "x": [place + shift for place in range(len(aspects))],
-        "y": [own.score if math.isfinite(own.score) and own.score > 0 else None for own in scores],
-        "line": {"color": look.colour, "dash": _DASHES[number // 8 % len(_DASHES)], "width": 2},
-        "marker": {"color": look.colour, "symbol": look.symbol if number >= 8 else _symbol(number), "size": 10},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [own.high - own.score if ok else 0.0 for own, ok in zip(scores, known, strict=True)],
-            "arrayminus": [own.score - own.low if ok else 0.0 for own, ok in zip(scores, known, strict=True)],
-            "color": look.colour,
-        },
-        "hovertext": [f"{node_name(one.node)}, {name}: {score_words(one.aspects[name])}" for name in aspects],
-        "hoverinfo": "text",
-    }
+    return shapes.line(
+        [place + shift for place in range(len(aspects))],
+        [own.score if math.isfinite(own.score) and own.score > 0 else None for own in scores],
+        name=node_name(one.node),
+        colour=look.colour,
+        width=2,
+        dash=_DASHES[number // 8 % len(_DASHES)],
+        mode="lines+markers",
+        hover=None,
+        marker={"color": look.colour, "symbol": look.symbol if number >= 8 else _symbol(number), "size": 10},
+        error_y=shapes.interval(
+            [own.score for own in scores], [own.low for own in scores], [own.high for own in scores], colour=look.colour
+        ),
+        hovertext=[f"{node_name(one.node)}, {name}: {score_words(one.aspects[name])}" for name in aspects],
+        hoverinfo="text",
+    )
 
 
 def _symbol(number: int) -> str:

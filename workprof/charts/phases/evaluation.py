@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.charts import shapes
 from workprof.charts.phases.timeline import NOT_THE_PAPER, number
 from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import COLOURS, SCALE, SMALLEST_PX, ink, rows_height
+from workprof.charts.theme import COLOURS, SMALLEST_PX, rows_height
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
 from workprof.units import format_share
@@ -33,20 +34,19 @@ def distance_matrix(found: LibraryView, measure: str) -> Chart:
     ticks = {"tickvals": middles, "ticktext": labels, "showgrid": False, "zeroline": False}
     figure = figure_of(
         [
-            {
-                "type": "heatmap",
-                "z": np.where(off, distances, np.nan),
-                "x": places,
-                "y": places,
-                "colorscale": SCALE,
-                "reversescale": True,
-                "zmin": lowest,
-                "zmax": max(highest, lowest + 1e-9),
-                "hoverongaps": False,
-                "colorbar": {"title": {"text": "distance", "side": "top"}, "thickness": 12},
-                "customdata": [[f"{one} and {other}" for other in names] for one in names],
-                "hovertemplate": "%{customdata}: %{z:.4g}<extra></extra>",
-            }
+            shapes.heat(
+                np.where(off, distances, np.nan),
+                places,
+                places,
+                gap=0,
+                hover="%{customdata}: %{z:.4g}",
+                reversescale=True,
+                zmin=lowest,
+                zmax=max(highest, lowest + 1e-9),
+                hoverongaps=False,
+                colorbar={"title": {"text": "distance", "side": "top"}, "thickness": 12},
+                customdata=[[f"{one} and {other}" for other in names] for one in names],
+            )
         ],
         x={"title": "Run of the library", **ticks, "tickangle": -60},
         y={"title": "", **ticks, "autorange": "reversed"},
@@ -130,13 +130,13 @@ def _middles(found: LibraryView) -> tuple[list[float], list[str]]:
 
 def _between(found: LibraryView) -> list[dict[str, object]]:
     last = len(found.workloads) - 0.5
-    shapes: list[dict[str, object]] = []
+    lines: list[dict[str, object]] = []
     for first in _starts(found)[1:]:
         at = first - 0.5
         line = {"color": "#ffffff", "width": 1.4}
-        shapes.append({"type": "line", "x0": at, "x1": at, "y0": -0.5, "y1": last, "line": line})
-        shapes.append({"type": "line", "x0": -0.5, "x1": last, "y0": at, "y1": at, "line": line})
-    return shapes
+        lines.append({"type": "line", "x0": at, "x1": at, "y0": -0.5, "y1": last, "line": line})
+        lines.append({"type": "line", "x0": -0.5, "x1": last, "y0": at, "y1": at, "line": line})
+    return lines
 
 
 OURS = "recognition as it ships"
@@ -243,7 +243,7 @@ def open_curve(found: Evaluation, measure: str) -> Chart | None:
                 _curve(curve.c, curve.rejected, "unknown runs rejected (higher is better)", COLOURS[0], "solid"),
                 _curve(curve.c, curve.false_rejects, "known runs rejected (lower is better)", COLOURS[4], "dash"),
             ],
-            x={"title": "c (standard deviations above the mean)"},
+            x="c (standard deviations above the mean)",
             y={"title": "Share of the runs rejected", "range": [-0.02, 1.04], "tickformat": ".0%"},
             height=380,
             showlegend=True,
@@ -262,8 +262,7 @@ def open_curve(found: Evaluation, measure: str) -> Chart | None:
 def confusion_chart(known: KnownFigures) -> Chart:
     """Return test runs by workload and answer; colour = share of the workload's runs."""
     counts, names = known.confusion, [plotly_text(name, 22) for name in known.workloads]
-    totals = counts.sum(axis=1, keepdims=True)
-    shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+    shares = shapes.row_shares(counts)
     wrong = int(counts.sum() - np.trace(counts))
     takeaway = f"{counted(wrong, 'answer')} of {int(counts.sum()):,} {'is' if wrong == 1 else 'are'} wrong."
     table = pd.DataFrame(counts, columns=[f"answered {name}" for name in known.workloads])
@@ -271,21 +270,11 @@ def confusion_chart(known: KnownFigures) -> Chart:
     return Chart(
         name="phases-confusion",
         figure=figure_of(
-            [_cells(shares, names)],
+            [shapes.heat(shares, names, names, scale=False, hover="%{y} answered %{x}: %{z:.1%}", zmin=0, zmax=1)],
             x={"title": "Answer", "type": "category", "showgrid": False, "tickangle": -60},
             y={"title": "Workload", **rows_axis(names)},
             height=rows_height(len(names)) + 60,
-            annotations=[
-                {
-                    "x": names[j],
-                    "y": names[i],
-                    "text": f"{runs:,}",
-                    "showarrow": False,
-                    "font": {"size": 12, "color": ink(float(shares[i, j]))},
-                }
-                for (i, j), runs in np.ndenumerate(counts)
-                if runs
-            ],
+            annotations=shapes.cell_words([[f"{runs:,}" if runs else "" for runs in line] for line in counts], shares),
         ),
         takeaway=takeaway,
         alt=f"Confusion matrix of {counted(len(names), 'workload')}. {takeaway}",
@@ -323,48 +312,20 @@ def _share(value: float) -> str:
 
 
 def _bars(values: list[float], rows: list[str], ours: int) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": values,
-        "y": rows,
-        "text": [_share(value) for value in values],
-        "textposition": "outside",
-        "cliponaxis": False,
-        "marker": {
-            "color": [COLOURS[0] if place < ours else COLOURS[6] for place in range(len(rows))],
-            "pattern": {"shape": ["" if place < ours else "/" for place in range(len(rows))]},
-        },
-        "hovertemplate": "%{y}: %{x:.1%}<extra></extra>",
-    }
+    return shapes.bars(
+        values,
+        rows,
+        colour=[COLOURS[0] if place < ours else COLOURS[6] for place in range(len(rows))],
+        pattern=["" if place < ours else "/" for place in range(len(rows))],
+        hover="%{y}: %{x:.1%}",
+        text=[_share(value) for value in values],
+    )
 
 
 def _curve(c: Any, share: Any, name: str, colour: str, dash: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": c,
-        "y": share,
-        "name": name,
-        "line": {"color": colour, "dash": dash, "width": 2.2},
-        "hovertemplate": f"c = %{{x:.3g}}: %{{y:.1%}} of {name}<extra></extra>",
-    }
-
-
-def _cells(shares: Any, names: list[str]) -> dict[str, Any]:
-    return {
-        "type": "heatmap",
-        "z": shares,
-        "x": names,
-        "y": names,
-        "colorscale": SCALE,
-        "zmin": 0,
-        "zmax": 1,
-        "xgap": 1,
-        "ygap": 1,
-        "showscale": False,
-        "hovertemplate": "%{y} answered %{x}: %{z:.1%}<extra></extra>",
-    }
+    return shapes.line(
+        c, share, name=name, colour=colour, width=2.2, dash=dash, hover=f"c = %{{x:.3g}}: %{{y:.1%}} of {name}"
+    )
 
 
 TABLE_TWO = {"accuracy": 0.93, "precision": 0.95, "recall": 0.93, "f1": 0.93}

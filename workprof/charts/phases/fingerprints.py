@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from workprof.arrays import Floats
+from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, number, seconds, statistic_words
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import COLOURS, SCALE, rows_height
+from workprof.charts.theme import COLOURS, rows_height
 from workprof.phases.timeline import AlignedRuns, Timeline
 
 EVERY = "all"
@@ -82,20 +83,16 @@ def _columns(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame
 def _cells(table: pd.DataFrame, labels: list[str], words: str) -> dict[str, Any]:
     values = table.to_numpy()
     low, high = _limits(values)
-    return {
-        "type": "heatmap",
-        "z": values,
-        "x": list(table.columns),
-        "y": labels,
-        "colorscale": SCALE,
-        "zmin": low,
-        "zmax": high,
-        "xgap": 1,
-        "ygap": 1,
-        "hoverongaps": False,
-        "colorbar": {"title": {"text": "sd", "side": "top"}, "thickness": 12},
-        "hovertemplate": f"%{{y}}, %{{x}}: {plotly_text(words)} %{{z:.3g}}<extra></extra>",
-    }
+    return shapes.heat(
+        values,
+        list(table.columns),
+        labels,
+        hover=f"%{{y}}, %{{x}}: {plotly_text(words)} %{{z:.3g}}",
+        zmin=low,
+        zmax=high,
+        hoverongaps=False,
+        colorbar={"title": {"text": "sd", "side": "top"}, "thickness": 12},
+    )
 
 
 def _limits(values: Floats) -> tuple[float, float]:
@@ -160,25 +157,17 @@ def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
         name="phases-alignment",
         figure=figure_of(
             [
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "x": [0, end],
-                    "y": [0, end],
-                    "name": "at the same time",
-                    "line": {"color": NEUTRAL, "dash": "dot", "width": 1.4},
-                    "hoverinfo": "skip",
-                },
-                {
-                    "type": "scatter",
-                    "mode": "lines+markers",
-                    "x": x,
-                    "y": y,
-                    "name": "goes together",
-                    "line": {"color": COLOURS[0], "width": 2},
-                    "marker": {"size": 5},
-                    "hovertemplate": "%{x:g} s goes with %{y:g} s<extra></extra>",
-                },
+                shapes.line([0, end], [0, end], name="at the same time", colour=NEUTRAL, width=1.4, dash="dot"),
+                shapes.line(
+                    x,
+                    y,
+                    name="goes together",
+                    colour=COLOURS[0],
+                    width=2,
+                    mode="lines+markers",
+                    hover="%{x:g} s goes with %{y:g} s",
+                    marker={"size": 5},
+                ),
             ],
             x={"title": f"{first} (s)", "rangemode": "tozero"},
             y={"title": f"{second} (s)", "rangemode": "tozero"},

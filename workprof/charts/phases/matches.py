@@ -11,16 +11,14 @@ import pandas as pd
 
 import workprof
 from workprof.arrays import Floats
-from workprof.charts.phases.timeline import BOUNDARY, LINE, counter_names, counter_unit, number, seconds
+from workprof.charts import shapes
+from workprof.charts.phases.timeline import counter_names, counter_unit, number, seconds
 from workprof.charts.shapes import (
     NEUTRAL,
     Chart,
     Headline,
-    Panels,
     figure_of,
-    panel_domains,
     rows_axis,
-    stacked,
     vertical,
 )
 from workprof.charts.text import counted, plotly_text
@@ -92,17 +90,16 @@ def scores_chart(found: Match) -> Chart | None:
     scores = sorted(found.scores.items(), key=lambda item: item[1])
     names, values = [plotly_text(name) for name, _ in scores], [value for _, value in scores]
     limit = found.verdict.limit
-    shapes = [vertical(limit, dash="dash", colour=COLOURS[1])] if math.isfinite(limit) else []
     takeaway = match_sentence(found)
     inside = sum(value <= limit for value in values)
     return Chart(
         name="phases-unlikeness",
         figure=figure_of(
             [_dots(values, names, [value <= limit if math.isfinite(limit) else None for value in values])],
-            x={"title": "Unlikeness (log odds; left = alike)"},
+            x="Unlikeness (log odds; left = alike)",
             y={"title": "", **rows_axis(names, grid=True)},
             height=rows_height(len(names)),
-            shapes=shapes,
+            shapes=[vertical(limit, dash="dash", colour=COLOURS[1])] if math.isfinite(limit) else [],
         ),
         takeaway=takeaway,
         alt=f"Unlikeness to {counted(len(names), 'workload')}, {inside} of them below the limit. {takeaway}",
@@ -196,15 +193,15 @@ def _band(found: Match, measure: str) -> list[dict[str, Any]]:
 
 def _dots(values: list[float], names: list[str], within: list[bool | None]) -> dict[str, Any]:
     looks = [LOOKS[one] for one in within]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": values,
-        "y": names,
-        "marker": {"color": [look[0] for look in looks], "symbol": [look[1] for look in looks], "size": 11},
-        "customdata": [look[2] for look in looks],
-        "hovertemplate": "%{y}: %{x:.4g}, %{customdata}<extra></extra>",
-    }
+    return shapes.points(
+        values,
+        names,
+        colour=[look[0] for look in looks],
+        symbol=[look[1] for look in looks],
+        size=11,
+        hover="%{y}: %{x:.4g}, %{customdata}",
+        customdata=[look[2] for look in looks],
+    )
 
 
 SHOWN = 6
@@ -224,17 +221,32 @@ def first_of_each_source(counters: tuple[str, ...], count: int = SHOWN) -> tuple
 def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
     """Return the last two minutes of the counters; lines where phases begin as far as is known yet."""
     places = [view.counters.index(name) for name in counters]
-    panels = panel_domains(len(places))
     step = _step(view)
     start = float(view.t_s[0]) - step if len(view.t_s) else 0.0
     end = max(start + SHOWN_S, float(view.t_s[-1]) if len(view.t_s) else 0.0)
-    figure = stacked(
+    figure = shapes.panels(
         [
-            *(_line(view, place, panel) for panel, place in enumerate(places)),
+            *(
+                shapes.panel_line(
+                    view.t_s,
+                    view.recorded[place],
+                    name=plotly_text(view.counters[place]),
+                    unit=counter_unit(view.counters[place]),
+                    panel=panel,
+                )
+                for panel, place in enumerate(places)
+            ),
             _strip(view, len(places), step),
         ],
-        Panels(counter_names(counters), [counter_unit(name) for name in counters], panels, (start, end)),
-        shapes=[shape for panel, place in enumerate(places) for shape in _boundaries(view, place, panel, start)],
+        titles=counter_names(counters),
+        units=[counter_unit(name) for name in counters],
+        x_range=(start, end),
+        marks=[
+            shapes.panel_boundary(at, panel, dash="dot")
+            for panel, place in enumerate(places)
+            for at in view.changes_s[place]
+            if at >= start
+        ],
     )
     takeaway = live_sentence(view)
     return Chart(
@@ -290,55 +302,9 @@ def _step(view: LiveView) -> float:
     return float(np.median(np.diff(view.t_s))) if len(view.t_s) > 1 else 1.0
 
 
-def _axis(panel: int) -> str:
-    return f"y{panel + 1}" if panel else "y"
-
-
-def _line(view: LiveView, place: int, panel: int) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": view.t_s,
-        "y": view.recorded[place],
-        "xaxis": "x",
-        "yaxis": _axis(panel),
-        "line": {"shape": "vh", "color": LINE, "width": 1.8},
-        "connectgaps": False,
-        "name": plotly_text(view.counters[place]),
-        "hovertemplate": f"%{{y:,.5g}} {counter_unit(view.counters[place])} at %{{x:,.5g}} s<extra></extra>",
-    }
-
-
-def _boundaries(view: LiveView, place: int, panel: int, start: float) -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "line",
-            "xref": "x",
-            "yref": f"{_axis(panel)} domain",
-            "x0": at,
-            "x1": at,
-            "y0": 0,
-            "y1": 1,
-            "line": {"color": BOUNDARY, "width": 2, "dash": "dot"},
-        }
-        for at in view.changes_s[place]
-        if at >= start
-    ]
-
-
 def _strip(view: LiveView, panels: int, step: float) -> dict[str, Any]:
     at: Floats = view.t_s - step
     share = np.zeros(len(at))
     for own in view.changes_s:
         share += (np.abs(at[:, None] - np.array(own)) <= NEAR * step).any(axis=1) if own else 0.0
-    return {
-        "type": "bar",
-        "x": at,
-        "y": share / max(1, len(view.counters)),
-        "width": step,
-        "xaxis": "x",
-        "yaxis": _axis(panels),
-        "marker": {"color": NEUTRAL, "line": {"width": 0}},
-        "name": "agreement",
-        "hovertemplate": "%{y:.0%} of the counters change about %{x:,.5g} s<extra></extra>",
-    }
+    return shapes.strip(at, share / max(1, len(view.counters)), step, panels)

@@ -14,9 +14,9 @@ import pandas as pd
 
 import workprof
 from workprof.arrays import Floats
-from workprof.charts.shapes import NEUTRAL, Chart, Panels, panel_domains, stacked
+from workprof.charts import shapes
+from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import COLOURS
 from workprof.phases.timeline import Timeline
 from workprof.records import to_json
 from workprof.units import format_share
@@ -147,9 +147,6 @@ def _lines(found: Timeline, place: int) -> list[dict[str, object]]:
 MOST_POINTS = 1500
 """Of one line; a longer one shows the least and the largest value of each stretch."""
 
-BOUNDARY = COLOURS[1]
-LINE = COLOURS[0]
-
 
 def most_moving(found: Timeline, count: int = 6) -> tuple[str, ...]:
     """Return the counters that vary most in the run, in standard deviations of all runs; constant ones last."""
@@ -160,17 +157,13 @@ def most_moving(found: Timeline, count: int = 6) -> tuple[str, ...]:
 def timeline_chart(found: Timeline, counters: tuple[str, ...]) -> Chart:
     """Return the stacked series of the counters with their phase boundaries and the agreement of all counters."""
     places = [found.counters.index(name) for name in counters]
-    panels = panel_domains(len(places))
     traces = [_line(found, place, panel) for panel, place in enumerate(places)]
-    figure = stacked(
+    figure = shapes.panels(
         [*traces, _strip(found, len(places))],
-        Panels(
-            titles=counter_names(counters),
-            units=[counter_unit(name) for name in counters],
-            domains=panels,
-            x_range=(found.start_s, found.end_s),
-        ),
-        shapes=[shape for panel, place in enumerate(places) for shape in _boundaries(found, place, panel)],
+        titles=counter_names(counters),
+        units=[counter_unit(name) for name in counters],
+        x_range=(found.start_s, found.end_s),
+        marks=[shape for panel, place in enumerate(places) for shape in _boundaries(found, place, panel)],
     )
     takeaway = timeline_sentence(found)
     changes = sum(len(found.fingerprint.boundaries_of(place)) for place in places)
@@ -217,19 +210,8 @@ def _most_agreed(agreement: Floats) -> int:
 
 def _line(found: Timeline, place: int, panel: int) -> dict[str, Any]:
     x, y = _drawn(found.times_s, found.recorded[place], found.start_s)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "xaxis": "x",
-        "yaxis": f"y{panel + 1}" if panel else "y",
-        "line": {"shape": "vh", "color": LINE, "width": 1.8},
-        "connectgaps": False,
-        "name": plotly_text(found.counters[place]),
-        "hovertemplate": f"%{{y:,.5g}} {counter_unit(found.counters[place])} at %{{x:,.5g}} s"
-        f"<extra>{plotly_text(found.counters[place])}</extra>",
-    }
+    name = plotly_text(found.counters[place])
+    return shapes.panel_line(x, y, name=name, unit=counter_unit(found.counters[place]), panel=panel)
 
 
 def _drawn(times: Floats, recorded: Floats, start: float) -> tuple[Floats, Floats]:
@@ -269,36 +251,14 @@ def _boundaries(found: Timeline, place: int, panel: int) -> list[dict[str, Any]]
         }
         for first, end in list(itertools.pairwise(edges))[1::2]
     ]
-    lines = [
-        {
-            "type": "line",
-            "xref": "x",
-            "yref": axis,
-            "x0": at,
-            "x1": at,
-            "y0": 0,
-            "y1": 1,
-            "line": {"color": BOUNDARY, "width": 2, "dash": "dash" if found.edited[place] else "solid"},
-        }
-        for at in changes
-    ]
-    return [*shades, *lines]
+    dash = "dash" if found.edited[place] else "solid"
+    return [*shades, *(shapes.panel_boundary(at, panel, dash=dash) for at in changes)]
 
 
 def _strip(found: Timeline, panels: int) -> dict[str, Any]:
     """Return the share of all counters with a change near each sample, as bars."""
     at, share = _binned(found)
-    return {
-        "type": "bar",
-        "x": at,
-        "y": share,
-        "width": (found.end_s - found.start_s) / max(1, len(at)),
-        "xaxis": "x",
-        "yaxis": f"y{panels + 1}" if panels else "y",
-        "marker": {"color": NEUTRAL, "line": {"width": 0}},
-        "name": "agreement",
-        "hovertemplate": "%{y:.0%} of the counters change about %{x:,.5g} s<extra></extra>",
-    }
+    return shapes.strip(at, share, (found.end_s - found.start_s) / max(1, len(at)), panels)
 
 
 def _binned(found: Timeline) -> tuple[Floats, Floats]:

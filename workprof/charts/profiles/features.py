@@ -11,10 +11,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from workprof.charts import shapes
 from workprof.charts.profiles.overview import note, sizes
-from workprof.charts.shapes import Chart
+from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened
-from workprof.charts.theme import OUTLIERS, SCALE, laid_out, mark, rows_height
+from workprof.charts.theme import OUTLIERS, mark, rows_height
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
 
@@ -67,34 +68,31 @@ _COLUMNS = ("mean", "std", "lower", "q1", "median", "q3", "upper", "raw_median",
 
 
 def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
-    figure = go.Figure()
     rows: Any = table.itertuples()
-    for row in rows:
-        look = mark(int(row.profile))
-        figure.add_box(
-            y=[plotly_text(row.name)],
-            q1=[row.q1],
-            median=[row.median],
-            q3=[row.q3],
-            lowerfence=[row.lower],
-            upperfence=[row.upper],
-            mean=[row.mean],
-            orientation="h",
-            name=plotly_text(row.name),
-            marker={"color": look.colour},
-            line={"width": 1 if row.profile == OUTLIERS else 2},
-            fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
-            hovertext=_hover(row, feature),
-        )
     low, high = float(np.nanmin(table["lower"])), float(np.nanmax(table["upper"]))
     span = (high - low) or 1.0
-    laid_out(figure, x=_axis(feature), y="", height=rows_height(len(table)))
-    figure.update_yaxes(
-        autorange="reversed", categoryorder="array", categoryarray=[plotly_text(name) for name in table["name"]]
+    return figure_of(
+        [
+            shapes.box(
+                plotly_text(row.name),
+                (row.lower, row.q1, row.median, row.q3, row.upper),
+                mean=[row.mean],
+                colour=mark(int(row.profile)).colour,
+                line={"width": 1 if row.profile == OUTLIERS else 2},
+                fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
+                hovertext=_hover(row, feature),
+            )
+            for row in rows
+        ],
+        x={"title": _axis(feature), "range": [low - 0.03 * span, high + ROOM_FOR_WORDS * span], "zeroline": False},
+        y={
+            "autorange": "reversed",
+            "categoryorder": "array",
+            "categoryarray": [plotly_text(name) for name in table["name"]],
+            "showgrid": False,
+        },
+        height=rows_height(len(table)),
     )
-    figure.update_xaxes(range=[low - 0.03 * span, high + ROOM_FOR_WORDS * span], zeroline=False)
-    figure.update_yaxes(showgrid=False)
-    return figure
 
 
 def _hover(row: Any, feature: str) -> str:
@@ -164,23 +162,23 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
     share = _shares(heatmap.counts, by)
     lines = [shortened(names.get(int(profile), "")) for profile in heatmap.profiles]
     values = _distinct([shortened(value, 24) for value in heatmap.values])  # noqa: PD011  a record's field
-    figure = go.Figure(
-        go.Heatmap(
-            z=share,
-            x=[plotly_text(value) for value in values],
-            y=[plotly_text(line) for line in lines],
-            customdata=heatmap.counts,
-            colorscale=SCALE,
-            zmin=0,
-            zmax=1,
-            colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
-            hovertemplate=f"%{{y}}, %{{x}}: %{{z:.1%}} {_WORDS[by]}, %{{customdata:,}} rows<extra></extra>",
-            xgap=1,
-            ygap=1,
-        )
+    figure = figure_of(
+        [
+            shapes.heat(
+                share,
+                [plotly_text(value) for value in values],
+                [plotly_text(line) for line in lines],
+                hover=f"%{{y}}, %{{x}}: %{{z:.1%}} {_WORDS[by]}, %{{customdata:,}} rows",
+                customdata=heatmap.counts,
+                zmin=0,
+                zmax=1,
+                colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
+            )
+        ],
+        x=label(field).capitalize(),
+        y={"autorange": "reversed"},
+        height=rows_height(len(lines)) + 60,
     )
-    laid_out(figure, x=label(field).capitalize(), y="", height=rows_height(len(lines)) + 60)
-    figure.update_yaxes(autorange="reversed")
     if len(values) <= MOST_NAMED:
         figure.update_xaxes(dtick=1)
     return Chart(

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from workprof.charts import shapes
 from workprof.charts.profiles.overview import groups, note
-from workprof.charts.shapes import Chart
+from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import plotly_text
-from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, laid_out, mark
+from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, mark
 from workprof.profiles.fit import ProfileFit
 from workprof.units import format_share
 
@@ -171,18 +171,34 @@ def profile_map(
     """
     shown = stratified(fit.labels, most_points)
     labels, xy, row_ids = fit.labels[shown], fit.map_xy[shown], fit.row_ids[shown]
-    figure = go.Figure()
-    trace = go.Scattergl if shown.size > MOST_SVG_POINTS else go.Scatter
+    picked = None if selection is None else chosen(fit, selection)[shown]
+    traces = []
     for profile in groups(fit)[::-1]:
-        mine = labels == profile
-        name = plotly_text(names.get(int(profile), ""))
-        figure.add_trace(_points(trace, xy[mine], row_ids[mine], int(profile), name))
-        if selection is not None:
-            figure.data[-1].selectedpoints = np.flatnonzero(chosen(fit, selection)[shown][mine])
-    laid_out(figure, x=_axis(fit, 0), y=_axis(fit, 1), height=560, dragmode="lasso")
-    _place_names(figure, labels, xy)
-    if selection is not None:
-        _outline(figure, selection)
+        mine, look, name = labels == profile, mark(int(profile)), plotly_text(names.get(int(profile), ""))
+        traces.append(
+            shapes.points(
+                xy[mine, 0],
+                xy[mine, 1],
+                type="scattergl" if shown.size > MOST_SVG_POINTS else "scatter",
+                name=name,
+                colour=look.colour,
+                symbol=look.symbol,
+                size=5,
+                opacity=0.45 if profile == OUTLIERS else 0.75,
+                hover=f"{name}, row %{{customdata}}",
+                customdata=row_ids[mine],
+                selectedpoints=None if picked is None else np.flatnonzero(picked[mine]),
+            )
+        )
+    figure = figure_of(
+        traces,
+        x=_axis(fit, 0),
+        y=_axis(fit, 1),
+        height=560,
+        dragmode="lasso",
+        annotations=_place_names(labels, xy),
+        shapes=[] if selection is None else _outlines(selection),
+    )
     total = format_share(float(np.sum(fit.map_explained)))
     part = "all" if shown.size == fit.labels.size else "a stratified sample of"
     return Chart(
@@ -211,48 +227,23 @@ def stratified(labels: NDArray[np.int64], most: int, seed: int = 0) -> NDArray[n
     return np.sort(np.concatenate(chosen))
 
 
-def _points(
-    trace: type[go.Scatter], xy: NDArray[np.float64], row_ids: NDArray[np.int64], profile: int, name: str
-) -> go.Scatter:
-    look = mark(profile)
-    return trace(
-        x=xy[:, 0],
-        y=xy[:, 1],
-        mode="markers",
-        name=name,
-        customdata=row_ids,
-        marker={
-            "color": look.colour,
-            "symbol": look.symbol,
-            "size": 5,
-            "opacity": 0.45 if profile == OUTLIERS else 0.75,
-        },
-        hovertemplate=f"{name}, row %{{customdata}}<extra></extra>",
-    )
-
-
-def _place_names(figure: go.Figure, labels: NDArray[np.int64], xy: NDArray[np.float64]) -> None:
-    for profile in np.unique(labels):
-        if profile == OUTLIERS:
-            continue
+def _place_names(labels: NDArray[np.int64], xy: NDArray[np.float64]) -> list[dict[str, Any]]:
+    words = []
+    for profile in np.unique(labels[labels != OUTLIERS]):
         x, y = np.median(xy[labels == profile], axis=0)
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=f"<b>P{profile}</b>",
-            showarrow=False,
-            bgcolor=mark(int(profile)).colour,
-            font={"color": ink_on(mark(int(profile)).colour)},
-        )
+        colour = mark(int(profile)).colour
+        words.append(shapes.words(f"<b>P{profile}</b>", x=x, y=y, bgcolor=colour, size=None, colour=ink_on(colour)))
+    return words
 
 
-def _outline(figure: go.Figure, selection: Selection) -> None:
+def _outlines(selection: Selection) -> list[dict[str, Any]]:
     line = {"color": OUTLIER_COLOUR, "width": 2, "dash": "dot"}
-    for lasso in selection.lassos:
-        corners = "L".join(f"{x},{y}" for x, y in np.reshape(lasso, (-1, 2)))
-        figure.add_shape(type="path", path=f"M{corners}Z", line=line)
-    for x0, y0, x1, y1 in selection.boxes:
-        figure.add_shape(type="rect", x0=x0, y0=y0, x1=x1, y1=y1, line=line)
+    lassos = ("L".join(f"{x},{y}" for x, y in np.reshape(lasso, (-1, 2))) for lasso in selection.lassos)
+    boxes = ({"x0": x0, "y0": y0, "x1": x1, "y1": y1} for x0, y0, x1, y1 in selection.boxes)
+    return [
+        *({"type": "path", "path": f"M{corners}Z", "line": line} for corners in lassos),
+        *({"type": "rect", **box, "line": line} for box in boxes),
+    ]
 
 
 def _axis(fit: ProfileFit, component: int) -> str:

@@ -12,9 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts import shapes
+from workprof.charts.shapes import Chart, Headline, figure_of
 from workprof.charts.text import column_words, listed, plotly_text, shortened
-from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, laid_out, mark, rows_height
+from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, mark, rows_height
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.scores import ProfileScores
 from workprof.profiles.summary import ProfileCard
@@ -161,10 +162,12 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
             "share": [card.share for card in cards],
         }
     )
-    figure = go.Figure(_sizes_bars(table))
-    laid_out(figure, x="Rows", y="", height=rows_height(len(table)))
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(range=[0, 1.5 * max(table["rows"], default=1)], tickformat=",")
+    figure = figure_of(
+        [_sizes_bars(table)],
+        x={"title": "Rows", "range": [0, 1.5 * max(table["rows"], default=1)], "tickformat": ","},
+        y={"autorange": "reversed", "showgrid": False},
+        height=rows_height(len(table)),
+    )
     return Chart(
         name="profile-sizes",
         figure=figure,
@@ -175,20 +178,18 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
     )
 
 
-def _sizes_bars(table: pd.DataFrame) -> go.Bar:
+def _sizes_bars(table: pd.DataFrame) -> dict[str, Any]:
     marks = [mark(int(profile)) for profile in table["profile"]]
-    return go.Bar(
-        y=[plotly_text(name) for name in table["name"]],
-        x=table["rows"],
-        orientation="h",
+    return shapes.bars(
+        table["rows"],
+        [plotly_text(name) for name in table["name"]],
         text=[f"{rows:,} · {format_share(share)}" for rows, share in zip(table["rows"], table["share"], strict=True)],
-        textposition="outside",
-        cliponaxis=False,
+        colour=None,
         marker={
             "color": [look.colour for look in marks],
             "pattern": {"shape": [look.pattern for look in marks], "fillmode": "overlay", "size": 6},
         },
-        hovertemplate="%{y}: %{text}<extra></extra>",
+        hover="%{y}: %{text}",
     )
 
 
@@ -211,25 +212,22 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
     """Return one box per profile, best median first, outliers last."""
     table = _silhouettes_table(fit, names)
-    figure = go.Figure()
     rows: Any = table.dropna(subset=["p50"]).itertuples()
-    for row in rows:
-        figure.add_box(
-            y=[plotly_text(row.name)],
-            q1=[row.p25],
-            median=[row.p50],
-            q3=[row.p75],
-            lowerfence=[row.p05],
-            upperfence=[row.p95],
-            orientation="h",
-            name=plotly_text(row.name),
-            marker={"color": mark(int(row.profile)).colour},
-            fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
-            hovertext=f"{plotly_text(row.name)}: {row.n:,} rows",
-        )
-    laid_out(figure, x="Silhouette (−1 to 1, no unit)", y="", height=rows_height(len(table)))
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(range=[-1.03, 1.03])
+    figure = figure_of(
+        [
+            shapes.box(
+                plotly_text(row.name),
+                (row.p05, row.p25, row.p50, row.p75, row.p95),
+                colour=mark(int(row.profile)).colour,
+                fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
+                hovertext=f"{plotly_text(row.name)}: {row.n:,} rows",
+            )
+            for row in rows
+        ],
+        x={"title": "Silhouette (−1 to 1, no unit)", "range": [-1.03, 1.03]},
+        y={"autorange": "reversed", "showgrid": False},
+        height=rows_height(len(table)),
+    )
     scores = fit.scores
     how = "exact" if scores.silhouette_method == "exact" else "sampled"
     return Chart(
@@ -346,8 +344,7 @@ def condensed_tree(fit: ProfileFit, names: Mapping[int, str]) -> Chart | None:
     if fit.tree is None or fit.tree.cluster.size == 0:
         return None
     table = _tree_table(fit.tree, names)
-    figure = go.Figure(_icicles(table))
-    laid_out(figure, x="Rows, side by side", y="Distance (scaled units, log)", height=520)
+    figure = figure_of([_icicles(table)], x="Rows, side by side", y="Distance (scaled units, log)", height=520)
     _distance_ticks(figure, table)
     figure.update_xaxes(showgrid=False, zeroline=False)
     _place_names(figure, table[(table["profile"] != OUTLIERS) & (table["size"] > NAMED_SHARE * table["size"].max())])
@@ -411,17 +408,18 @@ def _lefts(tree: CondensedTree) -> Floats:
     return left
 
 
-def _icicles(table: pd.DataFrame) -> go.Bar:
+def _icicles(table: pd.DataFrame) -> dict[str, Any]:
     marks = [mark(int(profile)) for profile in table["profile"]]
     colours = [
         OUTLIER_COLOUR if p == OUTLIERS else look.colour for p, look in zip(table["profile"], marks, strict=True)
     ]
-    return go.Bar(
-        x=table["left"],
+    return shapes.columns(
+        table["left"],
+        table["top"] - table["bottom"],
         width=table["size"],
         offset=0,
         base=table["bottom"],
-        y=table["top"] - table["bottom"],
+        colour=None,
         marker={
             "color": colours,
             "opacity": [0.35 if p == OUTLIERS else 1.0 for p in table["profile"]],
@@ -430,8 +428,7 @@ def _icicles(table: pd.DataFrame) -> go.Bar:
         customdata=table[["size", "distance_birth", "distance_death"]].assign(
             name=[plotly_text(name) for name in table["name"]]
         ),
-        hovertemplate="%{customdata[3]} %{customdata[0]:,} rows<br>distance %{customdata[1]:.3g} to "
-        "%{customdata[2]:.3g}<extra></extra>",
+        hover="%{customdata[3]} %{customdata[0]:,} rows<br>distance %{customdata[1]:.3g} to %{customdata[2]:.3g}",
     )
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts import shapes
+from workprof.charts.shapes import Chart, Headline, figure_of
 from workprof.charts.sweep.runs import (
     ALGORITHM_WORDS,
     LOWER,
@@ -24,7 +25,7 @@ from workprof.charts.sweep.runs import (
     value,
     written,
 )
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, SCALE, ink, laid_out
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
 from workprof.profiles.sweep import RunComparison, SweepRun
 from workprof.units import format_count, format_share
 
@@ -45,12 +46,32 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
     for run in mine:
         values[places.index(place(run.settings)), sizes.index(run.grid_size)] = value(run, score)
     words = SCORES[score]
-    figure = _figure(values, places, sizes, score)
-    _write_cells(figure, values, score)
-    laid_out(figure, x=SIZE_AXIS[algorithm], y="", height=HEAT_AROUND_PX + HEAT_LINE_PX * max(2, len(places)))
+    across, down = list(range(len(sizes))), list(range(len(places)))
     lines = [line.replace(", ", "<br>") for line in places]
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickvals=list(range(len(lines))), ticktext=lines)
-    figure.update_xaxes(showgrid=False, tickvals=list(range(len(sizes))), ticktext=[str(size) for size in sizes])
+    cells = shapes.heat(
+        values,
+        across,
+        down,
+        scale=False,
+        gap=2,
+        hover=f"%{{customdata}}: {words.label} %{{text}}",
+        customdata=[[f"{line}, size {size}" for size in sizes] for line in places],
+        text=[[written(score, number) for number in line] for line in values],
+        reversescale=words.better == LOWER,
+        hoverongaps=False,
+    )
+    figure = figure_of(
+        [cells],
+        x={
+            "title": SIZE_AXIS[algorithm],
+            "showgrid": False,
+            "tickvals": across,
+            "ticktext": [str(size) for size in sizes],
+        },
+        y={"autorange": "reversed", "showgrid": False, "tickvals": down, "ticktext": lines},
+        height=HEAT_AROUND_PX + HEAT_LINE_PX * max(2, len(places)),
+        annotations=_cell_words(values, score),
+    )
     table = pd.DataFrame(values, index=places, columns=[str(size) for size in sizes])
     return Chart(
         name=f"sweep-{score.replace('_', '-')}-{algorithm}",
@@ -64,40 +85,14 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
     )
 
 
-def _figure(values: np.ndarray, places: list[str], sizes: list[int], score: str) -> go.Figure:
-    words = SCORES[score]
-    return go.Figure(
-        go.Heatmap(
-            z=values,
-            x=list(range(len(sizes))),
-            y=list(range(len(places))),
-            customdata=[[f"{line}, size {size}" for size in sizes] for line in places],
-            text=[[written(score, number) for number in line] for line in values],
-            colorscale=SCALE,
-            reversescale=words.better == LOWER,
-            showscale=False,
-            hovertemplate=f"%{{customdata}}: {words.label} %{{text}}<extra></extra>",
-            hoverongaps=False,
-            xgap=2,
-            ygap=2,
-        )
-    )
-
-
-def _write_cells(figure: go.Figure, values: np.ndarray, score: str) -> None:
-    """Write the values into their cells, in black or white, whichever stands out more there."""
+def _cell_words(values: np.ndarray, score: str) -> list[dict[str, Any]]:
     low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 1.0)
-    for (line, column), number in np.ndenumerate(values):
-        if np.isnan(number):
-            continue
-        share = float((number - low) / ((high - low) or 1.0))
-        figure.add_annotation(
-            x=column,
-            y=line,
-            text=f"{number:,.{min(2, SCORES[score].digits)}f}",
-            showarrow=False,
-            font={"size": 12, "color": ink(1 - share if SCORES[score].better == LOWER else share)},
-        )
+    shares = (values - low) / ((high - low) or 1.0)
+    texts = np.full(values.shape, "", dtype=object)
+    for cell, number in np.ndenumerate(values):
+        if np.isfinite(number):
+            texts[cell] = f"{number:,.{min(2, SCORES[score].digits)}f}"
+    return shapes.cell_words(texts, 1 - shares if SCORES[score].better == LOWER else shares)
 
 
 def _heat_takeaway(table: pd.DataFrame, score: str) -> str:
@@ -130,32 +125,7 @@ BEST, UPPER, REST = COLOURS[1], COLOURS[0], OUTLIER_COLOUR
 
 def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
     """Return one line per run over its settings and scores; the best one and the next tenth stand out."""
-    table = _table(runs)
-    axes = [name for name in CATEGORIES if len(set(table[name])) > 1] + list(SHOWN.values())
-    places = pd.DataFrame({axis: _places(table, axis) for axis in axes})
-    order = np.argsort(table["ACQUIRES"].fillna(-np.inf), kind="stable")
-    upper = set(order[-max(1, round(UPPER_SHARE * len(table))) :].tolist())
-    figure = go.Figure([_line(table, places, int(i), best, upper) for i in order])
-    laid_out(figure, x="", y="", height=PARALLEL_AROUND_PX + AXIS_PX * len(axes))
-    figure.update_yaxes(
-        tickvals=list(range(len(axes))), ticktext=axes, range=[len(axes) - 0.7, -0.6], gridcolor=REST, zeroline=False
-    )
-    figure.update_xaxes(visible=False, range=[-0.17, 1.17])
-    for row, axis in enumerate(axes):
-        _name_ticks(figure, table, axis, row)
-    return Chart(
-        name="sweep-parallel-coordinates",
-        figure=figure,
-        takeaway=_parallel_takeaway(runs, best),
-        alt=f"Parallel coordinates of {len(table)} runs over {', '.join(axes)}. {_parallel_takeaway(runs, best)}",
-        data=table.drop(columns="name"),
-        note="A line is a run: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes of "
-        "the scores the better end is at the right (the number of profiles has none). Silhouette: the proper one.",
-    )
-
-
-def _table(runs: Sequence[SweepRun]) -> pd.DataFrame:
-    return pd.DataFrame(
+    table = pd.DataFrame(
         [
             {
                 "name": run_name(run.settings, run.grid_size),
@@ -167,6 +137,33 @@ def _table(runs: Sequence[SweepRun]) -> pd.DataFrame:
             }
             for run in runs
         ]
+    )
+    axes = [name for name in CATEGORIES if len(set(table[name])) > 1] + list(SHOWN.values())
+    places = pd.DataFrame({axis: _places(table, axis) for axis in axes})
+    order = np.argsort(table["ACQUIRES"].fillna(-np.inf), kind="stable")
+    upper = set(order[-max(1, round(UPPER_SHARE * len(table))) :].tolist())
+    figure = figure_of(
+        [_line(table, places, int(i), best, upper) for i in order],
+        x={"visible": False, "range": [-0.17, 1.17]},
+        y={
+            "tickvals": list(range(len(axes))),
+            "ticktext": axes,
+            "range": [len(axes) - 0.7, -0.6],
+            "gridcolor": REST,
+            "zeroline": False,
+        },
+        height=PARALLEL_AROUND_PX + AXIS_PX * len(axes),
+    )
+    for row, axis in enumerate(axes):
+        _name_ticks(figure, table, axis, row)
+    return Chart(
+        name="sweep-parallel-coordinates",
+        figure=figure,
+        takeaway=_parallel_takeaway(runs, best),
+        alt=f"Parallel coordinates of {len(table)} runs over {', '.join(axes)}. {_parallel_takeaway(runs, best)}",
+        data=table.drop(columns="name"),
+        note="A line is a run: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes of "
+        "the scores the better end is at the right (the number of profiles has none). Silhouette: the proper one.",
     )
 
 
@@ -194,15 +191,17 @@ def _ends(numbers: np.ndarray) -> tuple[float, float]:
     return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
 
 
-def _line(table: pd.DataFrame, places: pd.DataFrame, i: int, best: int, upper: set[int]) -> go.Scatter:
+def _line(table: pd.DataFrame, places: pd.DataFrame, i: int, best: int, upper: set[int]) -> dict[str, Any]:
     colour, width = (BEST, 4.0) if i == best else (UPPER, 2.0) if i in upper else (REST, 1.0)
     row: Any = table.iloc[i]
     told = ", ".join(f"{label} {written(score, row[label])}" for score, label in SHOWN.items())
-    return go.Scatter(
-        x=places.iloc[i].to_numpy(),
-        y=list(range(places.shape[1])),
+    return shapes.line(
+        places.iloc[i].to_numpy(),
+        list(range(places.shape[1])),
+        colour=colour,
+        width=width,
         mode="lines+markers",
-        line={"color": colour, "width": width},
+        hover=None,
         marker={"size": 3 + width, "color": colour},
         opacity=1.0 if colour != REST else 0.55,
         hovertext=f"{'★ best: ' if i == best else ''}{row['name']}<br>{told}",
@@ -287,29 +286,23 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart
     counts = comparison.overlap[:, order]
     columns = [columns[i] for i in order]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    figure = go.Figure(
-        go.Heatmap(
-            z=shares,
-            x=columns,
-            y=lines,
-            customdata=counts,
-            colorscale=SCALE,
-            zmin=0,
-            zmax=1,
-            colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
-            hovertemplate="%{y} to %{x}: %{z:.1%}, %{customdata:,} rows<extra></extra>",
-            xgap=1,
-            ygap=1,
-        )
-    )
-    laid_out(
-        figure,
-        x="Groups of the second run",
-        y="First run",
+    figure = figure_of(
+        [
+            shapes.heat(
+                shares,
+                columns,
+                lines,
+                hover="%{y} to %{x}: %{z:.1%}, %{customdata:,} rows",
+                customdata=counts,
+                zmin=0,
+                zmax=1,
+                colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
+            )
+        ],
+        x={"title": "Groups of the second run", "type": "category", "showgrid": False},
+        y={"title": "First run", "autorange": "reversed", "type": "category", "showgrid": False},
         height=COMPARISON_AROUND_PX + COMPARISON_LINE_PX * len(lines),
     )
-    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
-    figure.update_xaxes(type="category", showgrid=False)
     return Chart(
         name="sweep-overlap",
         figure=figure,

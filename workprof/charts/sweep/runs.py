@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from workprof.charts.shapes import Chart
-from workprof.charts.theme import COLOURS, laid_out, rows_height
+from workprof.charts import shapes
+from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.theme import COLOURS, rows_height
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, ScoreSummary, SweepGroup, SweepRun, TargetWinner
 from workprof.units import format_share
@@ -306,20 +306,21 @@ def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Ch
     table = pd.DataFrame([_targets_line(winner, runs) for winner in winners])
     distinct = list(dict.fromkeys(table["winner"]))
     lines: Any = list(table.itertuples())
-    figure = go.Figure(
-        go.Bar(
-            y=[f"target {target}" for target in table["target"]],
-            x=table["acquires"],
-            orientation="h",
-            width=0.4,
-            marker={"color": [COLOURS[distinct.index(name) % len(COLOURS)] for name in table["winner"]]},
-            customdata=table["winner"],
-            hovertemplate="%{y}: %{customdata}, ACQUIRES %{x:.4f}<extra></extra>",
-        )
+    figure = figure_of(
+        [
+            shapes.bars(
+                table["acquires"],
+                [f"target {target}" for target in table["target"]],
+                colour=[COLOURS[distinct.index(name) % len(COLOURS)] for name in table["winner"]],
+                hover="%{y}: %{customdata}, ACQUIRES %{x:.4f}",
+                width=0.4,
+                customdata=table["winner"],
+            )
+        ],
+        x={"title": "ACQUIRES of the winner (1 = best)", "range": [0, 1]},
+        y={"autorange": "reversed", "showgrid": False},
+        height=rows_height(len(table)) + LINE_PX * len(table),
     )
-    laid_out(figure, x="ACQUIRES of the winner (1 = best)", y="", height=rows_height(len(table)) + LINE_PX * len(table))
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(range=[0, 1])
     for row in lines:
         words = f"{row.acquires:.3f} · {row.short}: {row.profiles:.0f} profiles" if row.winner else "no run has a score"
         place = {"x": 0, "y": f"target {row.target}", "xanchor": "left", "yshift": 20}
