@@ -6,7 +6,6 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from workprof.workbench.explanations import ExplanationSettings
 
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE
