@@ -15,7 +15,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
-from workprof.core.fields import Leaf, check_value, get, leaves, put, read, write
+from workprof.core.fields import Leaf, check_value, get, leaves, put, read
 from workprof.core.question import Question, controls_of, form_text, from_form
 from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
@@ -54,8 +54,9 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
         SettingsError: when the chosen settings are not valid together.
     """
     values, own, page = dict(given or {}), own or {}, question.page
-    begin = question.default() if begin is None else begin
-    shown = {leaf.path: beginning_with(leaf, begin) for leaf in question.leaves if leaf.path not in values}
+    shown = {leaf.path: leaf for leaf in question.leaves if leaf.path not in values}
+    if begin is not None:
+        shown = {path: beginning_with(leaf, begin) for path, leaf in shown.items()}
     columns = visit.workbench.columns(dataset.hash)
     offered = {
         "any": tuple(one.name for one in columns if not one.truth and one.name != "row_id"),
@@ -78,7 +79,7 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
         place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
         with st.expander("More settings", icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
             draw(rest)
-    return put(begin, values)
+    return question.default(**values) if begin is None else put(begin, values)
 
 
 def within(name: str, record: Any) -> dict[str, Any]:
@@ -91,15 +92,11 @@ def beginning_with(leaf: Leaf, begin: Any) -> Leaf:
     return leaf if leaf.default is MISSING else replace(leaf, default=get(begin, leaf.path))
 
 
-def as_shown(leaf: Leaf, value: Any) -> Any:
-    """Return what the session holds of a setting's control that shows a value."""
-    if leaf.many and (leaf.about.choices or leaf.about.columns):
-        return list(value)
-    if leaf.kind is bool or (leaf.number and value is None):
-        return value
-    if leaf.number:
-        return leaf.kind(float(f"{value * leaf.form_unit[1]:.12g}"))
-    return write(leaf, value)
+def as_shown(leaf: Leaf, value: Any, *, typed: bool = False) -> Any:
+    """Return what the session holds of a setting's control that shows a value; `typed` as in `control`."""
+    if leaf.number and not typed:
+        return None if value is None else leaf.kind(float(f"{value * leaf.form_unit[1]:.12g}"))
+    return value if leaf.kind is bool else form_text(leaf, value)
 
 
 def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool = False) -> Any:

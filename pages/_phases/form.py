@@ -29,7 +29,8 @@ AUTO, ALL, THIS = "auto", "all", "this dataset"
 SHOWN = 6
 MOST_SHOWN = 24
 SHORTEST_HASH = 8
-BY_PATH = {leaf.path: leaf for leaf in LEARN.leaves}
+LIMIT = "match.c"
+"""Empty means chosen, also where the published settings have a number: its field is a text."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class PageContext:
     @property
     def shared(self) -> dict[str, Any]:
         """The library's settings by their paths in a question that has them within."""
-        return {f"library.{leaf.path}": get(self.library, leaf.path) for leaf in leaves(LibrarySettings)}
+        return forms.within("library", self.library)
 
 
 def context_of(visit: Visit, dataset: Dataset) -> PageContext | None:
@@ -82,7 +83,7 @@ def context_of(visit: Visit, dataset: Dataset) -> PageContext | None:
             placeholder=f"The {SHOWN} that vary most; type to search",
             help="All counters of the set are searched for phases; these are drawn.",
         )
-        mode = forms.control(BY_PATH["mode"], PAGE)
+        mode = forms.control(LEARN.leaf("mode"), PAGE)
     return PageContext(visit, dataset, runs, line, tuple(counters), _library(visit, dataset, mode))
 
 
@@ -127,10 +128,10 @@ def _library(visit: Visit, dataset: Dataset, mode: str) -> LibrarySettings:
     if st.session_state.get(BEGAN_WITH, mode) != mode:
         for leaf in LEARN.leaves:
             if leaf.path not in ("mode", "counters"):
-                st.session_state[leaf.key(PAGE)] = forms.as_shown(leaf, get(begin, leaf.path))
-        st.session_state["phases_c"] = "" if begin.match.c is None else f"{begin.match.c:g}"
+                value = get(begin, leaf.path)
+                st.session_state[leaf.key(PAGE)] = forms.as_shown(leaf, value, typed=leaf.path == LIMIT)
     st.session_state[BEGAN_WITH] = mode
-    limit = forms.beginning_with(BY_PATH["match.c"], begin)
+    limit = forms.beginning_with(LEARN.leaf(LIMIT), begin)
     settings = forms.settings(
         visit,
         dataset,
@@ -139,7 +140,7 @@ def _library(visit: Visit, dataset: Dataset, mode: str) -> LibrarySettings:
         given={"mode": mode},
         own={
             "counters": partial(_searched, counter_columns(visit, dataset)),
-            "match.c": partial(forms.control, limit, PAGE, typed=True),
+            LIMIT: partial(forms.control, limit, PAGE, typed=True),
         },
         begin=begin,
     )
@@ -157,7 +158,7 @@ def _searched(columns: tuple[str, ...]) -> tuple[str, ...]:
         "auto: the 72 system-wide counters of workprof where the dataset has them, else all but proc.*. all: every "
         "counter, those of the command's own processes too.",
     )
-    chosen: tuple[str, ...] = forms.control(BY_PATH["counters"], PAGE, columns)
+    chosen: tuple[str, ...] = forms.control(LEARN.leaf("counters"), PAGE, columns)
     return chosen or (columns if whole == ALL else ())
 
 

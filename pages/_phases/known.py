@@ -138,7 +138,7 @@ def _open(name: str, dataset: str, kind: str) -> None:
     """Turn to the whole timeline of a run, in the dataset that it is of (a callback)."""
     datasets.select(dataset, kind)
     fresh()
-    st.session_state.update({RUN: name, TAB: "Timeline"})
+    st.session_state[RUN], st.query_params[TAB] = name, "Timeline"
 
 
 def library(context: PageContext) -> None:

@@ -28,7 +28,6 @@ EVERY_COUNTER = "every counter"
 LONG_RUN = 1_200
 LARGE_DATASET = 30_000
 """Samples from which on the search is a job: a run of twenty minutes takes seconds."""
-BY_PATH = {leaf.path: leaf for leaf in TIMELINE.leaves}
 
 
 def timeline(context: PageContext) -> None:
@@ -119,7 +118,7 @@ def _result(context: PageContext) -> Timeline | None:
 
 def _settings(context: PageContext) -> TimelineSettings:
     with st.grid(min_column_width=150, gap="small"):
-        first, last = forms.control(BY_PATH["from_s"], PAGE), forms.control(BY_PATH["to_s"], PAGE)
+        first, last = forms.control(TIMELINE.leaf("from_s"), PAGE), forms.control(TIMELINE.leaf("to_s"), PAGE)
         counter = choice("Phases of", OWN_OF, (EVERY_COUNTER, *context.counters), "One of the counters shown, or all.")
         of = "" if counter == EVERY_COUNTER else counter
         link.check(OWN, partial(_boundaries, of))
@@ -158,7 +157,7 @@ def _boundaries(counter: str, typed: str) -> tuple[OwnBoundaries, ...]:
         return ()
     try:
         if typed.lstrip().startswith("["):
-            listed: tuple[OwnBoundaries, ...] = read(BY_PATH["own"], typed)
+            listed: tuple[OwnBoundaries, ...] = read(TIMELINE.leaf("own"), typed)
             return listed
         at_s = tuple(float(part) for part in typed.replace(";", ",").split(",") if part.strip())
     except (ValueError, SettingsError):

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.phases.planted_runs import planted
-from workprof.cli.phases import app
 
 MATCH_KEYS = {"workload", "run", "distance_ed", "distance_dtw", "offset", "within_threshold"}
 SMALL = ("--splits", 2, "--open-splits", 1)
@@ -104,8 +103,3 @@ def test_mistakes_are_told_in_one_line(workprof, known, arguments, words):
     assert (ran.status, ran.out) == (2, "")
     assert words in ran.err
     assert "Traceback" not in ran.err
-
-
-def test_the_commands_are_those_of_the_contract():
-    names = {command.name or command.callback.__name__ for command in app.registered_commands}
-    assert names >= {"detect", "evaluate", "match"}

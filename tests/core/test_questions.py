@@ -152,6 +152,8 @@ def test_what_a_setting_cannot_be_is_refused_in_words(question):
         wrong = [object(), float("nan")]
         wrong += [leaf.about.least - 1] if leaf.about.least is not None else []
         wrong += [leaf.about.below] if leaf.about.below is not None else []
+        wrong += [leaf.about.most + 1] if leaf.about.most is not None and leaf.each is not str else []
+        wrong += [leaf.about.above] if leaf.about.above is not None else []
         wrong += ["no such choice"] if leaf.about.choices else []
         for value in wrong:
             given = (

@@ -190,30 +190,10 @@ def test_another_run_forgets_window_and_boundaries(page):
     assert test.session_state["phases_own"] == ""
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"phases_method": "pelt"},
-        {"phases_method": "binseg", "phases_penalty": "4"},
-        {"phases_method": "kernel"},
-        {"phases_phases": "joint", "phases_readout": "path", "phases_hazard": "12"},
-        {"phases_normalise": "run", "phases_abs": "true", "phases_log": "false"},
-        {"phases_normalise": "mixed", "phases_distribution": "hist"},
-        {"phases_set": "all", "phases_least": "3"},
-        {"phases_mode": "faithful"},
-    ],
-)
-def test_every_setting_of_a_link_is_used(page, query):
-    test = page(**query)
-    assert not problems(test)
-    assert "two steps/1, 0 to 24 s" in words(test)
-    for name, value in query.items():
-        assert test.query_params[name] in (value, [value])
-    assert ("published definitions" in words(test)) == (query.get("phases_mode") == "faithful")
-
-
-def test_two_sided_thresholds_carry_the_flag(page):
+def test_published_definitions_carry_the_flag(page):
+    assert "published definitions" not in words(page())
     assert "published definitions" in words(page(phases_two_sided="true"))
+    assert "published definitions" in words(page(**PUBLISHED))
 
 
 def test_the_fingerprint_has_one_statistic_or_all(page):

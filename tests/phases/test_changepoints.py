@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import Cancelled, NotEnoughData, SettingsError
+from workprof.errors import Cancelled, NotEnoughData
 from workprof.phases.changepoints import ChangePoints, ChangePointSettings, change_points, noise_sd
 from workprof.records import pack, unpack
 
@@ -208,30 +208,6 @@ def test_values_are_left_alone():
     before = y.copy()
     change_points(y)
     assert np.array_equal(y, before, equal_nan=True)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"method": "bcp"},
-        {"readout": "best"},
-        {"phases": "all"},
-        {"mode": "literal"},
-        {"hazard_samples": 1.0},
-        {"hazard_samples": float("nan")},
-        {"kappa0": 0.0},
-        {"alpha0": -1.0},
-        {"beta0": float("inf")},
-        {"mu0": float("nan")},
-        {"penalty": 0.0},
-        {"min_samples": 0},
-        {"max_phases": 0},
-        {"prune": 0.5},
-    ],
-)
-def test_settings_outside_their_bounds(wrong):
-    with pytest.raises(SettingsError, match=next(iter(wrong))):
-        ChangePointSettings(**wrong)
 
 
 @pytest.mark.slow
