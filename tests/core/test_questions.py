@@ -17,12 +17,13 @@ from workprof.cli.questions import settings_of
 from workprof.core.fields import from_json, leaves, put, read, to_plain, write
 from workprof.core.question import address_of, by_option, code_of, number_text, parameters_of, python_of, shell_of
 from workprof.errors import SettingsError
+from workprof.forecasts import questions as forecasts
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
 CASES = 100
 WORDS = ("a", "b c", "flow:sort", "é", "x,y", " odd ", "n=1", "[1]", "-k", "")
-QUESTIONS = list(DECLARED.values())
+QUESTIONS = [*DECLARED.values(), forecasts.OBSERVE]
 BY_COMMAND = [one for one in QUESTIONS if not one.no_command]
 
 
@@ -151,9 +152,8 @@ def test_what_a_setting_cannot_be_is_refused_in_words(question):
     for leaf in leaves(question.settings):
         wrong = [object(), float("nan")]
         wrong += [leaf.about.least - 1] if leaf.about.least is not None else []
-        wrong += [leaf.about.below] if leaf.about.below is not None else []
         wrong += [leaf.about.most + 1] if leaf.about.most is not None and leaf.each is not str else []
-        wrong += [leaf.about.above] if leaf.about.above is not None else []
+        wrong += [bound for bound in (leaf.about.above, leaf.about.below) if bound is not None]
         wrong += ["no such choice"] if leaf.about.choices else []
         for value in wrong:
             given = (
@@ -165,6 +165,14 @@ def test_what_a_setting_cannot_be_is_refused_in_words(question):
             )
             with pytest.raises(SettingsError, match=leaf.name):
                 put(usual, {leaf.path: given})
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_a_text_that_no_setting_can_mean_is_refused_in_words(question):
+    for leaf in question.leaves:
+        if leaf.each in (int, float, bool) or dataclasses.is_dataclass(leaf.kind):
+            with pytest.raises(SettingsError, match="maybe"):
+                read(leaf, "maybe")
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)

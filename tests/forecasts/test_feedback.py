@@ -282,10 +282,6 @@ def test_units_and_times_of_jobs():
     assert len(set(row_hashes(jobs))) == 6
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"window_jobs": 5}, {"half_life_days": -1.0}, {"alarm_share": 0.0}, {"least_jobs": 2}, {"least_factor": 0.5}],
-)
-def test_settings_have_bounds(wrong):
-    with pytest.raises(SettingsError):
-        FeedbackSettings(**wrong)
+def test_no_more_jobs_are_needed_than_are_remembered():
+    with pytest.raises(SettingsError, match="least_jobs is 50"):
+        FeedbackSettings(window_jobs=20, least_jobs=50)

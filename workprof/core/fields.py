@@ -346,7 +346,7 @@ def read(leaf: Leaf, text: str) -> Any:
         if is_dataclass(leaf.kind):
             return _record(leaf.kind, text)
         return _one(leaf, leaf.kind, text)
-    except (ValueError, TypeError, OverflowError, RecursionError, UnitUnknown) as error:
+    except (LookupError, ValueError, TypeError, OverflowError, RecursionError, UnitUnknown) as error:
         raise SettingsError(f"{leaf.flag} is {_short(text)}; give {_text_words(leaf)}") from error
 
 

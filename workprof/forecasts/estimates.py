@@ -11,7 +11,7 @@ import numpy as np
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_of
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.candidates import (
     CANDIDATES,
     CandidateQuantiles,
@@ -84,17 +84,6 @@ class LogScale:
         """Return values in the target's unit, 0 at the floor."""
         values = np.exp(logs)
         return np.where(values <= self.floor * (1 + 1e-9), 0.0, values)
-
-
-def check_target(name: str) -> str:
-    """Return the name.
-
-    Raises:
-        SettingsError: when it cannot be estimated.
-    """
-    if name not in TARGETS:
-        raise SettingsError(f"target is {name!r}; choose from {', '.join(TARGETS)}")
-    return name
 
 
 def fit_scale(values: Floats) -> LogScale:

@@ -150,7 +150,9 @@ OBSERVE = Question(
     FEEDBACK_MODEL.compute,
     page=CLASSIFY,
     tab="Finished jobs",
+    method="feedback",
     command=("estimate", "observe"),
+    always=("--jobs", "finished.csv"),
     published=lambda: FeedbackSettings(faithful_forecaster()),
 )
 """The loop's settings, for its command and its form; what is cached of it is `FEEDBACK_MODEL`, `REFIT`, its state."""

@@ -1,0 +1,74 @@
+"""Settings given by their name: what `--with` and `--fit` read, and what they refuse."""
+
+import pytest
+
+from workprof.cli.questions import WITH, fit_of, settings_of
+from workprof.errors import SettingsError
+from workprof.memory import questions as memory
+from workprof.memory.plan import PlanSettings
+from workprof.nodes import questions as nodes
+from workprof.phases import questions as phases
+from workprof.phases.library import LibrarySettings
+from workprof.phases.similarity import MatchSettings
+from workprof.phases.timeline import TimelineSettings
+from workprof.profiles.settings import ProfileSettings
+
+
+def named(question, *texts):
+    return settings_of(question, {WITH: texts})
+
+
+def test_values_are_read_as_their_setting_is():
+    texts = ["run=two steps/1", "from_s=3", "library.counters=a, b", "library.match.flat=true", "library.seed=4"]
+    library = LibrarySettings(counters=("a", "b"), match=MatchSettings(flat=True), seed=4)
+    settings = named(phases.TIMELINE, *texts)
+    assert settings == TimelineSettings("two steps/1", 3.0, library=library)
+    assert isinstance(settings.from_s, float)
+    sizes = named(memory.VIOLATIONS, 'plan.sizes_bytes={"a=b": 1e9}', "plan.percentile=0.5")
+    assert sizes.plan == PlanSettings(sizes_bytes={"a=b": 1e9}, percentile=0.5)
+    assert named(phases.TIMELINE) == TimelineSettings()
+
+
+def test_a_clustering_is_named_by_the_options_of_its_command():
+    fit = fit_of(["min-cluster-size=60", "features=cpu_usage_percent, duration_s", "mode=faithful", "epsilon=0.5"])
+    assert fit == ProfileSettings(
+        min_cluster_size=60, features=("cpu_usage_percent", "duration_s"), mode="faithful", epsilon=0.5
+    )
+    assert fit_of(["features=sensors10"]) == ProfileSettings(features=("sensors10",))
+    assert fit_of(None) is None
+    assert fit_of([]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("seed", "not NAME=VALUE"),
+        ("=3", "there is no setting ''"),
+        ("library=3", "there is no setting 'library'"),
+        ("library.match.c.more=3", "there is no setting"),
+        ("__class__=3", "there is no setting"),
+        ("from_s=soon", "give"),
+        pytest.param("from_s=" + "[" * 100_000, "give", id="nested without an end"),
+        ("from_s=true", "give"),
+        ('from_s="3"', "give"),
+        ("library.seed=1.5", "give a whole number"),
+        ("library.match.flat=maybe", "give true or false"),
+        ("library.counters=[1]", "give"),
+        ('library.counters=[["a"]]', "give"),
+        ('own=[{"counter": "a", "at_s": [true]}]', "own"),
+        ("own=[3]", "own"),
+        ('own={"$array": "r"}', "own"),
+        ("library.seed=-1", "seed is -1"),
+        ("library.match.scale=wide", "scale is 'wide'"),
+    ],
+)
+def test_what_no_setting_can_be_is_refused_by_its_name(text, words):
+    with pytest.raises(SettingsError, match=words):
+        named(phases.TIMELINE, text)
+
+
+def test_a_table_of_names_takes_numbers_only():
+    assert named(nodes.RANK, 'prices_per_h={"a": 1}').prices_per_h == {"a": 1.0}
+    for wrong in ('{"a": "x"}', "[1]", "3", '{"a": null}'):
+        with pytest.raises(SettingsError, match="prices"):
+            named(nodes.RANK, f"prices_per_h={wrong}")
