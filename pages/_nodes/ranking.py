@@ -20,7 +20,6 @@ from pages._nodes.context import (
     TAB,
     WEIGHTS,
     PageContext,
-    leaf_of,
     notes,
     other_dataset,
 )
@@ -226,14 +225,16 @@ def after_edits(nodes: tuple[str, ...], prices: Mapping[str, float], changes: di
     for row, cells in changes["edited_rows"].items():
         edited[nodes[int(row)]] = cells.get("price")
     return write(
-        leaf_of(RANK, "prices_per_h"),
+        RANK.leaf("prices_per_h"),
         {node: float(price) for node, price in edited.items() if price and math.isfinite(price)},
     )
 
 
 def groups(context: PageContext) -> None:
     """Show the groups of nodes that are alike, with how sure they are; weights and prices do not matter to them."""
-    settings = forms.settings(context.visit, context.dataset, GROUPS, ("mode",), context.ranking_of(GROUPS))
+    settings = forms.settings(
+        context.visit, context.dataset, GROUPS, ("mode",), forms.within("ranking", context.settings)
+    )
     with st.spinner("Grouping the nodes…", show_time=True):
         result = context.workbench.node_groups(context.dataset.hash, settings)
     if result.published:
@@ -279,7 +280,8 @@ def advice(context: PageContext) -> None:
         context.dataset,
         ADVICE,
         ("jobs", "profile"),
-        context.ranking_of(ADVICE) | {"ranking.weights": context.settings.shares if weights == OWN else {}},
+        forms.within("ranking", context.settings)
+        | {"ranking.weights": context.settings.shares if weights == OWN else {}},
         own={"jobs": lambda: other_dataset(ADVICE, "jobs", traces)},
     )
     if context.workbench.profiles.cached(settings.jobs).result is None:
