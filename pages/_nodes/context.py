@@ -14,7 +14,6 @@ from pages._memory import other_names
 from pages._parts import forms
 from pages._parts.controls import choice
 from workprof.charts.text import markdown_text
-from workprof.core.fields import Leaf, get
 from workprof.core.question import Question
 from workprof.nodes.questions import ADVICE, PAGE, QUESTIONS, RANK
 from workprof.nodes.selection import RankSettings
@@ -46,11 +45,6 @@ class PageContext:
         """The open workbench."""
         return self.visit.workbench
 
-    def ranking_of(self, question: Question[Any, Any]) -> dict[str, Any]:
-        """Return path -> value of a question's settings that are those of the ranking."""
-        paths = [leaf.path for leaf in question.leaves if leaf.path.startswith("ranking.")]
-        return {path: get(self.settings, path.removeprefix("ranking.")) for path in paths}
-
 
 def context(visit: Visit, dataset: Dataset) -> PageContext:
     """Show the shared controls and return what was chosen."""
@@ -58,16 +52,11 @@ def context(visit: Visit, dataset: Dataset) -> PageContext:
         st.query_params[WEIGHTS] = OWN
     forms.arrive(PAGE, QUESTIONS)
     names = visit.workbench.node_names(dataset.hash)
-    own = {"nodes": lambda: forms.control(leaf_of(RANK, "nodes"), PAGE, names)}
+    own = {"nodes": lambda: forms.control(RANK.leaf("nodes"), PAGE, names)}
     settings = forms.settings(visit, dataset, RANK, ("weights",), own=own)
     shares = ", ".join(f"{name} {format_share(share)}" for name, share in settings.shares.items() if share > 0)
     st.caption(f"Weights: {markdown_text(shares, 200)}.")
     return PageContext(visit, dataset, settings)
-
-
-def leaf_of(question: Question[Any, Any], path: str) -> Leaf:
-    """Return the setting at a path."""
-    return next(leaf for leaf in question.leaves if leaf.path == path)
 
 
 def other_dataset(question: Question[Any, Any], path: str, datasets: Iterable[Dataset], first: str = "") -> str:
@@ -79,7 +68,7 @@ def other_dataset(question: Question[Any, Any], path: str, datasets: Iterable[Da
         datasets: to choose from.
         first: what stands for none of them; '' = one is always chosen.
     """
-    leaf = leaf_of(question, path)
+    leaf = question.leaf(path)
     key, hashes = leaf.key(PAGE), {f"{one.name} ({one.hash[:8]})": one.hash for one in datasets}
     wanted = str(st.session_state.get(key) or link.read(key, str, ""))
     named = next((label for label, own in hashes.items() if own == wanted), "")

@@ -20,7 +20,6 @@ from pages._nodes.context import (
     TAB,
     WEIGHTS,
     PageContext,
-    leaf_of,
     notes,
     other_dataset,
 )
@@ -225,15 +224,14 @@ def after_edits(nodes: tuple[str, ...], prices: Mapping[str, float], changes: di
     edited: dict[str, float | None] = dict(prices)
     for row, cells in changes["edited_rows"].items():
         edited[nodes[int(row)]] = cells.get("price")
-    return write(
-        leaf_of(RANK, "prices_per_h"),
-        {node: float(price) for node, price in edited.items() if price and math.isfinite(price)},
-    )
+    priced = {node: float(price) for node, price in edited.items() if price and math.isfinite(price)}
+    return write(RANK.leaf("prices_per_h"), priced)
 
 
 def groups(context: PageContext) -> None:
     """Show the groups of nodes that are alike, with how sure they are; weights and prices do not matter to them."""
-    settings = forms.settings(context.visit, context.dataset, GROUPS, ("mode",), context.ranking_of(GROUPS))
+    shared = forms.within("ranking", context.settings)
+    settings = forms.settings(context.visit, context.dataset, GROUPS, ("mode",), shared)
     with st.spinner("Grouping the nodes…", show_time=True):
         result = context.workbench.node_groups(context.dataset.hash, settings)
     if result.published:
@@ -273,13 +271,14 @@ def advice(context: PageContext) -> None:
         empty_state.empty_state(context.visit, "Advice needs a job trace beside the benchmark runs.", JOBS)
         return
     meaning = "of the jobs: proposed from what they use. own: those at the top."
-    weights = choice("Weights", WEIGHTS, (OF_JOBS, OWN), meaning)
+    own = choice("Weights", WEIGHTS, (OF_JOBS, OWN), meaning) == OWN
+    shared = forms.within("ranking", context.settings)
     settings = forms.settings(
         context.visit,
         context.dataset,
         ADVICE,
         ("jobs", "profile"),
-        context.ranking_of(ADVICE) | {"ranking.weights": context.settings.shares if weights == OWN else {}},
+        shared | {"ranking.weights": context.settings.shares if own else {}},
         own={"jobs": lambda: other_dataset(ADVICE, "jobs", traces)},
     )
     if context.workbench.profiles.cached(settings.jobs).result is None:

@@ -37,8 +37,6 @@ def test_the_contract(workprof, loaded):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--detector", "magic"), "detector is 'magic'; choose from"),
-        (("--false-alarms", "0.9"), "false_alarm_share is 0.9"),
         (("--mode", "odd"), "mode is 'odd'"),
         (("--train", "absent"), "absent"),
     ],

@@ -155,14 +155,11 @@ def test_what_a_setting_cannot_be_is_refused_in_words(question):
         wrong += [leaf.about.most + 1] if leaf.about.most is not None and leaf.each is not str else []
         wrong += [bound for bound in (leaf.about.above, leaf.about.below) if bound is not None]
         wrong += ["no such choice"] if leaf.about.choices else []
-        for value in wrong:
-            given = (
-                (value,)
-                if leaf.many
-                else {(*leaf.about.names, "a")[0]: value}
-                if isinstance(leaf.default, dict)
-                else value
-            )
+        each = [(value,) if leaf.many else value for value in wrong]
+        if isinstance(leaf.default, dict):
+            each = [{name: value} for name in leaf.about.names or ("a",) for value in wrong]
+            each += [{"no such name": 1.0}] if leaf.about.names else []
+        for given in each:
             with pytest.raises(SettingsError, match=leaf.name):
                 put(usual, {leaf.path: given})
 

@@ -20,8 +20,8 @@ from workprof.units import KIB
 WRITTEN = {"bytes": "1.5 GB", "milliseconds": "1h 3m 4.5s", "epoch_ms": "2024-05-26 19:54:50.296", "percent": "99.8%"}
 AMOUNTS = st.decimals(min_value=0, max_value=10**9, places=3, allow_nan=False).map(str)
 MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2199, 1, 1), timezones=st.just(UTC))
-SINCE = next(leaf for leaf in RANK.leaves if leaf.path == "since_s")
-PRICES = next(leaf for leaf in RANK.leaves if leaf.path == "prices_per_h")
+SINCE = RANK.leaf("since_s")
+PRICES = RANK.leaf("prices_per_h")
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 

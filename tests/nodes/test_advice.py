@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.nodes.planted_nodes import runs_of
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.errors import NotEnoughData
 from workprof.nodes.advice import (
     Advice,
     AdviceSettings,
@@ -133,8 +133,6 @@ def test_jobs_that_tell_nothing_need_weights():
         advised(jobs().assign(in_profile=False))
 
 
-def test_outliers_are_no_profile_and_an_advice_can_be_kept():
-    with pytest.raises(SettingsError, match="profile is -1"):
-        AdviceSettings("hash", -1)
+def test_an_advice_can_be_kept():
     found = advised(jobs())
     assert to_json(unpack(Advice, pack(found))) == to_json(found)

@@ -171,7 +171,7 @@ def test_an_edited_price_goes_into_the_field():
 
 def test_an_edited_price_of_a_name_with_commas_is_read_as_it_was_written():
     text = after_edits(("a,b=1", "c"), {}, {"edited_rows": {0: {"price": 0.5}, 1: {"price": 2}}})
-    assert read(next(leaf for leaf in RANK.leaves if leaf.path == "prices_per_h"), text) == {"a,b=1": 0.5, "c": 2.0}
+    assert read(RANK.leaf("prices_per_h"), text) == {"a,b=1": 0.5, "c": 2.0}
 
 
 RANKED = RankSettings(
