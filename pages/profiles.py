@@ -8,11 +8,12 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import figures, running_work, tabs
-from pages._profiles import cards, charts, clusterability, downloads, form, recut, selection, selection_link
+from pages._parts import figures, forms, running_work, tabs
+from pages._profiles import cards, clusterability, form, selection, views
 from workprof.charts.profiles.overview import PUBLISHED, headlines, profile_names, together
 from workprof.charts.text import markdown_text
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.questions import BASELINE, FIT, HOPKINS, STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.units import format_duration
@@ -27,19 +28,20 @@ PAGE = _shell.Page(
 SHOWN = "profiles_shown"
 VIEWS = {
     "Cards": cards.cards,
-    "Box plots": charts.boxes,
-    "Silhouettes": charts.silhouettes,
+    "Box plots": views.boxes,
+    "Silhouettes": views.silhouettes,
     "Map": selection.selection,
-    "Sizes": charts.sizes,
-    "Tree": charts.tree,
-    "Metadata": charts.metadata,
+    "Sizes": views.sizes,
+    "Tree": views.tree,
+    "Metadata": views.metadata,
     "Is there anything to cluster?": clusterability.clusterability,
-    "Take away": downloads.take_away,
+    "Take away": views.take_away,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, the running job, and the newest result there is."""
+    forms.arrive("profiles", (FIT, HOPKINS, BASELINE, STABILITY))
     asked, run_now = form.form(visit, dataset)
     answer = _answer(visit, dataset, asked)
     if answer is None:
@@ -78,13 +80,13 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
     if settings.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)
-    recut.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
+    form.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
     figures.headline_row(headlines(fit))
     if fit.notes:
         st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in together(fit.notes)), icon=":material/info:")
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
-    view = charts.View(visit, dataset, settings, fit, names)
-    selection_link.forget_other_map(view)
+    view = views.View(visit, dataset, settings, fit, names)
+    selection.forget_other_map(view)
     tabs.show_open("profiles_tab", VIEWS, view)
     st.caption(
         f"{fit.scores.n_rows:,} rows × {len(fit.features)} features, seed {fit.settings.seed}, "

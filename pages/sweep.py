@@ -8,16 +8,19 @@ import streamlit as st
 
 from pages import _shell
 from pages._frame import header, reset
-from pages._frame.errors import guard
+from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
-from pages._parts import tabs
-from pages._sweep import compare, context, form, progress, runs, views
+from pages._parts import earlier_result, forms, running_work, tabs
+from pages._sweep import views
+from workprof.charts.estimate import sweep_estimate
 from workprof.charts.profiles.overview import PUBLISHED
-from workprof.charts.sweep.runs import best_sentence
-from workprof.charts.text import markdown_text
+from workprof.charts.sweep.runs import Standing, best_sentence
+from workprof.charts.text import counted, markdown_text
+from workprof.profiles.questions import GROUP, SWEEP
 from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.sweeps import SweepState
+from workprof.units import format_duration
+from workprof.workbench.sweeps import GroupState, SweepState
 
 PAGE = _shell.Page(
     "Sweep",
@@ -26,23 +29,26 @@ PAGE = _shell.Page(
     "and more than 100 finished rows.",
 )
 VIEWS = {
-    "Runs": runs.runs,
+    "Runs": views.runs,
     "Score map": views.score_map,
     "All settings": views.coordinates,
     "Summary (Table IV)": views.summary,
     "Target": views.targets,
-    compare.TAB: compare.compare,
+    views.TAB: views.compare,
 }
+TARGET = next(leaf for leaf in SWEEP.leaves if leaf.path == "target_clusters")
+"""Shown with the runs: moving it only scores the finished ones again."""
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, how the sweep stands, and what its finished runs say."""
+    forms.arrive("sweep", (SWEEP,))
     reset.reset("sweep")
-    settings = form.form(visit, dataset, folded=True)
+    settings = form(visit, dataset)
     state = _state(visit, dataset, settings)
     if state is None:
         return
-    progress.panel(visit, dataset, settings, state)
+    panel(visit, dataset, settings, state)
     if state.runs:
         _results(visit, dataset, settings)
 
@@ -56,16 +62,93 @@ def _state(visit: Visit, dataset: Dataset, settings: SweepSettings) -> SweepStat
 
 
 def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
-    """Show the finished runs, scored at the target that the reader chose."""
-    target = form.target_clusters()
+    """Show the finished runs, scored at the target that the reader chose; moving it computes nothing."""
+    with st.container(width=220):
+        target = forms.control(TARGET, SWEEP.page)
     state = visit.workbench.sweep_state(dataset.hash, replace(settings, target_clusters=target))
     if settings.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)
     complete = state.done == len(state.groups)
     st.markdown(f"**{markdown_text(best_sentence(state.runs, state.best, complete), 400)}**")
-    view = context.View(visit, dataset, state)
-    tabs.show_open(compare.TABS, VIEWS, view)
+    view = views.View(visit, dataset, state)
+    tabs.show_open(views.TABS, VIEWS, view)
+
+
+def form(visit: Visit, dataset: Dataset) -> SweepSettings:
+    """Return the settings; nothing runs by changing them, what is cached for them is shown at once."""
+    main = [leaf.path for leaf in SWEEP.leaves if leaf.path != TARGET.path]
+    with st.expander("Settings", icon=":material/tune:", key="sweep_settings"):
+        settings = forms.settings(visit, dataset, SWEEP, main, given={TARGET.path: TARGET.default})
+    st.caption(sweep_estimate(settings, dataset.finished_rows, earlier_result.runs(visit, GROUP.name)))
+    return settings
+
+
+def standing(state: SweepState) -> Standing:
+    """Return how far a sweep is."""
+    return Standing.of([(group.settings, group.result) for group in state.groups])
+
+
+def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepState) -> None:
+    """Show the running sweep, or the button that starts it or goes on; say which groups failed."""
+    if state.running:
+        st.fragment(_running, run_every=running_work.EVERY_S)(visit, dataset, settings, state.done)
+        return
+    _failures(state)
+    so_far = standing(state)
+    if so_far.complete:
+        st.caption(
+            f"Complete: {so_far.words()}, computed in {format_duration(state.seconds)}; dataset {_short(dataset)}."
+        )
+        return
+    with st.container(border=True):
+        stopped = bool(state.done)
+        st.markdown(f"**Stopped at {so_far.words()}.**" if stopped else "No run of this grid is kept yet.")
+        words = "Resume sweep" if stopped else "Start sweep"
+        if st.button(words, type="primary", icon=":material/play_arrow:", key="sweep_start"):
+            with guard():
+                visit.workbench.start_sweep(dataset.hash, settings)
+                st.rerun()
+
+
+def _running(visit: Visit, dataset: Dataset, settings: SweepSettings, shown: int) -> None:
+    """Show the progress; the whole page renews itself when a group has finished or the sweep has ended."""
+    with guard():
+        state = visit.workbench.sweep_state(dataset.hash, settings)
+        if not state.running or state.done != shown:
+            st.rerun()
+        so_far, group = standing(state), _active(state)
+        job = group.job if group else None
+        with st.container(border=True):
+            elapsed = format_duration(round(state.seconds + (job.elapsed_s if job else 0.0)))
+            st.progress(so_far.fraction(job.fraction if job else None), text=f"{so_far.words()} · {elapsed}")
+            now = f"{_name(group)}: {job.message}" if group and job else "the next group is being prepared"
+            st.caption(f"Now: {markdown_text(now, 160)}. Finished runs are shown below; the pages stay usable.")
+            if st.button("Cancel", key="sweep_cancel", icon=":material/stop_circle:"):
+                visit.workbench.cancel_sweep(dataset.hash, settings)
+                st.rerun()
+
+
+def _failures(state: SweepState) -> None:
+    """Show every reason once, with the groups that it stopped."""
+    reasons: dict[str, list[str]] = {}
+    for group in state.groups:
+        if group.job is not None and group.job.state == "failed" and group.result is None:
+            reasons.setdefault(group.job.message, []).append(_name(group))
+    for reason, names in reasons.items():
+        refused(f"{counted(len(names), 'group')} failed ({'; '.join(names[:3])}{' …' * (len(names) > 3)}): {reason}")
+
+
+def _active(state: SweepState) -> GroupState | None:
+    return next((group for group in state.groups if group.job is not None and group.job.active), None)
+
+
+def _name(group: GroupState | None) -> str:
+    return "" if group is None else f"{group.settings.algorithm}, {group.settings.scaler}, {group.settings.metric}"
+
+
+def _short(dataset: Dataset) -> str:
+    return dataset.hash[:8]
 
 
 _shell.run(PAGE, body)

@@ -10,18 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
-from workprof.profiles.settings import FEATURE_SETS
-from workprof.store.reports import Dataset
 
-AUTO, OWN = "auto", "own"
-SETS = (AUTO, *FEATURE_SETS, OWN)
-SETS_MEANING = (
-    "What the jobs are compared by. auto: by mode (corrected sensors10, faithful all17); sensors10: the 10 sensor "
-    "columns; all17: the 17 published columns; own: chosen below."
-)
+AUTO = "auto"
 MODES_MEANING = "corrected: ours. faithful: the paper's definitions, flagged everywhere."
 LARGEST = 10_000_000
 LARGEST_GB = 1e6
@@ -79,24 +71,3 @@ def number(
             **further,
         )
     )
-
-
-def own_features(visit: Visit, dataset: Dataset, key: str) -> list[str]:
-    """Show the numeric columns and return the chosen ones; planted truths are not offered."""
-    numeric = [column.name for column in visit.workbench.columns(dataset.hash) if column.numeric and not column.truth]
-    return st.multiselect(
-        "Own features",
-        numeric,
-        format_func=visible,
-        key=key,
-        bind="query-params",
-        placeholder="At least two numeric columns",
-        help="Used where the feature set is 'own'.",
-    )
-
-
-def features(chosen_set: str, own: list[str]) -> tuple[str, ...]:
-    """Return a feature set or a choice of columns as the settings write it; empty = by mode."""
-    if chosen_set == OWN:
-        return tuple(own)
-    return () if chosen_set == AUTO else (chosen_set,)

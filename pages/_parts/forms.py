@@ -16,7 +16,7 @@ from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
 from workprof.core.fields import Leaf, check_value, get, leaves, put, read
-from workprof.core.question import Question, controls_of, form_text, from_form
+from workprof.core.question import ASKED, Question, controls_of, form_text, from_form
 from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
 
@@ -111,15 +111,16 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool =
     about, key, usual = leaf.about, leaf.key(page), None if leaf.default is MISSING else leaf.default
     if leaf.number and leaf.default is MISSING:
         usual = leaf.kind(about.least or 0)
-    meanings = about.choices if isinstance(about.choices, Mapping) else {}
-    meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
-    words = explained(leaf.label, meaning) or None
+    words = _help(leaf, usual)
     if about.names:
         return _weights(leaf, key, words)
+    if leaf.kind is bool or about.switch:
+        on = st.toggle(leaf.label, value=usual in (True, about.switch), key=key, bind="query-params", help=words)
+        return leaf.switched(on) if about.switch else on
+    if about.named_key:
+        return _named(leaf, page, offered, words)
     if about.choices or about.columns:
         return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), key, words)
-    if leaf.kind is bool:
-        return st.toggle(leaf.label, value=bool(usual), key=key, bind="query-params", help=words)
     if leaf.number and not typed:
         return _number(leaf, usual, key, words)
 
@@ -144,6 +145,16 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool =
     except SettingsError as error:
         refused(str(error))
         return usual
+
+
+def _help(leaf: Leaf, usual: Any) -> str | None:
+    """Return what a setting and each of its choices means, and what the glossary says of it."""
+    about = leaf.about
+    meanings = dict(about.choices) if isinstance(about.choices, Mapping) else {}
+    if about.empty and leaf.word(usual):
+        meanings = {str(leaf.word(usual)): about.empty, **meanings}
+    meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
+    return explained(leaf.label, meaning) or None
 
 
 def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: str | None) -> Any:
@@ -186,6 +197,30 @@ def _weights(leaf: Leaf, key: str, words: str | None) -> dict[str, float]:
     if not any(weights.values()):
         refused("all weights are 0, so all weigh alike; give at least one a weight above 0")
     return {} if len(set(weights.values())) == 1 else weights
+
+
+def _named(leaf: Leaf, page: str, offered: Sequence[str], words: str | None) -> Any:
+    """Show the list of words that stand for whole values, with a control beside it for a value of one's own."""
+    about = leaf.about
+    listed = [*about.named, *([about.own] if about.own else [])]
+    chosen = st.selectbox(
+        leaf.label, listed, index=0, key=leaf.words_key(page), bind="query-params", help=words, format_func=visible
+    )
+    if not about.own:
+        return about.named[chosen]
+    taken = [meaning for meaning in about.named.values() if isinstance(meaning, int)]
+    beside = replace(
+        about,
+        help=f"Used where {leaf.label} is '{about.own}'.",
+        label=f"{about.own.capitalize()} {leaf.label if leaf.number else leaf.label.lower()}",
+        named={},
+        named_key="",
+        empty="",
+        least=max(taken) + 1 if taken else about.least,
+    )
+    usual = leaf.default if about.usual is None else about.usual
+    value = control(replace(leaf, about=beside, default=usual), page, offered)
+    return value if chosen == about.own else about.named[chosen]
 
 
 def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
@@ -231,9 +266,11 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
     To be called before the page's controls are shown. A link of a page's own making names the controls.
     """
     tab = st.query_params.get(f"{page}_tab", "")
-    changed = False
+    asked, changed = st.query_params.get(ASKED, ""), False
+    if ASKED in st.query_params:
+        del st.query_params[ASKED]
     for question in questions:
-        if question.tab not in ("", tab) and tab:
+        if (question.tab not in ("", tab) and tab) or asked not in ("", question.call):
             continue
         for leaf in leaves(question.settings):
             name, key = leaf.flag.lstrip("-"), leaf.key(page)
@@ -245,8 +282,9 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
             except SettingsError as error:
                 link.drop(name, str(error))
                 continue
-            st.query_params.update(controls_of(leaf, page, value))
             del st.query_params[name]
+            for control_key, text in controls_of(question, leaf, value).items():
+                st.query_params[control_key] = text
             changed = True
     if changed:
         start_from_address()

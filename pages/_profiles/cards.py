@@ -1,17 +1,23 @@
-"""Profiles as cards with names and notes."""
+"""Profiles as cards with names and notes, and the ways from each to its jobs, their memory, durations and nodes."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import streamlit as st
 
-from pages._parts import figures
-from pages._profiles import links
-from pages._profiles.charts import View
+from pages._frame import cross_link, datasets
+from pages._frame.cross_link import Link
+from pages._parts import clusterings, figures
+from pages._profiles import selection
+from pages._profiles.views import View
+from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import arrivals
 from workprof.charts.text import counted, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
+from workprof.formats.measured import BENCHMARKS
+from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.summary import ProfileCard
 from workprof.store.reports import ProfileNote
 from workprof.units import format_duration, format_share
@@ -30,12 +36,12 @@ def cards(view: View) -> None:
     first = (page - 1) * CARDS_A_PAGE
     shown = ordered[first : first + CARDS_A_PAGE]
     st.caption(f"Groups {first + 1} to {first + len(shown)} of {len(ordered)}, largest first, outliers last.")
-    ways = links.ways(view)
+    to = ways(view)
     with st.grid(min_column_width=290, border=True) as grid:
         for card in shown:
             with grid.cell():
                 _card(view, card)
-                links.links(view, card, ways)
+                links(view, card, to)
 
 
 def _card(view: View, card: ProfileCard) -> None:
@@ -93,3 +99,79 @@ def _note(view: View, card: ProfileCard) -> None:
             written = ProfileNote(card.profile, name.strip(), note.strip())
             view.visit.workbench.set_profile_note(view.dataset.hash, view.settings, written)
             st.rerun()
+
+
+TAB, JOBS_VIEW = "profiles_tab", "Map"
+TASK_FIELD = "task_name"
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What the links of all cards share: the clustering's name on Durations, the benchmark runs, why there is none."""
+
+    clustering: str
+    nodes: str
+    no_advice: str
+
+
+def ways(view: View) -> Ways:
+    """Return where the profiles of a clustering lead to."""
+    workbench, dataset = view.visit.workbench, view.dataset.hash
+    usual = workbench.profiles.cached(dataset, ProfileSettings()).key
+    own = workbench.profiles.cached(dataset, view.settings).key
+    nodes = datasets.newest(workbench.datasets(), BENCHMARKS)
+    no_advice = "" if nodes else "No benchmark runs are loaded yet: load some on the Data page."
+    if own != usual:
+        no_advice = "Nodes are advised for the profiles of the first settings; these are of others."
+    return Ways(clusterings.name_of(view.visit, view.dataset, view.fit.settings), nodes, no_advice)
+
+
+def links(view: View, card: ProfileCard, to: Ways) -> None:
+    """Show the links of one card."""
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Its jobs",
+            key=f"profiles_jobs_of_{card.profile}",
+            type="tertiary",
+            icon=":material/list:",
+            on_click=_jobs,
+            args=(view, card.profile),
+        )
+        for position, link in enumerate(_elsewhere(view, card, to)):
+            cross_link.follow(link, f"profiles_link_{card.profile}_{position}")
+
+
+def _elsewhere(view: View, card: ProfileCard, to: Ways) -> tuple[Link, ...]:
+    dataset = view.dataset.hash
+    durations = {"durations_by": "profile", "durations_clustering": to.clustering}
+    links = [Link("Durations", "durations", dataset, durations, "timer", "How long the jobs of each profile take.")]
+    links += _memory(view, card, to)
+    if card.profile != OUTLIERS:
+        advice = {"nodes_tab": "For a profile", "nodes_jobs": dataset}
+        advice["nodes_profile"] = str(card.profile)
+        meaning = to.no_advice or "Which node suits what these jobs use."
+        links.append(Link("Nodes for it", "nodes", to.nodes, advice, "dns", meaning, bool(to.no_advice)))
+    return tuple(links)
+
+
+def _memory(view: View, card: ProfileCard, to: Ways) -> tuple[Link, ...]:
+    """Return the way to the bins of a profile; of the outliers, which are none, to those of their main task."""
+    task = next((top for top in card.top_metadata if top.field == TASK_FIELD), None)
+    main = f"{markdown_text(task.value)}, {format_share(task.share)} of the rows" if task else "not known"
+    if card.profile != OUTLIERS:
+        meaning = f"Bins for the runs of this profile, whatever their tasks are. Its main task: {main}."
+        parameters = {"memory_tab": "Bins", "memory_profile": view.names[card.profile]}
+        parameters["memory_clustering"] = to.clustering
+        return (Link("Memory plan", "memory", view.dataset.hash, parameters, "memory", meaning),)
+    if task is None:
+        return ()
+    parameters = {"memory_tab": "Bins", "memory_task": task.value}
+    meaning = f"Outliers are no profile: this opens {main}."
+    return (Link("Memory of its main task", "memory", view.dataset.hash, parameters, "memory", meaning),)
+
+
+def _jobs(view: View, profile: int) -> None:
+    """Select the profile's rows and turn to the view that lists them (a callback)."""
+    selection.keep(view, Selection(profiles=(profile,)).text())
+    st.session_state[selection.ROUND] = st.session_state.get(selection.ROUND, 0) + 1
+    st.query_params[TAB] = JOBS_VIEW

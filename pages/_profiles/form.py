@@ -1,42 +1,24 @@
-"""The settings of a clustering: the form, and how long it will take."""
+"""The settings of a clustering: the form with its presets, how long it will take, and cuts of the cached tree."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from pages._frame import reset
+from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import earlier_result
-from pages._parts.controls import (
-    AUTO,
-    LARGEST_AMOUNT,
-    MODES_MEANING,
-    SETS,
-    SETS_MEANING,
-    choice,
-    count,
-    features,
-    number,
-    own_features,
-)
-from pages._profiles import presets
+from pages._parts import earlier_result, forms, terms
 from workprof.charts.estimate import fit_estimate
 from workprof.profiles.questions import FIT
-from workprof.profiles.settings import (
-    ALGORITHMS,
-    METHODS,
-    METRICS,
-    MODES,
-    OPTICS_ROWS,
-    PUBLISHED_TARGET_CLUSTERS,
-    SCALERS,
-    SILHOUETTES,
-    ProfileSettings,
-    default_min_cluster_size,
-)
+from workprof.profiles.settings import METHODS, ProfileSettings, default_min_cluster_size, preset
 from workprof.store.reports import Dataset
+
+PRESETS = {"default": "Default (0.3 %)", "paper": "Paper (300 rows)", "fine": "Fine (0.1 %)", "coarse": "Coarse (1 %)"}
+SIZES = (0, 20, 25, 30, 40, 50, 65, 80, 100, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000)
+SLIDER = "profiles_slider"
 
 
 def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
@@ -45,9 +27,9 @@ def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     with st.expander(
         "Settings", icon=":material/tune:", key="profiles_settings", on_change="rerun", bind="query-params"
     ) as expander:
-        presets.presets(dataset)
+        presets(dataset)
         with st.form("profiles_form", border=False):
-            settings = _fields(visit, dataset)
+            settings = forms.settings(visit, dataset, FIT, main=[leaf.path for leaf in FIT.leaves])
             run_now = st.form_submit_button(
                 "Find profiles with these settings", type="primary", icon=":material/play_arrow:"
             )
@@ -61,64 +43,139 @@ def estimate(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
     return fit_estimate(settings, dataset.finished_rows, earlier_result.runs(visit, FIT.name))
 
 
-def _fields(visit: Visit, dataset: Dataset) -> ProfileSettings:
-    with st.grid(min_column_width=240, gap="small"):
-        chosen_set = choice("Feature set", "profiles_set", SETS, SETS_MEANING)
-        own = own_features(visit, dataset, "profiles_features")
-        settings = _words(features(chosen_set, own))
-        return _numbers(settings, default_min_cluster_size(dataset.finished_rows))
+def presets(dataset: Dataset) -> None:
+    """Show the presets' buttons and the slider."""
+    auto = default_min_cluster_size(dataset.finished_rows)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, words in PRESETS.items():
+            st.button(words, key=f"preset_{name}", on_click=_apply, args=(name, dataset.finished_rows))
+        st.select_slider(
+            "Smallest profile, rows (logarithmic)",
+            SIZES,
+            format_func=lambda size: f"{size:,}" if size else f"auto ({auto:,})",
+            key=SLIDER,
+            on_change=_slid,
+            width=360,
+            help="Writes the number below: groups of fewer rows are outliers or a part of a larger profile.",
+        )
 
 
-def _words(chosen: tuple[str, ...]) -> ProfileSettings:
-    """Return the settings that are chosen from lists."""
-    exact = choice(
-        "Silhouette", "profiles_silhouette", (AUTO, *SILHOUETTES), "auto: exact up to 20,000 rows, else sampled."
-    )
-    return ProfileSettings(
-        features=chosen,
-        silhouette="" if exact == AUTO else exact,
-        scaler=choice(
-            "Scaler",
-            "profiles_scaler",
-            SCALERS,
-            "Transform of the features. minmax: to 0-1; robust: by median and quartiles; power: Yeo-Johnson.",
-            index=SCALERS.index(ProfileSettings.scaler),
-        ),
-        metric=choice("Distance", "profiles_metric", METRICS),
-        algorithm=choice(
-            "Algorithm", "profiles_algorithm", ALGORITHMS, f"optics runs on at most {OPTICS_ROWS:,} rows, and says so."
-        ),
-        method=choice(
-            "Selection", "profiles_method", METHODS, "From the tree. eom: excess of mass; leaf: the leaves, smaller."
-        ),
-        mode=choice("Mode", "profiles_mode", MODES, MODES_MEANING),
-    )
+def sizes_below(n_rows: int, shown: int) -> list[int]:
+    """Return the sizes that could part so many rows, and the one that is shown."""
+    return sorted({size for size in SIZES if 0 < 2 * size < n_rows} | {shown})
 
 
-def _numbers(settings: ProfileSettings, auto: int) -> ProfileSettings:
-    """Return the settings with the numbers of the form."""
-    return replace(
+def _apply(name: str, rows: int) -> None:
+    changes: dict[str, str | int] = {"scaler": "power", "metric": "euclidean", "min_cluster_size": 0, "min_samples": 0}
+    changes = changes if name == "default" else preset(name, rows)
+    for field, value in changes.items():
+        st.session_state[f"profiles_{field}"] = value
+
+
+def _slid() -> None:
+    st.session_state["profiles_min_cluster_size"] = st.session_state[SLIDER]
+
+
+SIZE, METHOD, EPSILON, COUPLED = "recut_size", "recut_method", "recut_epsilon", "recut_coupled"
+SHOWN, NEEDS_FIT, CHANGED = "recut_of", "recut_needs_fit", "recut_changed"
+METHOD_WORDS = {"eom": "excess of mass", "leaf": "leaves"}
+
+
+@st.fragment
+def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_rows: int) -> None:
+    """Show controls that cut the kept tree again.
+
+    Args:
+        visit: of this run.
+        dataset: of the clustering.
+        settings: of the clustering that is shown, resolved.
+        n_rows: that it clustered.
+    """
+    if st.session_state.pop(CHANGED, False):
+        st.rerun()
+    if settings.algorithm != "hdbscan":
+        st.caption("OPTICS keeps no tree: other sizes need a new run.")
+        return
+    _follow(dataset, settings)
+    told: dict[str, Any] = {"on_change": _cut, "args": (visit, dataset, settings)}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.select_slider(
+            "Re-cut: smallest profile, rows (logarithmic)",
+            sizes_below(n_rows, settings.min_cluster_size),
+            key=SIZE,
+            width=380,
+            help="Groups of fewer rows are outliers or a part of a larger profile. Cuts the kept tree again, at once.",
+            **told,
+        )
+        st.segmented_control(
+            "Selection",
+            METHODS,
+            required=True,
+            format_func=lambda name: METHOD_WORDS[name],
+            key=METHOD,
+            help="Excess of mass: the branches that persist longest. Leaves: the ends of the tree, more and smaller.",
+            **told,
+        )
+        st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, width=140, help=terms.term("epsilon"), **told)
+        st.toggle(
+            "Couple min_samples",
+            key=COUPLED,
+            help=f"Off: min_samples stays {settings.min_samples}, and the kept tree is only cut again. On: min_samples "
+            "follows the size, as in the paper; that needs another tree.",
+            **told,
+        )
+    _offer_fit(visit, dataset)
+
+
+def _follow(dataset: Dataset, settings: ProfileSettings) -> None:
+    """Put the controls on the clustering that is shown, when it is another than before."""
+    shown = (dataset.hash, settings)
+    if st.session_state.get(SHOWN) != shown or SIZE not in st.session_state:
+        st.session_state[SHOWN] = shown
+        st.session_state[SIZE] = settings.min_cluster_size
+        st.session_state[METHOD], st.session_state[EPSILON] = settings.method, settings.epsilon
+        st.session_state.setdefault(COUPLED, False)
+        st.session_state.pop(NEEDS_FIT, None)
+
+
+def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
+    """Cut the tree at what the controls say; where there is no such tree, remember that a fit is needed."""
+    size = st.session_state[SIZE]
+    asked = replace(
         settings,
-        min_cluster_size=count(
-            "Smallest profile (rows, 0 = auto)", "profiles_min_cluster_size", 0, f"Auto is 0.3 %, here {auto:,} rows."
-        ),
-        min_samples=count(
-            "min_samples (0 = same)", "profiles_min_samples", 0, "Neighbours that make a point's density."
-        ),
-        epsilon=number(
-            "Epsilon",
-            "profiles_epsilon",
-            0.0,
-            (0.0, LARGEST_AMOUNT),
-            "Clusters closer than this (scaled units) are merged.",
-            step=0.05,
-        ),
-        target_clusters=count(
-            "Target profiles (ACQUIRES)",
-            "profiles_target_clusters",
-            PUBLISHED_TARGET_CLUSTERS,
-            "26 is the paper's; it rewards this count.",
-        ),
-        sample_rows=count("Sample rows (0 = all)", "profiles_sample_rows", 0, "Rows drawn before clustering."),
-        seed=count("Seed", "profiles_seed", 0, "Of every random draw."),
+        min_cluster_size=size,
+        min_samples=size if st.session_state[COUPLED] else settings.min_samples,
+        method=st.session_state[METHOD],
+        epsilon=st.session_state[EPSILON],
     )
+    with guard():
+        if visit.workbench.profiles.quick(dataset.hash, asked) is None:
+            st.session_state[NEEDS_FIT] = asked
+        else:
+            _show(asked)
+
+
+def _show(asked: ProfileSettings) -> None:
+    """Make the form, and with it the address and the page, say these settings."""
+    for name in ("min_cluster_size", "min_samples", "method", "epsilon"):
+        st.session_state[f"profiles_{name}"] = getattr(asked, name)
+    st.session_state.pop(NEEDS_FIT, None)
+    st.session_state[CHANGED] = True
+
+
+def _offer_fit(visit: Visit, dataset: Dataset) -> None:
+    asked = st.session_state.get(NEEDS_FIT)
+    if asked is None:
+        return
+    st.info(
+        f"No tree with min_samples {asked.min_samples} is kept, so these settings need a fit. "
+        f"{estimate(visit, dataset, asked)}",
+        icon=":material/info:",
+    )
+    st.button("Fit with these settings", key="recut_fit", on_click=_fit, args=(visit, dataset, asked))
+
+
+def _fit(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> None:
+    with guard():
+        visit.workbench.profiles.start(dataset.hash, asked)
+        _show(asked)

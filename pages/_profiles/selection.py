@@ -1,19 +1,23 @@
 """The map of the rows: a lasso or a list of profiles chooses rows, and a table shows the jobs behind them.
 
-The last thing that was done makes the selection: it is one short text, in the address (see `_selection_link`).
+The last thing that was done makes the selection: it is one short text, in the address, and in this session while
+another page is open.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.errors import guard
-from pages._parts import figures
-from pages._profiles import selected_jobs, selection_link
-from pages._profiles.charts import View
+from pages._parts import figures, tables
+from pages._profiles.views import View
+from workprof.charts.downloads import csv_bytes
 from workprof.charts.profiles.jobs import (
+    LONGEST,
     MOST_POINTS,
     Selection,
     chosen,
@@ -33,7 +37,7 @@ DRAWN = "profiles_selection_drawn"
 def selection(view: View) -> None:
     """Show the map and, below it, the jobs of the selection. The map itself does not change by a lasso on it."""
     with guard():
-        text = selection_link.current(view)
+        text = current(view)
         found = read_selection(text) or Selection()
         more = " Rows inside that are not drawn are listed, too." if view.fit.labels.size > MOST_POINTS else ""
         st.caption(f"Draw a lasso or a box around points, or choose profiles: the jobs behind them are listed.{more}")
@@ -41,28 +45,28 @@ def selection(view: View) -> None:
         if plot not in st.session_state:  # it is drawn anew, and would not show what was selected before
             st.session_state[DRAWN] = text
         drawn = read_selection(st.session_state[DRAWN]) if st.session_state[DRAWN] else None
-        keep = functools.partial(_keep_drawing, view)
-        figures.show(profile_map(view.fit, view.names, selection=drawn), key=plot, on_select=keep)
+        on_select = functools.partial(_keep_drawing, view)
+        figures.show(profile_map(view.fit, view.names, selection=drawn), key=plot, on_select=on_select)
         _profile_list(view, found)
         rows = view.fit.row_ids[chosen(view.fit, found)]
-        if text and not selection_link.fits(text):
+        if text and not fits(text):
             st.caption(
                 f"This selection of {counted(len(rows), 'row')} is too detailed for a link: the link is without."
             )
-        selected_jobs.jobs(view, tuple(rows.tolist()))
+        _selected_jobs(view, tuple(rows.tolist()))
 
 
 def _plot_key(view: View) -> str:
     """Return the chart's name: another clustering or a cleared selection makes it another chart."""
     clustering = hash((view.dataset.hash, view.fit.settings))
-    return f"{PLOT}_{st.session_state.get(selection_link.ROUND, 0)}_{clustering}"
+    return f"{PLOT}_{st.session_state.get(ROUND, 0)}_{clustering}"
 
 
 def _keep_drawing(view: View) -> None:
     """Make what was drawn on the map the selection."""
     event = st.session_state[_plot_key(view)]["selection"]
     text = drawn_selection(event, view.fit, stratified(view.fit.labels, MOST_POINTS)).text()
-    selection_link.keep(view, text)
+    keep(view, text)
     st.session_state[PICKED] = []
     if st.session_state.get(DRAWN):  # the map shows an older selection by itself: let it show this one
         st.session_state[DRAWN] = text
@@ -80,12 +84,91 @@ def _profile_list(view: View, found: Selection) -> None:
             on_change=functools.partial(_keep_picked, view),
         )
         if found != Selection():
-            st.button(
-                "Clear the selection", icon=":material/close:", on_click=functools.partial(selection_link.clear, view)
-            )
+            st.button("Clear the selection", icon=":material/close:", on_click=functools.partial(clear, view))
 
 
 def _keep_picked(view: View) -> None:
     text = Selection(profiles=tuple(st.session_state[PICKED])).text()
-    selection_link.keep(view, text)
+    keep(view, text)
     st.session_state[DRAWN] = text
+
+
+PARAMETER = "profiles_selected"
+KEPT, ROUND = "profiles_selection_kept", "profiles_map_round"
+
+
+def current(view: View) -> str:
+    """Return the selection's text from the address, else from this session, and keep it in both."""
+    text = link.read(PARAMETER, _readable, "") or st.session_state.get(KEPT, ("", ""))[1]
+    keep(view, text)
+    return text
+
+
+def _readable(text: str) -> str:
+    if read_selection(text) is None:
+        raise link.Unreadable(f"{link.quoted(text)} is not a selection")
+    return text
+
+
+def fits(text: str) -> bool:
+    """Return whether a selection is short enough for a link."""
+    return len(text) <= LONGEST
+
+
+def keep(view: View, text: str) -> None:
+    """Make a text the selection; one that is too long for the address stays in this session alone."""
+    st.session_state[KEPT] = (_map_of(view), text)
+    if text and fits(text):
+        if st.query_params.get(PARAMETER) != text:
+            st.query_params[PARAMETER] = text
+    elif PARAMETER in st.query_params:
+        del st.query_params[PARAMETER]
+
+
+def clear(view: View) -> None:
+    """Drop the selection; the map is drawn anew, as its own state would go on showing it."""
+    keep(view, "")
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+
+
+def forget_other_map(view: View) -> None:
+    """Drop a selection that was made on another map: its coordinates mean nothing on this one."""
+    made_on, _ = st.session_state.get(KEPT, ("", ""))
+    if made_on and made_on != _map_of(view):
+        clear(view)
+
+
+def _map_of(view: View) -> str:
+    """Return what the map's coordinates depend on."""
+    fit = view.fit.settings
+    return repr((view.dataset.hash, fit.features, fit.scaler, fit.mode, fit.algorithm, fit.sample_rows, fit.seed))
+
+
+ROWS_A_PAGE = 50
+
+
+def _selected_jobs(view: View, row_ids: tuple[int, ...]) -> None:
+    """Show how many rows are selected, and the jobs behind them."""
+    st.markdown(f"**{len(row_ids):,} rows selected**")
+    if not row_ids:
+        st.caption("Nothing is selected.")
+        return
+    pages = math.ceil(len(row_ids) / ROWS_A_PAGE)
+    page = st.pagination(pages, key="profiles_jobs_page", bind="query-params") if pages > 1 else 1
+    shown = row_ids[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
+    workbench, dataset = view.visit.workbench, view.dataset.hash
+    tables.show(
+        workbench.rows(dataset, shown),
+        hide_index=True,
+        key="profiles_jobs",
+        alt=f"{len(shown)} of {len(row_ids)} selected jobs, page {page}",
+    )
+    st.download_button(
+        f"CSV, all {len(row_ids):,} selected rows",
+        data=lambda: csv_bytes(workbench.rows(dataset, row_ids)),
+        file_name="selected-jobs.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="profiles_jobs_csv",
+        icon=":material/download:",
+    )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from workprof.core.question import parameters_of as settings_of
+from workprof.errors import NotEnoughData
 from workprof.nodes.advice import AdviceSettings
+from workprof.profiles.questions import FIT
+from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.declared import STORED, asked_for
 
 Parameters = dict[str, str | list[str]]
@@ -22,6 +26,12 @@ def page_of(step: str) -> str:
     return (question.asked_as[0] if question.asked_as else question).page
 
 
+def fit_parameters(step: str, clustering: ProfileSettings) -> Parameters:
+    """Return the clustering that a run rests on for the Profiles page's form, but for what the run says itself."""
+    own = {key for leaf in STORED[step].leaves for key in (leaf.key(FIT.page), leaf.words_key(FIT.page))}
+    return {key: text for key, text in settings_of(FIT, clustering).items() if key not in own}
+
+
 def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") -> Parameters:
     """Return the address's parameters that show a run on its page.
 
@@ -36,7 +46,8 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
         return found
     question, asked = STORED[step], settings
     if settings is not None:
-        question, asked = asked_for(step, settings)
+        with contextlib.suppress(NotEnoughData):  # of no sweep that can be asked for: the page opens as it is
+            question, asked = asked_for(step, settings)
     if question.tab:
         found[f"{question.page}_tab"] = question.tab
     if settings is not None:

@@ -13,6 +13,7 @@ from workprof.charts.memory.tasks import task_labels
 from workprof.charts.runs import run_label, run_sentence, settings_table
 from workprof.charts.text import markdown_text
 from workprof.memory.assessment import AssessmentSettings
+from workprof.profiles.questions import FIT
 from workprof.workbench.runs import KeptRun, RunAgain, flat_settings
 
 
@@ -45,6 +46,8 @@ def _actions(visit: Visit, run: KeptRun, settings: object | None) -> None:
 
 def _clustering(visit: Visit, run: KeptRun, page: str) -> Parameters:
     """Return the parameter of the clustering that a run rests on, for the pages that choose one."""
+    if run.clustering and page == FIT.page:
+        return links.fit_parameters(run.step, visit.workbench.clustering_of(run))
     if not run.clustering or page not in links.CHOOSE_CLUSTERING:
         return {}
     dataset = visit.workbench.dataset(run.dataset_hash)

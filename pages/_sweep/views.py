@@ -1,15 +1,113 @@
-"""The scores of a sweep from all sides, each view with the few controls that it needs."""
+"""The views of a sweep: its runs, their scores from all sides, two of them side by side."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import Any
+
 import streamlit as st
 
-from pages._parts import figures, tables
+from pages._frame import cross_link
+from pages._frame.cross_link import Link
+from pages._frame.errors import guard
+from pages._frame.visit import Visit
+from pages._parts import figures, tables, terms
 from pages._parts.downloads import csv
-from pages._sweep.context import View
-from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
-from workprof.charts.sweep.runs import SCORES, summary_sentence, summary_table, summary_words, target_bars
+from workprof.charts.downloads import csv_bytes
+from workprof.charts.sweep.maps import (
+    comparison_headlines,
+    moved_jobs,
+    overlap_heatmap,
+    parallel_coordinates,
+    score_heatmap,
+)
+from workprof.charts.sweep.runs import (
+    REFERENCE,
+    SCORES,
+    left_out_table,
+    run_names,
+    runner_up,
+    runs_table,
+    summary_sentence,
+    summary_table,
+    summary_words,
+    target_bars,
+)
+from workprof.core.question import parameters_of
 from workprof.inputs import safe_name
+from workprof.profiles.questions import FIT
+from workprof.profiles.sweep import RunComparison, SweepRun
+from workprof.store.reports import Dataset
+from workprof.workbench.sweeps import SweepState
+
+
+@dataclass(frozen=True)
+class View:
+    """A sweep on the page: where it comes from and how it stands."""
+
+    visit: Visit
+    dataset: Dataset
+    state: SweepState
+
+
+TABLE = "sweep_runs"
+HIDDEN = ("n_outliers", "silhouette_method", "silhouette_se", "min_cluster_size", "n_rows", "scores_v3", "ccpm")
+
+
+def runs(view: View) -> None:
+    """Show the runs as a table that sorts by a click on a column; rows can be selected."""
+    state, table = view.state, runs_table(view.state.runs, view.state.best)
+    st.caption("Highest ACQUIRES first. A click on a column sorts; select one run to open it, or two to compare them.")
+    picked = tables.show(
+        table,
+        hide_index=True,
+        key=TABLE,
+        alt=f"{len(table)} runs of the sweep with their scores",
+        column_order=[name for name in table.columns if name not in HIDDEN],
+        column_config=terms.columns(table.columns, _columns()),
+        on_select="rerun",
+        selection_mode="multi-row",
+    )
+    _selected(view, [int(table.index[row]) for row in picked["selection"]["rows"] if row < len(table)])
+    csv(table, f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", f"CSV, all {len(table):,} runs")
+    left_out = left_out_table([(group.settings, group.result) for group in state.groups])
+    if len(left_out):
+        st.markdown(f"**Left out: {len(left_out)} sizes**")
+        tables.show(left_out, hide_index=True, key="sweep_left_out", alt="Sizes that were left out and why")
+    st.caption(REFERENCE)
+
+
+def _selected(view: View, rows: list[int]) -> None:
+    """Show what can be done with the selected runs; without a selection, with the best one."""
+    names = run_names(view.state.runs)
+    if len(rows) == 2:
+        first, second = (names[row] for row in rows)
+        st.button(
+            f"Compare {first} with {second}",
+            key="sweep_compare",
+            icon=":material/compare_arrows:",
+            on_click=choose,
+            args=(first, second),
+        )
+    elif len(rows) == 1:
+        _open_in_profiles(view.dataset, view.state.runs[rows[0]], "the selected run")
+    elif view.state.best >= 0:
+        _open_in_profiles(view.dataset, view.state.runs[view.state.best], "the best run")
+
+
+def _columns() -> dict[str, Any]:
+    number = st.column_config.NumberColumn
+    scores = {
+        name: number(score.label, help=f"{score.meaning} {score.better.capitalize()}.", format=f"%.{score.digits}f")
+        for name, score in SCORES.items()
+    }
+    return scores | {
+        "verdict": st.column_config.TextColumn("verdict", pinned=True, width=70),
+        "size": number("size", help="min_cluster_size of the grid, in rows.", format="%d"),
+        "mean_cluster_size": number("mean size", help="Rows per profile.", format="%.0f"),
+        "seconds": number("time (s)", format="%.2f", help="Its share of the group's included."),
+    }
 
 
 def score_map(view: View) -> None:
@@ -49,3 +147,74 @@ def summary(view: View) -> None:
 def targets(view: View) -> None:
     """Show how the winner changes with the target."""
     figures.show(target_bars(view.state.winners, view.state.runs), key="sweep_targets")
+
+
+TAB, TABS = "Compare two", "sweep_tab"
+FIRST, SECOND = "sweep_before", "sweep_after"
+ROWS_A_PAGE = 50
+
+
+def choose(first: str, second: str) -> None:
+    """Make two runs the ones that are compared and turn to them (for a button's `on_click`)."""
+    st.session_state[FIRST], st.session_state[SECOND], st.query_params[TABS] = first, second, TAB
+
+
+@st.fragment
+def compare(view: View) -> None:
+    """Show two selectors, and how the runs that they name differ."""
+    names = run_names(view.state.runs)
+    if len(names) < 2:
+        st.info("Two finished runs are needed for a comparison.", icon=":material/info:")
+        return
+    with guard():
+        best = max(view.state.best, 0)
+        second_best = runner_up(view.state.runs, best)
+        with st.container(horizontal=True):
+            first = _pick("First run", names, best, FIRST)
+            second = _pick("Second run", names, second_best, SECOND)
+        comparison = view.visit.workbench.compare_sweep_runs(
+            view.dataset.hash, view.state.settings, names.index(first), names.index(second)
+        )
+        figures.headline_row(comparison_headlines(comparison))
+        figures.show(overlap_heatmap(comparison, first, second), key=f"sweep_overlap_{first}_{second}")
+        _moved(view, comparison)
+
+
+def _pick(words: str, names: tuple[str, ...], default: int, key: str) -> str:
+    chosen: str = st.selectbox(words, names, index=default, key=key, bind="query-params")
+    return chosen
+
+
+def _moved(view: View, comparison: RunComparison) -> None:
+    ids = comparison.row_ids
+    st.markdown(f"**Jobs that moved: {len(ids):,}**")
+    if not len(ids):
+        st.caption("Every row stayed with most of its group.")
+        return
+    pages = math.ceil(len(ids) / ROWS_A_PAGE)
+    page = st.pagination(pages, key="sweep_moved_page", bind="query-params") if pages > 1 else 1
+    shown = ids[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE].tolist()
+    workbench, dataset = view.visit.workbench, view.dataset.hash
+    tables.show(
+        moved_jobs(workbench.rows(dataset, shown), comparison),
+        hide_index=True,
+        key="sweep_moved",
+        alt=f"{len(shown)} of {len(ids)} jobs that moved, page {page}",
+    )
+    st.download_button(
+        f"CSV, all {len(ids):,} moved rows",
+        data=lambda: csv_bytes(moved_jobs(workbench.rows(dataset, ids.tolist()), comparison)),
+        file_name="moved-jobs.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="sweep_moved_csv",
+        icon=":material/download:",
+    )
+
+
+def _open_in_profiles(dataset: Dataset, run: SweepRun, name: str) -> None:
+    """Show a link that opens the Profiles page with the settings of a run."""
+    meaning = "The Profiles page opens with these settings; the profiles are computed there."
+    words = f"Open {name} in Profiles"
+    link = Link(words, "profiles", dataset.hash, parameters_of(FIT, run.settings), "bubble_chart", meaning)
+    cross_link.follow(link, "sweep_open")

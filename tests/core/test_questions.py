@@ -18,6 +18,10 @@ from workprof.core.fields import from_json, leaves, put, read, to_plain, write
 from workprof.core.question import address_of, by_option, code_of, number_text, parameters_of, python_of, shell_of
 from workprof.errors import SettingsError
 from workprof.forecasts import questions as forecasts
+from workprof.profiles.baseline import BaselineSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.stability import StabilitySettings
+from workprof.profiles.sweep import SweepSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
@@ -197,3 +201,53 @@ def test_a_number_in_a_form_gives_the_setting_back():
 def test_code_leaves_defaults_out():
     settings = DECLARED["memory.replay"].default()
     assert code_of(settings) == "ReplaySettings()"
+
+
+def test_a_text_with_choices_may_be_empty_where_that_means_something():
+    assert ProfileSettings(silhouette="").silhouette == ""
+    with pytest.raises(SettingsError, match="metric"):
+        ProfileSettings(metric="")
+    with pytest.raises(SettingsError, match="algorithms"):
+        SweepSettings(algorithms=("",))
+
+
+@pytest.mark.parametrize("by", [(("user",),), (("user", "task_name"), ("workload",)), (("a,b",), ("c",)), ((" d ",),)])
+def test_labels_of_several_columns_come_back_from_an_option_that_is_repeated(by):
+    question, settings = DECLARED["profiles.baseline"], BaselineSettings(by=by)
+    assert parsed(shell_of(question, "ab12", settings), question) == settings
+
+
+def test_labels_are_given_one_by_one():
+    question = DECLARED["profiles.baseline"]
+    told = parsed("workprof profiles baseline ab12 --by workload --by workload,task_name", question)
+    assert told.by == (("workload",), ("workload", "task_name"))
+
+
+def test_a_setting_of_a_record_within_is_given_by_its_path():
+    question = DECLARED["profiles.stability"]
+    told = parsed(
+        "workprof profiles stability ab12 --fit 'min-cluster-size=60;metric=manhattan' --with fit.seed=4", question
+    )
+    assert told.fit == ProfileSettings(min_cluster_size=60, metric="manhattan", seed=4)
+
+
+def test_a_word_a_switch_and_a_record_stand_in_an_address_as_their_controls_write_them():
+    sweep = SweepSettings(
+        algorithms=("hdbscan", "optics"), min_samples=20, features=("cpu_usage_percent", "read_bytes")
+    )
+    assert parameters_of(DECLARED["profiles.sweep"], sweep) == {
+        "sweep_algorithms": "both",
+        "sweep_min_samples": "one",
+        "sweep_one_min_samples": "20",
+        "sweep_set": "own",
+        "sweep_features": ["cpu_usage_percent", "read_bytes"],
+    }
+    assert parameters_of(DECLARED["profiles.sweep"], SweepSettings(min_samples=0)) == {"sweep_min_samples": "coupled"}
+    clustered = BaselineSettings(rows="clustered")
+    assert parameters_of(DECLARED["profiles.baseline"], clustered) == {"profiles_baseline_rows": "true"}
+    study = StabilitySettings(ProfileSettings(features=("all17",), seed=2), resamples=3)
+    assert parameters_of(DECLARED["profiles.stability"], study) == {
+        "profiles_set": "all17",
+        "profiles_seed": "2",
+        "profiles_resamples": "3",
+    }

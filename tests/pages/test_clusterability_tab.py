@@ -1,12 +1,15 @@
 """The re-cut controls, and the tab that asks whether there is anything to cluster, in every state."""
 
 import shutil
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
+from workprof.core.question import address_of
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.questions import STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
 from workprof.settings import from_environment
@@ -82,6 +85,15 @@ def test_kept_answers_are_shown_as_charts_with_words(app, answered):
     assert "Hopkins 0." in told
     assert told.count("not verified") >= 2
     assert "profiles come back stable" in told
+
+
+def test_an_address_of_the_shell_sets_the_controls_of_its_question(app, loaded):
+    study = StabilitySettings(ProfileSettings(min_samples=45), resamples=3, sample_rows=500)
+    query = parse_qs(urlsplit(address_of(STABILITY, loaded.hash, study)).query)
+    test = app("profiles", **{name: values[0] for name, values in query.items()})
+    assert problems(test) == []
+    controls = {"min_samples": 45, "sample_rows": 0, "resamples": 3, "resample_rows": 500, "hopkins_resamples": 5}
+    assert {name: test.number_input(key=f"profiles_{name}").value for name in controls} == controls
 
 
 def test_a_recut_changes_the_page_and_the_form_without_a_job(app, loaded, house):

@@ -11,13 +11,17 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
+from workprof.profiles.baseline import BaselineSettings
+from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.stability import StabilitySettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED
 
 BINS = BinSettings(task=given.HEAVY, k=2, headroom=0.1)
 REPLAY = ReplaySettings(policies=("workprof", "preset"))
+BESIDE = BaselineSettings((("user",), ("user", "workload")), rows="clustered", sample_rows=600, seed=3)
 ROUGH = ProfileSettings(min_cluster_size=60, sample_rows=600, seed=3)
 
 
@@ -38,6 +42,9 @@ def kept(tmp_path_factory):
                 "replay": lambda: bench.replay(memory, REPLAY),
                 "rollup": lambda: bench.rollup(memory, RollupSettings(by="workflow")),
                 "fit": lambda: bench.profiles(jobs, ROUGH),
+                "hopkins": lambda: bench.hopkins(jobs, HopkinsSettings(seed=3, n_sampled=30, resamples=2)),
+                "baseline": lambda: bench.baseline(jobs, BESIDE, fit=ROUGH),
+                "stability": lambda: bench.stability(jobs, StabilitySettings(ROUGH, 2, 0.7, 400, 3)),
             }
             found = {name: made(bench, ask) for name, ask in asked.items()}
     return folder / "home", found
@@ -196,6 +203,30 @@ def test_a_tree_opens_the_clustering_that_is_cut_from_it(app, runs, house):
     assert problems(test) == []
     assert test.session_state["profiles_min_samples"] == fit.settings["min_samples"]
     assert test.session_state["profiles_sample_rows"] == fit.settings["sample_rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("baseline", "Label baseline (Table II)"), ("stability", "Stability of the profiles")]
+)
+def test_a_result_beside_profiles_opens_with_its_settings_and_its_clustering(app, runs, house, name, title):
+    run, workbench = runs[name], house().workbench
+    parameters = links.parameters_of(run.step, run.dataset_hash, workbench.run_settings(run.run))
+    if run.clustering:
+        parameters |= links.fit_parameters(run.step, workbench.clustering_of(run))
+    test = app("profiles", **parameters)
+    assert problems(test) == []
+    labels = [one.label for one in test.button]
+    assert "Compute: Hopkins statistic" in labels
+    assert f"Compute: {title}" not in labels
+    assert workbench.jobs() == ()
+
+
+def test_the_settings_of_a_hopkins_statistic_stand_in_its_link(app, runs, house):
+    run, workbench = runs["hopkins"], house().workbench
+    workbench.profiles(run.dataset_hash, ProfileSettings(seed=3))
+    test = app("profiles", **links.parameters_of(run.step, run.dataset_hash, workbench.run_settings(run.run)))
+    assert problems(test) == []
+    assert "Compute: Hopkins statistic" not in [one.label for one in test.button]
 
 
 def given_label(run):

@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from pages._sweep.open import parameters
 from tests.pages.conftest import SAMPLE, problems
+from workprof.core.question import parameters_of
+from workprof.profiles.questions import FIT
 from workprof.profiles.sweep import SweepSettings
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
@@ -132,11 +133,10 @@ def test_two_selected_rows_offer_their_comparison(sweep, swept):
 
 def test_a_run_opens_in_profiles_with_its_settings(app, swept, house):
     workbench = house().workbench
-    entry, state = workbench.dataset(swept.hash), workbench.sweep_state(swept.hash, SMALL)
+    state = workbench.sweep_state(swept.hash, SMALL)
     run = state.runs[state.best]
-    given = parameters(entry, run)
     workbench.profiles(swept.hash, run.settings)
-    test = app("profiles", **given)
+    test = app("profiles", ds=swept.hash, **parameters_of(FIT, run.settings))
     assert problems(test) == []
     assert test.metric[0].value == str(run.scores.n_clusters)
 
@@ -208,8 +208,8 @@ def test_own_features_travel_by_the_address_to_profiles(sweep, app, swept, house
     test = sweep(sweep_sample_rows="600", sweep_set="own", sweep_features=list(features))
     assert problems(test) == []
     assert "Stopped at 1 of 8 groups" in words(test)
-    given = parameters(workbench.dataset(swept.hash), workbench.sweep_state(swept.hash, asked).runs[0])
-    test = app("profiles", **given)
+    run = workbench.sweep_state(swept.hash, asked).runs[0]
+    test = app("profiles", ds=swept.hash, **parameters_of(FIT, run.settings))
     assert problems(test) == []
     assert tuple(test.multiselect(key="profiles_features").value) == features
 

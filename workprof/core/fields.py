@@ -130,6 +130,7 @@ class Leaf:
         """The words of a form's field, with the unit and what empty means."""
         words = self.about.label or self.name.removesuffix("_bytes").replace("_", " ").capitalize()
         empty = f"{'empty' if self.optional or not self.number else 0} = {self.about.empty}" if self.about.empty else ""
+        empty = "" if self.word(self.default) else empty  # a list or a help says what the word stands for
         notes = ", ".join(text for text in (self.form_unit[0], empty) if text)
         return f"{words} ({notes})" if notes else words
 
@@ -145,6 +146,10 @@ class Leaf:
     def words_key(self, page: str) -> str:
         """Return the name of the list of words that stand for whole values."""
         return f"{page}_{self.about.named_key}"
+
+    def switched(self, on: bool) -> Any:
+        """Return the choice that a form's switch stands for."""
+        return self.about.switch if on else next(one for one in self.about.choices if one != self.about.switch)
 
     def word(self, value: Any) -> str | None:
         """Return the word that stands for a whole value, None where there is none."""

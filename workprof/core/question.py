@@ -21,6 +21,8 @@ from workprof.visible import visible
 
 S = TypeVar("S")
 R = TypeVar("R")
+ASKED = "question"
+"""Parameter of an address that says which of a page's questions its settings belong to."""
 
 
 def all_columns(_: Any) -> None:
@@ -197,7 +199,8 @@ def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str =
     unused = {second for first, second in question.either if any(leaf.path == first for leaf in given)}
     for leaf, value in ((leaf, value) for leaf, value in given.items() if leaf.flag != but):
         text = write(leaf, value)
-        if leaf.path in unused or (leaf.about.repeated and any("," in part for item in value for part in item)):
+        odd = leaf.about.repeated and any("," in part or part != part.strip() for item in value for part in item)
+        if leaf.path in unused or odd:
             words += ["--with", f"{leaf.path}={text}"]
             continue
         if leaf.about.repeated:
@@ -284,18 +287,17 @@ def _imports(records: Sequence[object]) -> list[str]:
 def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
     """Return every setting that is not at its default as the question's page writes it into its address."""
     found: dict[str, str | list[str]] = {}
-    elsewhere = dict(question.controls)
     for leaf, value in (question.given(settings) | question.unpublished(settings)).items():
-        if leaf.path in elsewhere:
-            found |= parameters_of(elsewhere[leaf.path], value)
-        else:
-            found |= controls_of(leaf, question.page, value)
+        found |= controls_of(question, leaf, value)
     return found
 
 
-def controls_of(leaf: Leaf, page: str, value: Any) -> dict[str, str | list[str]]:
+def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[str, str | list[str]]:
     """Return what a setting's controls write into the address: one, a list of words and one's own, or a number each."""
+    page, elsewhere = question.page, dict(question.controls)
     key = leaf.key(page)
+    if leaf.path in elsewhere:
+        return parameters_of(elsewhere[leaf.path], value)
     if leaf.about.names:
         return {f"{key}_{name}": number_text(value.get(name, 0.0), 1.0) for name in leaf.about.names} if value else {}
     word = leaf.word(value) if leaf.about.named_key else None
@@ -334,7 +336,7 @@ def from_form(shown: float, factor: float) -> float:
 
 def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
     """Return path and query of the page that shows a result: the settings that are no defaults, by their options."""
-    given = {"ds": dataset} | ({f"{question.page}_tab": question.tab} if question.tab else {})
+    given = {"ds": dataset} | ({f"{question.page}_tab": question.tab} if question.tab else {}) | {ASKED: question.call}
     said = differences(question.default(), settings) | question.unpublished(settings)
     given |= {leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in said.items()}
     return f"/{question.page}?{urlencode(given, safe=',:=')}"

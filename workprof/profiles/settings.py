@@ -9,12 +9,10 @@ from typing import Annotated
 from workprof.core.fields import Setting, settings
 from workprof.errors import NotEnoughData, SettingsError
 
-SCALERS = ("none", "standard", "minmax", "robust", "power")
 METRICS = ("euclidean", "manhattan")
 ALGORITHMS = ("hdbscan", "optics")
 METHODS = ("eom", "leaf")
 MODES = ("corrected", "faithful")
-SILHOUETTES = ("exact", "sampled")
 PRESETS = ("paper", "fine", "coarse")
 
 SENSORS10 = (

@@ -291,7 +291,7 @@ class RunQuestions(ForecastQuestions):
         question, settings = asked_for(kept.step, _settings(kept))
         if question.no_python:
             raise NotEnoughData(f"{kept.step} has no question of its own: {question.no_python}")
-        return python_of(question, kept.dataset_hash, kept.dataset, settings, self._fit_of(kept))
+        return python_of(question, kept.dataset_hash, kept.dataset, settings, self.clustering_of(kept))
 
     def run_in_shell(self, run: str) -> str:
         """Return the command that asks for a run's result again.
@@ -303,7 +303,7 @@ class RunQuestions(ForecastQuestions):
         question, settings = asked_for(kept.step, _settings(kept))
         if question.no_command:
             raise NotEnoughData(question.no_command)
-        fit = self._fit_of(kept)
+        fit = self.clustering_of(kept)
         usual = None if fit is None else ProfileSettings(mode=fit.mode)
         if usual is not None and self.profiles.resolved(kept.dataset_hash, usual) == fit:
             usual = fit
@@ -327,6 +327,18 @@ class RunQuestions(ForecastQuestions):
         """
         return _settings(self.kept_run(run))
 
+    def clustering_of(self, kept: KeptRun) -> Any:
+        """Return the settings of the clustering that a run rests on, None where it rests on none.
+
+        Raises:
+            NotEnoughData: when that clustering is no longer kept.
+        """
+        if not kept.clustering:
+            return None
+        for one in self.kept_runs(_name(kept.clustering)):
+            return _settings(one)
+        raise NotEnoughData("the clustering that this rests on is no longer kept, so its settings are not known")
+
     def run_again(self, run: str) -> RunAgain:
         """Return how to have a run again, and why not where it cannot be asked so."""
         python, why_no_python = _or_why(self.run_in_python, run)
@@ -339,18 +351,6 @@ class RunQuestions(ForecastQuestions):
             return None
         result: object = self._cache.get(kept.key, STORED[kept.step].result)
         return None if result is None else numbers_of(result)
-
-    def _fit_of(self, kept: KeptRun) -> Any:
-        """Return the settings of the clustering that a run rests on, None where it rests on none.
-
-        Raises:
-            NotEnoughData: when that clustering is no longer kept.
-        """
-        if not kept.clustering:
-            return None
-        for one in self.kept_runs(_name(kept.clustering)):
-            return _settings(one)
-        raise NotEnoughData("the clustering that this rests on is no longer kept, so its settings are not known")
 
     def _refuse_readonly(self) -> None:
         if self.settings.readonly:

@@ -1,16 +1,19 @@
-"""The charts of a clustering, each with the few controls that it needs."""
+"""The charts of a clustering and its downloads, each with the few controls that it needs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import figures
+from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
 from workprof.charts.text import visible
+from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -99,3 +102,34 @@ def metadata(view: View) -> None:
             help="profile: the shares of each profile add up to 100 %; value: those of each value do.",
         )
     figures.show(metadata_heatmap(view.fit, view.names, field, by or BY[0]), key=f"profiles_metadata_{field}_{by}")
+
+
+def take_away(view: View) -> None:
+    """Show the downloads, and the summary that one of them holds."""
+    fit, names, stem = view.fit, view.names, f"{safe_name(view.dataset.name)}-profiles"
+    summary = summary_table(fit, names)
+    with st.container(horizontal=True):
+        st.download_button(
+            f"Labels of all {fit.scores.n_rows:,} rows (Parquet)",
+            data=lambda: parquet_bytes(labels_table(fit, names)),
+            file_name=f"{stem}-labels.parquet",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            f"Summary of {len(summary)} groups (CSV)",
+            data=partial(csv_bytes, summary),
+            file_name=f"{stem}-summary.csv",
+            mime="text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            "Model card (JSON)",
+            data=partial(model_card, fit, view.dataset, names),
+            file_name=f"{stem}-card.json",
+            mime="application/json",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+    figures.table(summary, f"{stem}-table", key="profiles_summary", alt="One line per profile")
