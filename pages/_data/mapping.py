@@ -24,7 +24,7 @@ UNITS = {
     "percent": tuple(PERCENT_FACTORS),
 }
 WAITING = "data_waiting"
-NAMES = ("job_name", "task_name")
+IDENTITY = ("job_name", "task_name")
 MOST_LINES = 6
 FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
 
@@ -98,7 +98,7 @@ def _field(name: str, suggestion: Suggestion) -> FieldSource | None:
 
 def _missing(mapping: dict[str, FieldSource]) -> list[str]:
     found = []
-    if not any(name in mapping for name in NAMES):
+    if not any(name in mapping for name in IDENTITY):
         found.append("a name (job or task)")
     if not _timed(mapping):
         found.append("the duration, or start and end")
@@ -111,7 +111,7 @@ def _timed(mapping: dict[str, FieldSource]) -> bool:
 
 def _ticks(mapping: dict[str, FieldSource]) -> None:
     for words, there in (
-        ("a name of the job or task", any(name in mapping for name in NAMES)),
+        ("a name of the job or task", any(name in mapping for name in IDENTITY)),
         ("the duration, or start and end", _timed(mapping)),
     ):
         icon = ":material/check_circle: there" if there else ":material/error: missing"

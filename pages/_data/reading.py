@@ -29,7 +29,7 @@ ZONE = (
 )
 
 
-def options() -> IngestOptions:
+def ingest_options() -> IngestOptions:
     """Show the options behind a button and return what they say."""
     with st.popover("How to read it", icon=":material/tune:"):
         named = choice("Format", "data_format", (AUTO, *NAMES), "auto recognises a format by its columns.")

@@ -64,7 +64,7 @@ def _done(view: TaskView[IngestReport]) -> None:
 
 def _choose(visit: Visit, busy: bool) -> None:
     picked = trace_source.pick(visit, trace_source.choose())
-    options = reading.options()
+    options = reading.ingest_options()
     clicked = st.button(
         "Import",
         type="primary",

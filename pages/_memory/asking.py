@@ -81,7 +81,7 @@ def asked(visit: Visit, dataset: Dataset) -> Asked | None:
         )
         request = scope.flat_request()
         chosen = Asked(visit, dataset, target, request, columns)
-        task = scope.task(task_labels([one.task for one in assessment(chosen).tasks]))
+        task = scope.chosen_task(task_labels([one.task for one in assessment(chosen).tasks]))
     if not chosen.has_requests:
         st.info(
             f"This dataset has no column {REQUEST}: give the request of every run above as **Flat request (GB)** to "

@@ -52,7 +52,7 @@ def models(asked: Asked) -> None:
         current = found.settings == settings
         _result(asked, found, current=current)
         if current:
-            tables.tables(asked, settings)
+            tables.thesis_tables(asked, settings)
 
 
 def _settings(asked: Asked) -> PredictorSettings:

@@ -26,7 +26,7 @@ def _as_label(wanted: str, labels: Mapping[str, str]) -> None:
         other_names.take(TASK, found)
 
 
-def task(labels: Mapping[str, str]) -> str:
+def chosen_task(labels: Mapping[str, str]) -> str:
     """Show the tasks, the one that wastes most first, and return the chosen one's name; '' = all tasks."""
     options = dict(labels) | {EVERY_TASK: ""}
     _as_label(link.read(TASK, str, EVERY_TASK), labels)

@@ -18,7 +18,7 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.model_tables import PredictorTables, TableSettings
 
 
-def tables(asked: Asked, settings: PredictorSettings) -> None:
+def thesis_tables(asked: Asked, settings: PredictorSettings) -> None:
     """Show the tables behind a fold, or the way to them."""
     fold = st.expander(
         "Tables 7 to 11 of the thesis, for this task",
