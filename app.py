@@ -6,7 +6,7 @@ import sys
 import streamlit as st
 from starlette.types import ASGIApp
 
-from pages._frame import link, menu
+from pages._frame import header, link
 from pages._login import door
 from pages._login.strangers import Strangers
 from workprof.errors import SettingsError
@@ -23,12 +23,12 @@ def show() -> None:
     """Run once for every answer to a visitor."""
     st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
     st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
-    pages = menu.pages()
+    pages = header.pages()
     page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
     door.gate(page)  # ends the run here for a visitor who has to log in first
     door.go_on(pages, page)
     link.watch(page.title)
-    menu.show(pages)
+    header.show(pages)
     door.account()
     page.run()
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages._frame import datasets, empty_state, header, link, menu, unreadable
+from pages._frame import datasets, header, link
 from pages._frame.errors import guard
-from pages._frame.open_home import open_house
-from pages._frame.visit import Visit
+from pages._frame.visit import Visit, open_house
 from pages._login import door
 from pages._parts import figures, running_work
 from pages._tour import stops
@@ -45,7 +44,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
     """
     _hand_over()
     door.gate()  # once more: app.py has asked already, unless this file was reached without it
-    if menu.touring():
+    if header.touring():
         stops.show(page.title.lower())
         return
     with guard():
@@ -73,14 +72,14 @@ def _content(
     empty: Callable[[Visit], None] | None,
 ) -> None:
     if choice.unknown:
-        empty_state.unknown(choice.unknown)
+        datasets.unknown(choice.unknown)
     if choice.dataset is not None:
-        unreadable.notice(visit, choice.dataset)
+        datasets.notice(visit, choice.dataset)
         body(visit, choice.dataset)
     elif empty is not None:
         empty(visit)
     else:
-        empty_state.empty_state(visit, page.needs, page.kind or JOBS)
+        datasets.empty_state(visit, page.needs, page.kind or JOBS)
 
 
 def _hand_over() -> None:

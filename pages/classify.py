@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _shell
 from pages._classify import batch, finished, model, one_job, training
-from pages._frame import header, reset
+from pages._frame import header
 from pages._frame.visit import Visit
 from pages._parts import forms, tabs
 from workprof.charts.classify.job import PUBLISHED, Naming
@@ -32,7 +32,7 @@ VIEWS = {
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, the way to a trained classifier, and what it says."""
     forms.arrive(questions.CLASSIFY, (questions.EXPLAIN, questions.OBSERVE))
-    reset.reset("classify")
+    header.reset("classify")
     settings = training.form(visit, dataset)
     if settings.classifier.mode == "faithful":
         header.published_flag()

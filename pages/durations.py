@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages import _shell
-from pages._frame import empty_state, header, reset
+from pages._frame import datasets, header
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import clusterings, earlier_result, figures, forms, long_question, tables, tabs, terms
@@ -85,7 +85,7 @@ def _shared(visit: Visit, dataset: Dataset) -> Shared | None:
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
     targets = tuple(name for name in TARGETS if name in present)
     if not targets:
-        empty_state.empty_state(visit, f"This dataset has none of the columns {', '.join(TARGETS)}.")
+        datasets.empty_state(visit, f"This dataset has none of the columns {', '.join(TARGETS)}.")
         return None
     with st.grid(min_column_width=220, gap="small"):
         target = forms.control(questions.OBSERVED_DURATIONS.leaf("target"), questions.DURATIONS, targets)
@@ -280,7 +280,7 @@ VIEWS = {"Observed": observed, "Prediction error": errors}
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
     forms.arrive(questions.DURATIONS, (questions.OBSERVED_DURATIONS, questions.EVALUATE_ESTIMATES))
-    reset.reset("durations")
+    header.reset("durations")
     shared = _shared(visit, dataset)
     if shared is not None:
         tabs.show_open("durations_tab", VIEWS, shared)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
-from pages._frame import empty_state
+from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._home import measured, recent, steps
+from pages._home import views
 from pages._parts import figures
 from pages._tour import stops
 from workprof.charts.data import coverage_chart
@@ -38,9 +38,9 @@ def body(visit: Visit, dataset: Dataset) -> None:
         if dataset.kind == JOBS:
             _jobs(visit, dataset)
         else:
-            measured.measured(visit, dataset)
+            views.measured(visit, dataset)
     with guard():
-        recent.recent(visit)
+        views.recent(visit)
     stops.start_button()
 
 
@@ -51,7 +51,7 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
     figures.headline_row(home_headlines(dataset, columns, fit, replay))
     st.header("Steps")
-    steps.checklist(visit, dataset)
+    views.checklist(visit, dataset)
     if fit is not None:
         _profiles(visit, dataset, fit)
         return
@@ -72,8 +72,8 @@ def empty(visit: Visit) -> None:
     """Show two buttons, the tour's, and a few words on the way."""
     st.markdown("Load a trace and see in two clicks which kinds of jobs it holds. Nothing leaves this machine.")
     with st.container(horizontal=True):
-        empty_state.sample_button(visit)
-        empty_state.upload_button()
+        datasets.sample_button(visit)
+        datasets.upload_button()
         stops.start_button()
     st.header("In 60 seconds")
     st.markdown(FIRST_STEPS)

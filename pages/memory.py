@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pages import _shell
-from pages._frame import reset
+from pages._frame import header
 from pages._frame.visit import Visit
-from pages._memory import asking, bins, models, policies, rollup, scenarios, tasks
+from pages._memory import bins, models, policies, rollup, scope, tasks
 from pages._parts import forms, tabs
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
@@ -22,18 +22,18 @@ VIEWS = {
     "Models": models.models,
     "Policies": policies.policies,
     "Roll-up": rollup.rollup,
-    "Scenarios": scenarios.scenarios,
+    "Scenarios": rollup.scenarios,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     forms.arrive("memory", QUESTIONS)
-    reset.reset("memory")
-    asked = asking.asked(visit, dataset)
+    header.reset("memory")
+    asked = scope.asked(visit, dataset)
     if asked is None:
         return
-    tabs.show_open(asking.TAB, VIEWS, asked)
+    tabs.show_open(scope.TAB, VIEWS, asked)
 
 
 _shell.run(PAGE, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pages import _shell
-from pages._frame import reset
+from pages._frame import header
 from pages._frame.visit import Visit
 from pages._nodes import degradation, ranking, transfer
 from pages._nodes.context import TAB, PageContext, context
@@ -43,7 +43,7 @@ VIEWS = {
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the shared controls, then the chosen view."""
-    reset.reset("nodes")
+    header.reset("nodes")
     tabs.show_open(TAB, VIEWS, context(visit, dataset))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
-from pages._frame import empty_state
+from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import tables
-from pages._runs import compare, one, table
+from pages._runs import one, table
 from workprof.charts.runs import job_table
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
@@ -39,7 +39,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     with guard():
         one.one(visit, chosen)
     with guard():
-        compare.compare(visit, runs, chosen)
+        one.compare(visit, runs, chosen)
 
 
 def _open_jobs(visit: Visit) -> None:
@@ -53,7 +53,7 @@ def _open_jobs(visit: Visit) -> None:
 
 def empty(visit: Visit) -> None:
     """Show the way to a first dataset."""
-    empty_state.empty_state(visit, PAGE.needs)
+    datasets.empty_state(visit, PAGE.needs)
 
 
 _shell.run(PAGE, body, empty)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages import _shell
-from pages._frame import header, reset
+from pages._frame import header
 from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import earlier_result, forms, running_work, tabs
@@ -43,7 +43,7 @@ TARGET = next(leaf for leaf in SWEEP.leaves if leaf.path == "target_clusters")
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, how the sweep stands, and what its finished runs say."""
     forms.arrive("sweep", (SWEEP,))
-    reset.reset("sweep")
+    header.reset("sweep")
     settings = form(visit, dataset)
     state = _state(visit, dataset, settings)
     if state is None:

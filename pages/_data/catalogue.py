@@ -1,4 +1,4 @@
-"""The datasets of this home: open, rename, export, remove."""
+"""The datasets of this home: their list, and one of them looked into."""
 
 from __future__ import annotations
 
@@ -12,11 +12,126 @@ import streamlit as st
 from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import tables
-from workprof.charts.data import catalogue_table
+from pages._parts import figures, tables, terms
+from workprof.charts.data import (
+    catalogue_table,
+    check_table,
+    column_table,
+    coverage_chart,
+    dated,
+    ingest_sentence,
+    join_table,
+)
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.store.reports import Dataset
+from workprof.store.reports import Dataset, lines_lost
+from workprof.workbench import Workbench
+
+PREVIEW_ROWS = 100
+REJECTS_SHOWN = 1000
+LONGEST_FINDING = 1000
+
+
+def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:
+    """Warn where lines of the file are in no row, above everything that is shown without them."""
+    with guard():
+        lost = workbench.ingest_report(dataset.hash).lost
+        if lost:
+            st.warning(
+                f"{lines_lost(lost)}: in no row and not among the rejected ones. No figure counts them; "
+                "mend the file and load it again.",
+                icon=":material/warning:",
+            )
+
+
+def preview(workbench: Workbench, dataset: Dataset) -> None:
+    """Show the first rows as stored."""
+    st.caption(f"The first {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, in workprof's units.")
+    frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
+    tables.show(frame, hide_index=True, key="data_preview", alt=f"First rows of {dataset.name}")
+
+
+def columns(workbench: Workbench, dataset: Dataset) -> None:
+    """Show the distribution of every column."""
+    st.caption("Median and percentiles over all rows; the small bars count rows between the 1st and 99th percentile.")
+    table = column_table(workbench.column_profiles(dataset.hash))
+    tables.show(
+        table,
+        hide_index=True,
+        key="data_columns",
+        alt=f"Columns of {dataset.name} with unit, missing share, minimum, median, 95th percentile and maximum",
+        column_config=terms.columns(
+            table.columns,
+            {
+                "column": st.column_config.TextColumn(pinned=True, width=170),
+                "meaning": st.column_config.TextColumn(width=150),
+                "unit": st.column_config.TextColumn(width=85),
+                "missing": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width=110),
+                "distinct": st.column_config.NumberColumn(format="localized"),
+                "histogram": st.column_config.BarChartColumn(y_min=0, width=100),
+                **{name: st.column_config.TextColumn(width=110) for name in ("min", "median", "p95", "max")},
+            },
+        ),
+    )
+
+
+def coverage(workbench: Workbench, dataset: Dataset) -> None:
+    """Show when the rows start."""
+    found = workbench.time_coverage(dataset.hash)
+    hours = _hours_from_utc() if dated(found) else 0.0
+    chart = coverage_chart(found, hours)
+    if chart is None:
+        st.info("No column of this dataset holds start times, so there is no time coverage.", icon=":material/info:")
+        return
+    figures.show(chart, key=f"data_coverage_{hours}")
+
+
+def _hours_from_utc() -> float:
+    return st.number_input(
+        "Time zone: hours from UTC",
+        min_value=-12.0,
+        max_value=14.0,
+        value=0.0,
+        step=0.5,
+        format="%g",
+        key="data_utc_hours",
+        bind="query-params",
+        width=220,
+        help="For the axis alone: the stored times stay in UTC.",
+    )
+
+
+def checks(workbench: Workbench, dataset: Dataset) -> None:
+    """Show what the ingest found."""
+    report = workbench.ingest_report(dataset.hash)
+    st.markdown(f"**{markdown_text(ingest_sentence(report), 300)}**")
+    findings = check_table(report)
+    if findings.empty:
+        st.success("No check found anything to tell.", icon=":material/check:")
+    else:
+        told = [markdown_text(found, LONGEST_FINDING) for found in findings["finding"]]  # st.table reads Markdown
+        st.table(findings.assign(finding=told).style.hide(axis="index").map(_level_colour, subset=["level"]))
+    if report.joins:
+        st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that a row was repeated.")
+        tables.show(join_table(report), hide_index=True, key="data_joins", alt="Rows before and after each join")
+    rejected(workbench, dataset)
+
+
+def rejected(workbench: Workbench, dataset: Dataset) -> None:
+    """Show the rows that were not taken."""
+    rejects = workbench.rejects(dataset.hash, REJECTS_SHOWN)
+    if rejects.empty:
+        st.caption("No row was rejected.")
+        return
+    st.markdown("**Rejected rows**: line in the file, column, text and reason.")
+    figures.table(rejects, f"{safe_name(dataset.name)}-rejects", key="data_rejects", alt="Rejected rows with reasons")
+
+
+def _level_colour(level: object) -> str:
+    for word, colour in (("error", "#cf4a45"), ("warning", "#b26a00")):
+        if word in str(level):
+            return f"color: {colour}; font-weight: 600"
+    return ""
 
 
 def section(visit: Visit, dataset: Dataset) -> None:

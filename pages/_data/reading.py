@@ -1,12 +1,253 @@
-"""How a trace is to be read: the options of an import, each with the format's own as the first choice."""
+"""How a trace comes in: files or a path, the columns of a generic one, the load with its progress."""
 
 from __future__ import annotations
 
-import streamlit as st
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from pages._frame import datasets
+from pages._frame.visit import Visit
+from pages._parts import running_work, tables
 from pages._parts.controls import AUTO, choice
+from workprof.background import TaskView
+from workprof.charts.data import column_kind, ingest_sentence
+from workprof.charts.text import label, markdown_text, unit, visible
 from workprof.formats import NAMES
-from workprof.store.reports import GRAINS, JOINS, IngestOptions
+from workprof.formats.fields import FIELDS
+from workprof.inputs import Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
+from workprof.store.reports import GRAINS, JOINS, FieldSource, IngestOptions, IngestReport, Suggestion
+from workprof.units import DURATION_FACTORS, MEMORY_FACTORS, MIB, PERCENT_FACTORS, format_bytes
+
+TYPES = ["csv", "tsv", "txt", "parquet", "json", "jsonl", "ndjson", "gz", "zst"]
+SOURCES = ("Upload", "Data folder")
+ROUND = "data_round"
+
+
+def choose() -> str:
+    """Show the kinds of sources and return the chosen one."""
+    source = st.segmented_control(
+        "Where is the file?", SOURCES, default=SOURCES[0], required=True, key="data_source", bind="query-params"
+    )
+    return source or SOURCES[0]
+
+
+def pick(visit: Visit, source: str) -> UploadedFile | str | None:
+    """Show the widget of a kind of source and return what it holds."""
+    return _upload() if source == SOURCES[0] else _folder(visit)
+
+
+def taken(visit: Visit, picked: UploadedFile | str) -> Spooled:
+    """Return the source on disk; an upload leaves the widget, and so the server's memory."""
+    if isinstance(picked, str):
+        path = chosen_file(visit.house.settings.data, picked)
+        return Spooled(path, path, picked)
+    spooled = spool_upload(picked, picked.name, visit.house.settings.home)
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+    return spooled
+
+
+def _upload() -> UploadedFile | None:
+    limit = format_bytes(st.get_option("server.maxUploadSize") * MIB)
+    return st.file_uploader(
+        f"Trace file (up to {limit}; larger: the data folder, or `workprof ingest FILE` in a shell)",
+        type=TYPES,
+        key=f"data_upload_{st.session_state.get(ROUND, 0)}",
+        help="CSV, Parquet or JSON lines, plain or as .gz or .zst. It stays on this machine.",
+    )
+
+
+def _folder(visit: Visit) -> str | None:
+    folder: Path = visit.house.settings.data
+    files = listed_files(folder)
+    if not files:
+        st.info("The data folder of this server (WORKPROF_DATA) holds no trace file.", icon=":material/folder_off:")
+    return st.selectbox(
+        "File in the server's data folder, or a folder of raw PAI tables",
+        files,
+        index=None,
+        format_func=visible,
+        key="data_file",
+        bind="query-params",
+        placeholder="Choose a file",
+    )
+
+
+Start = Callable[[Visit, Spooled, IngestOptions], None]
+
+UNITS = {
+    "s": tuple(sorted(DURATION_FACTORS, key=lambda name: name != "s")),
+    "bytes": tuple(MEMORY_FACTORS),
+    "percent": tuple(PERCENT_FACTORS),
+}
+WAITING = "data_waiting"
+IDENTITY = ("job_name", "task_name")
+MOST_LINES = 6
+FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
+
+
+def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
+    """Show the columns with guesses; import once the required fields are there and the user says so."""
+    st.session_state.pop(WAITING, None)  # a file that cannot be looked at is not waiting for a mapping
+    with discarded_if_refused(source):
+        suggestion = visit.workbench.suggest(source.path, options)
+    st.session_state[WAITING] = source
+    st.markdown(f"**{markdown_text(source.label)}** has columns that workprof does not know. Which is what?")
+    _samples(suggestion)
+    first = tuple(dict.fromkeys([*FIRST, *suggestion.mapping]))
+    mapping = _fields(first, suggestion)
+    with st.expander("Further fields", icon=":material/add:"):
+        mapping |= _fields(tuple(name for name in FIELDS if name not in first), suggestion)
+    st.caption("Until you import it, the file is this page's alone: loading the page again drops it.")
+    missing = _missing(mapping)
+    _ticks(mapping)
+    with st.container(horizontal=True):
+        if st.button("Import with this mapping", type="primary", disabled=bool(missing), key="map_import"):
+            start(visit, source, replace(options, format="generic", mapping=mapping))
+        if st.button("Cancel", key="map_cancel"):
+            discard(source)
+            st.session_state.pop(WAITING, None)
+            st.rerun()
+    if missing:
+        st.caption(f"Still missing: {'; '.join(missing)}.")
+
+
+def _samples(suggestion: Suggestion) -> None:
+    rows = [
+        {
+            "column": name,
+            "type": column_kind(suggestion.types.get(name, "")),
+            "first values": ", ".join(suggestion.sample.get(name, ())),
+        }
+        for name in suggestion.columns
+    ]
+    tables.show(
+        rows,
+        hide_index=True,
+        key="map_sample",
+        alt="Columns of the file with their first values",
+        height=220 if len(rows) > MOST_LINES else "content",
+    )
+
+
+def _fields(names: tuple[str, ...], suggestion: Suggestion) -> dict[str, FieldSource]:
+    return {name: found for name in names if (found := _field(name, suggestion)) is not None}
+
+
+def _field(name: str, suggestion: Suggestion) -> FieldSource | None:
+    guess = suggestion.mapping.get(name)
+    units = UNITS.get(unit(name), ())
+    columns: list[str] = ["", *suggestion.columns]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        column = st.selectbox(
+            f"{label(name)} ({name})",
+            columns,
+            index=columns.index(guess.column) if guess and guess.column in columns else 0,
+            format_func=lambda text: visible(text) or "not in this file",
+            key=f"map_{name}",
+        )
+        chosen = ""
+        if units:
+            start = units.index(guess.unit) if guess and guess.unit in units else 0
+            chosen = st.selectbox(f"unit of {label(name)}", units, index=start, key=f"map_unit_{name}", width=190)
+    return FieldSource(column, chosen) if column else None
+
+
+def _missing(mapping: dict[str, FieldSource]) -> list[str]:
+    found = []
+    if not any(name in mapping for name in IDENTITY):
+        found.append("a name (job or task)")
+    if not _timed(mapping):
+        found.append("the duration, or start and end")
+    return found
+
+
+def _timed(mapping: dict[str, FieldSource]) -> bool:
+    return "duration_s" in mapping or {"start_time_s", "end_time_s"} <= mapping.keys()
+
+
+def _ticks(mapping: dict[str, FieldSource]) -> None:
+    for words, there in (
+        ("a name of the job or task", any(name in mapping for name in IDENTITY)),
+        ("the duration, or start and end", _timed(mapping)),
+    ):
+        icon = ":material/check_circle: there" if there else ":material/error: missing"
+        st.markdown(f"{icon} · {words} (required)")
+
+
+INGEST = "work_ingest"
+
+
+def section(visit: Visit, *, expanded: bool) -> None:
+    """Show the import: choose, map where needed, follow, result."""
+    busy = _follow(visit)
+    if visit.readonly:
+        st.info("This server is read-only: nothing can be loaded here.", icon=":material/lock:")
+        return
+    waiting: Spooled | None = st.session_state.get(WAITING)
+    with st.expander("Import a trace", expanded=expanded or busy or waiting is not None, icon=":material/upload:"):
+        if waiting is None:
+            _choose(visit, busy)
+        else:
+            screen(visit, waiting, st.session_state["data_waiting_options"], start)
+
+
+def start(visit: Visit, source: Spooled, options: IngestOptions) -> None:
+    """Start the ingest of a source in the background."""
+    owned = None if source.folder == source.path else source.folder
+    view = visit.house.ingests.start(source.label, [source.path], options, discard=owned)
+    running_work.begun(INGEST, view.key)
+    st.session_state.pop(WAITING, None)
+    st.rerun()
+
+
+def _follow(visit: Visit) -> bool:
+    view = running_work.follow(visit.house.ingests, INGEST)
+    if view is not None and view.result is not None:
+        _done(view)
+    elif view is not None:
+        running_work.task_panel(visit.house.ingests, view, "Loading")
+    return view is not None and view.active
+
+
+def _done(view: TaskView[IngestReport]) -> None:
+    report = view.result
+    if report is None:
+        return
+    if st.session_state.get("data_opened") != view.key:
+        st.session_state["data_opened"] = view.key
+        datasets.select(report.hash, report.kind)
+        st.rerun()
+    show = st.info if report.already_loaded else st.warning if report.lost else st.success
+    show(markdown_text(ingest_sentence(report), 300), icon=":material/check_circle:")
+
+
+def _choose(visit: Visit, busy: bool) -> None:
+    picked = pick(visit, choose())
+    options = ingest_options()
+    clicked = st.button(
+        "Import",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=busy or not picked,
+        key="data_import",
+    )
+    if clicked and picked:
+        _begin(visit, taken(visit, picked), options)
+
+
+def _begin(visit: Visit, source: Spooled, options: IngestOptions) -> None:
+    with discarded_if_refused(source):
+        named = options.format if options.format != "auto" else visit.workbench.detect([source.path])
+    if named != "generic":
+        start(visit, source, options)
+    st.session_state[WAITING] = source
+    st.session_state["data_waiting_options"] = options
+    st.rerun()
+
 
 DELIMITERS = {AUTO: "", "comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 ENCODINGS = {AUTO: ""} | {name: name for name in ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1")}

@@ -1,4 +1,4 @@
-"""Which dataset a page is about: the address (`ds` = hash), else this session's choice, else the newest."""
+"""The dataset that a page is about: chosen, missing, of another kind, or not readable."""
 
 from __future__ import annotations
 
@@ -7,8 +7,35 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages._frame import link
-from workprof.charts.text import shortened
+from pages._frame.visit import SAMPLES, Visit
+from workprof.charts.text import counted, markdown_text, shortened
+from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
+from workprof.workbench import JOBS, WORDS
+
+MOST_TOLD = 5
+
+
+def notice(visit: Visit, dataset: Dataset) -> None:
+    """Name what cannot be read, with the reason, and offer to remove it; nothing where all can be."""
+    found = visit.workbench.unreadable(dataset.hash)
+    if not found:
+        return
+    lines = [f"- {markdown_text(f'{one.what}: {one.reason}', 300)}" for one in found[:MOST_TOLD]]
+    if len(found) > MOST_TOLD:
+        lines.append(f"- and {len(found) - MOST_TOLD} more")
+    name = markdown_text(dataset.name, 80)
+    st.warning(
+        f"Of dataset {name}, {counted(len(found), 'thing')} that you kept cannot be read. Its rows and results are as "
+        "they were.\n\n" + "\n".join(lines),
+        icon=":material/warning:",
+    )
+    if st.button(
+        FORGET_DAMAGED, icon=":material/delete:", key="frame_unreadable", disabled=visit.readonly, help=visit.refusal
+    ):
+        visit.workbench.remove_unreadable(dataset.hash)
+        st.rerun()
+
 
 PARAMETER = "ds"
 PICKER = "shell_dataset"
@@ -109,3 +136,56 @@ def _picker(known: dict[str, Dataset], current: str) -> None:
 def _picked() -> None:
     if st.session_state[PICKER]:
         select(st.session_state[PICKER])
+
+
+DATA_PAGE = "pages/data.py"
+NOTHING = "Nothing is loaded yet."
+
+
+def empty_state(visit: Visit, needs: str, kind: str = JOBS) -> None:
+    """Show what a page needs, with one button that loads the sample and one link to the Data page."""
+    loaded = bool(visit.workbench.datasets())
+    if visit.dataset is not None:
+        then = "Choose another dataset in the sidebar."
+    else:
+        then = f"No dataset of {WORDS[kind]} is loaded yet." if loaded else NOTHING
+    st.info(f"{needs} {then}", icon=":material/info:")
+    with st.container(horizontal=True):
+        sample_button(visit, kind)
+        upload_button()
+
+
+def upload_button() -> None:
+    """Show the button that leads to the Data page."""
+    if st.button(
+        "Upload", icon=":material/upload:", help="Your own CSV, Parquet or JSON lines file, on the Data page."
+    ):
+        st.switch_page(DATA_PAGE)
+
+
+def sample_button(visit: Visit, kind: str = JOBS) -> None:
+    """Show the button that loads the bundled sample and makes it the session's dataset."""
+    sample = SAMPLES[kind]
+    missing = not sample.path.is_file()
+    reason = "The bundled sample is not installed." if missing else sample.words
+    clicked = st.button(
+        "Load sample",
+        type="primary",
+        icon=":material/science:",
+        disabled=missing or visit.readonly,
+        help=visit.refusal or reason,
+    )
+    if clicked:
+        with st.spinner("Loading the sample…"):
+            report = visit.workbench.ingest([sample.path])
+        select(report.hash, kind)
+        st.rerun()
+
+
+def unknown(asked: str) -> None:
+    """Show that a link is about data that this home does not have."""
+    st.warning(
+        f"This link is about dataset **{markdown_text(asked, 40)}**, which this home folder does not have. "
+        "Load that file, or choose another dataset in the sidebar.",
+        icon=":material/link_off:",
+    )

@@ -1,12 +1,17 @@
-"""The head of every page: its title, its question, the dataset with its flag, and the link that opens it again."""
+"""The head of every page, the menu, and the way back to the defaults."""
 
 from __future__ import annotations
 
 import urllib.parse
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._frame import datasets
+from pages._frame import datasets, link
+from pages._frame.cross_link import prefixes_of
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
 
@@ -46,3 +51,118 @@ def _copy_link(dataset: Dataset) -> None:
             parameters[datasets.PARAMETER] = [dataset.hash]
             address = urllib.parse.urlencode(parameters, doseq=True)
             st.code(f"{st.context.url}?{address}", language=None, wrap_lines=True)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the menu; its file in `pages/` and its address have the same name."""
+
+    name: str
+    icon: str
+    words: str
+
+
+DEMO = "demo"
+TOUR = {DEMO: "1"}
+"""What makes the address of a page that of its stop of the tour."""
+
+HOME = Entry("home", "home", "Where you are.")
+MENU = {
+    "Profile": (
+        Entry("data", "database", "Load and inspect."),
+        Entry("profiles", "bubble_chart", "Kinds of jobs."),
+        Entry("classify", "label", "A job before it runs."),
+        Entry("sweep", "tune", "Which settings suit."),
+        Entry("durations", "timer", "How long, and how sure."),
+        Entry("memory", "memory", "What sizes save and break."),
+    ),
+    "Detect": (
+        Entry("nodes", "dns", "Which machine, and which has gone bad."),
+        Entry("phases", "timeline", "What runs on a box."),
+    ),
+    "Help": (
+        Entry("runs", "history", "What was computed."),
+        Entry("report", "description", "One file to hand on."),
+        Entry("help", "help", "Words, methods, limits."),
+    ),
+}
+
+
+def pages() -> dict[str, list[StreamlitPage]]:
+    """Return the pages by section, as `st.navigation` takes them."""
+    return {"": [_page(HOME, first=True)]} | {
+        section: [_page(entry) for entry in entries] for section, entries in MENU.items()
+    }
+
+
+def touring() -> bool:
+    """Return whether this address is one of the tour, which has its own way from page to page."""
+    return link.read(DEMO, link.one_of(TOUR[DEMO]), "") == TOUR[DEMO]
+
+
+def show(sections: dict[str, list[StreamlitPage]]) -> None:
+    """Show the menu in the sidebar; on the tour there is none."""
+    if touring():
+        return
+    for section, members in sections.items():
+        if section:
+            st.sidebar.caption(section)
+        for member in members:
+            st.sidebar.page_link(member, width="stretch")
+
+
+def _page(entry: Entry, *, first: bool = False) -> StreamlitPage:
+    return st.Page(
+        f"pages/{entry.name}.py",
+        title=entry.name.capitalize(),
+        icon=f":material/{entry.icon}:",
+        url_path=None if first else entry.name,
+        default=first,
+        help=entry.words,
+    )
+
+
+def reset(page: str) -> None:
+    """Show the button that sets every control of a page back."""
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.button(
+            "Reset",
+            key=f"{page}_reset",
+            icon=":material/restart_alt:",
+            type="tertiary",
+            help="All settings of this page back to their defaults; dataset and view stay.",
+            on_click=_back,
+            args=(page,),
+        )
+
+
+def _back(page: str) -> None:
+    """Set the controls back and drop what the page wrote into the address by hand (a callback)."""
+    kept = f"{page}_tab"
+    bound = defaults()
+    for name, value in bound.items():
+        if name.startswith(prefixes_of(page)) and name != kept and st.session_state.get(name) != value:
+            st.session_state[name] = value
+    for name in [name for name in st.query_params if name.startswith(prefixes_of(page))]:
+        if name not in bound and name != kept:
+            del st.query_params[name]
+    context = get_script_run_ctx()
+    if context is not None:  # else a control that is not on the page now would start from the link's value later
+        context.session_state._state.query_params.set_initial_query_params_from_current()
+
+
+def defaults() -> dict[str, Any]:
+    """Return name -> default of every control of this session that stands in the address.
+
+    Streamlit keeps them and has no public way to ask: a page would have to repeat the default of every control here.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return {}
+    state = context.session_state._state
+    names = state._key_id_mapper.id_key_mapping
+    return {
+        names[widget]: about.deserializer(None)
+        for widget, about in state._new_widget_state.widget_metadata.items()
+        if about.bind == "query-params" and widget in names
+    }

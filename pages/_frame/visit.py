@@ -1,12 +1,122 @@
-"""One run of a page."""
+"""The open home, and one run of a page."""
 
 from __future__ import annotations
 
+import atexit
+import gc
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pages._frame.open_home import House
+import streamlit as st
+
+from workprof.background import Ingests, Tasks
+from workprof.settings import Settings, from_environment
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
+
+if TYPE_CHECKING:
+    from workprof.charts.classify.job import Batch
+    from workprof.forecasts.feedback.loop import Observed
+    from workprof.report.built import BuiltReport  # with it comes every chart there is
+
+
+REPORTS_KEPT = 4
+"""Of the reports made last: a whole one takes some megabytes."""
+
+BATCHES_KEPT = 4
+"""Of the tables of answers made last."""
+
+MODULES_BETWEEN = 50
+"""Newly loaded modules that are worth a pause of some tenths of a second."""
+
+_FOLDER = Path(__file__).resolve().parents[2] / "data" / "sample"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A dataset that comes with workprof, and what it is in words."""
+
+    path: Path
+    words: str
+
+
+SAMPLES = {
+    "jobs": Sample(_FOLDER / "pai_sample.parquet", "A small synthetic trace that comes with workprof."),
+    "benchmarks": Sample(_FOLDER / "benchmarks.jsonl", "Benchmark runs that were really measured, on one machine."),
+    "telemetry": Sample(_FOLDER / "telemetry.csv", "Counters of real workloads that were recorded on one machine."),
+}
+
+
+@dataclass(frozen=True)
+class House:
+    """The workbench, and what runs in threads of this process: ingests, reports, answers for files of jobs."""
+
+    workbench: Workbench
+    ingests: Ingests
+    reports: Tasks[BuiltReport]
+    batches: Tasks[Batch]
+    observed: Tasks[tuple[str, Observed]]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that the home was opened with."""
+        return self.workbench.settings
+
+
+def open_house() -> House:
+    """Return the open home folder; a failure to open it is told and tried again at the next run, never kept.
+
+    Raises:
+        HomeBusy: when another process holds the home.
+        SettingsError: when a WORKPROF_ variable cannot be used.
+    """
+    settings = from_environment()
+    house: House = _opened(str(settings.home), settings)
+    _SETTLED.settle(len(sys.modules))
+    return house
+
+
+@dataclass
+class _Settled:
+    """How many modules there were when the collector was last told to leave alone what was there."""
+
+    modules: int = 0
+
+    def settle(self, modules: int) -> None:
+        """Keep the collector from walking through every library after every answer.
+
+        Streamlit collects all garbage after each run of a script, and the other sessions wait meanwhile. Most of what
+        it walks through is code, which stays. Pages load libraries when they need them, hence again after many.
+        """
+        if modules >= self.modules + MODULES_BETWEEN:
+            self.modules = modules
+            gc.collect()
+            gc.freeze()
+
+
+_SETTLED = _Settled()
+atexit.register(gc.unfreeze)  # what was left alone is cleared away at the end, or DuckDB's module complains of leaks
+
+
+def _close(house: House) -> None:
+    for tasks in (house.ingests, house.reports, house.batches, house.observed):
+        tasks.close()
+    house.workbench.close()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False, on_release=_close)
+def _opened(home: str, _settings: Settings) -> House:
+    workbench = Workbench(_settings)
+    return House(
+        workbench,
+        Ingests(workbench.ingest),
+        Tasks("no report was made", REPORTS_KEPT),
+        Tasks("no job was answered", BATCHES_KEPT),
+        Tasks("nothing was observed"),
+    )
+
 
 READONLY = "This server is read-only."
 

@@ -1,17 +1,236 @@
-"""The gate: nothing of a page runs for a visitor who has to log in first."""
+"""The login: who may come in, how providers are set up, and the way back to the page that was asked for."""
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
+import math
+import os
+import threading
 import time
+import urllib.parse
+from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from pages._login import way_back
-from pages._login.setup import LoginSetup, login_setup
 from workprof.charts.text import markdown_text
 from workprof.errors import SettingsError
+from workprof.settings import switch
+
+DEFAULT_HOURS = 12.0
+ALLOW = "WORKPROF_LOGIN_ALLOW"
+HOURS = "WORKPROF_LOGIN_HOURS"
+
+
+@dataclass(frozen=True)
+class LoginRules:
+    """What the operator asked for.
+
+    Attributes:
+        wanted: whether a login is asked of every visitor; None = where Streamlit's secrets have an [auth] section.
+        allow: e-mail addresses and @domains in lower case; empty = everybody whom the provider lets in.
+        hours: after which one has to log in again.
+    """
+
+    wanted: bool | None = None
+    allow: tuple[str, ...] = ()
+    hours: float = DEFAULT_HOURS
+
+    def refusal(self, claims: Mapping[str, object], now_s: float) -> str:
+        """Return why this person may not come in; '' = may.
+
+        Args:
+            claims: of the provider's identity token, as Streamlit hands them on after it has checked the signature.
+            now_s: seconds since 1970.
+        """
+        if self.expired(claims, now_s):
+            return f"This login is older than {self.hours:g} hours. Log in again."
+        if not self.allow:
+            return ""
+        address = str(claims.get("email") or "").strip().lower()
+        if not address:
+            return f"The provider tells no e-mail address of this account, and {ALLOW} names who may come in."
+        if str(claims.get("email_verified", True)).lower() != "true":
+            return "The provider has not verified this account's e-mail address."
+        name, _, domain = address.partition("@")
+        if name and domain and "@" not in domain and (address in self.allow or f"@{domain}" in self.allow):
+            return ""
+        return "This account is not on the list of those who may come in."
+
+    def expired(self, claims: Mapping[str, object], now_s: float) -> bool:
+        """Return whether the login is too old, or does not say when it was made.
+
+        The claim is `iat`, the second at which the provider made the token (OpenID Connect Core 1.0, section 2).
+        """
+        made = claims.get("iat")
+        if isinstance(made, bool) or not isinstance(made, int | float) or not math.isfinite(made):
+            return True
+        return now_s - made > self.hours * 3600.0
+
+
+def login_rules(environment: Mapping[str, str]) -> LoginRules:
+    """Return what WORKPROF_LOGIN, WORKPROF_LOGIN_ALLOW and WORKPROF_LOGIN_HOURS ask for.
+
+    Raises:
+        SettingsError: when one has a value that cannot be used.
+    """
+    entries = [entry.strip().lower() for entry in environment.get(ALLOW, "").split(",")]
+    allow = tuple(entry for entry in entries if entry)
+    for entry in allow:
+        if entry.count("@") != 1 or entry.endswith("@") or any(letter.isspace() for letter in entry):
+            raise SettingsError(
+                f"{ALLOW} has {entry!r}; give addresses like ann@example.org or domains like @example.org"
+            )
+    if environment.get(ALLOW, "").strip() and not allow:
+        raise SettingsError(f"{ALLOW} is set and names nobody; give addresses or domains, or unset it")
+    return LoginRules(switch(environment, "WORKPROF_LOGIN"), allow, _hours(environment.get(HOURS, "")))
+
+
+def _hours(text: str) -> float:
+    try:
+        hours = float(text) if text.strip() else DEFAULT_HOURS
+    except ValueError:
+        hours = math.nan
+    if not 0.0 < hours <= 24.0 * 30:
+        raise SettingsError(
+            f"{HOURS} is {text!r}; give hours, more than 0 and at most 720 (Streamlit's cookie lasts 30 days)"
+        )
+    return hours
+
+
+SHORTEST_SECRET = 32
+PROVIDER_KEYS = ("client_id", "client_secret", "server_metadata_url")
+CALLBACK = "/oauth2callback"
+HOW = 'The README says how, under "Security".'
+
+
+@dataclass(frozen=True)
+class LoginSetup:
+    """A login that can work.
+
+    Attributes:
+        rules: who may come in.
+        providers: names to log in with, as `st.login` takes them.
+        origin: scheme and host under which the login works.
+    """
+
+    rules: LoginRules
+    providers: tuple[str, ...]
+    origin: str
+
+
+def login_setup() -> LoginSetup | None:
+    """Return the login that this server asks for; None where it asks for none.
+
+    It asks for one where WORKPROF_LOGIN says so, and, where that is unset, where the secrets have an [auth] section.
+
+    Raises:
+        SettingsError: when a login is asked for and cannot work: nobody may come in then.
+    """
+    rules = login_rules(os.environ)
+    if rules.wanted is False:
+        return None
+    files = [path for path in st.get_option("secrets.files") if Path(path).exists()]
+    if not files and rules.wanted is None:
+        return None
+    if files and not st.secrets.load_if_toml_exists():
+        raise SettingsError(f"the secrets file cannot be read, so a login cannot be checked. {HOW}")
+    auth = st.secrets.get("auth") if files else None
+    if auth is None and rules.wanted is None:
+        return None
+    if not isinstance(auth, Mapping):
+        raise SettingsError(f"WORKPROF_LOGIN is set and the secrets have no [auth] section. {HOW}")
+    return LoginSetup(rules, _providers(auth), _origin(auth))
+
+
+def _providers(auth: Mapping[str, object]) -> tuple[str, ...]:
+    if not (importlib.util.find_spec("authlib") and importlib.util.find_spec("httpx")):
+        raise SettingsError(f"WORKPROF_LOGIN needs packages that are missing: pip install authlib httpx. {HOW}")
+    if len(str(auth.get("cookie_secret", ""))) < SHORTEST_SECRET:
+        raise SettingsError(f"cookie_secret of [auth] has fewer than {SHORTEST_SECRET} characters. {HOW}")
+    named = {
+        name: section for name, section in auth.items() if isinstance(section, Mapping) and name != "client_kwargs"
+    }
+    if any(key in auth for key in PROVIDER_KEYS):
+        named["default"] = auth
+    for name, section in named.items():
+        missing = [key for key in PROVIDER_KEYS if not section.get(key)]
+        if missing or "_" in name:
+            what = f"lacks {', '.join(missing)}" if missing else "has an underscore in its name"
+            raise SettingsError(f"the provider {name!r} of [auth] {what}. {HOW}")
+    if not named:
+        raise SettingsError(f"[auth] names no provider. {HOW}")
+    return tuple(named)
+
+
+def _origin(auth: Mapping[str, object]) -> str:
+    redirect = str(auth.get("redirect_uri", "")).replace("{port}", str(st.get_option("server.port")))
+    try:
+        parts = urllib.parse.urlsplit(redirect)
+    except ValueError:
+        parts = urllib.parse.SplitResult("", "", "", "", "")
+    if parts.scheme not in {"http", "https"} or not parts.netloc or not parts.path.endswith(CALLBACK):
+        raise SettingsError(f"redirect_uri of [auth] must be this server's address with {CALLBACK} at its end. {HOW}")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+COOKIE = "_streamlit_xsrf"
+KEPT = 1000
+LONGEST = 8000
+PATIENCE_S = 900.0
+
+_lock = threading.Lock()
+_wanted: OrderedDict[str, Destination] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A page's address: its name, its parameters, and when it was asked for (seconds of the monotonic clock)."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    asked_s: float
+
+
+def keep(name: str) -> None:
+    """Keep the page of this name with the parameters of the present address, for after the login."""
+    browser = browser_of(st.context.cookies.get(COOKIE, ""))
+    parameters = tuple((key, value) for key in st.query_params for value in st.query_params.get_all(key))
+    if not browser or sum(len(key) + len(value) for key, value in parameters) > LONGEST:
+        return
+    with _lock:
+        _wanted[browser] = Destination(name, parameters, time.monotonic())
+        _wanted.move_to_end(browser)
+        while len(_wanted) > KEPT:
+            _wanted.popitem(last=False)
+
+
+def take() -> Destination | None:
+    """Return where this browser wanted to go, once; None where that is not known."""
+    browser = browser_of(st.context.cookies.get(COOKIE, ""))
+    with _lock:
+        found = _wanted.pop(browser, None)
+    return found if found and time.monotonic() - found.asked_s < PATIENCE_S else None
+
+
+def browser_of(cookie: str) -> str:
+    """Return what stays the same of the cookie `2|mask|masked token|time`; '' where it is not of that form."""
+    parts = cookie.strip("\"'").split("|")
+    if len(parts) != 4 or parts[0] != "2":
+        return ""
+    try:
+        mask, masked = bytes.fromhex(parts[1]), bytes.fromhex(parts[2])
+    except ValueError:
+        return ""
+    if len(mask) != 4 or len(masked) < 16:
+        return ""
+    token = bytes(byte ^ mask[place % 4] for place, byte in enumerate(masked))
+    return hashlib.sha256(token).hexdigest()
+
 
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -39,7 +258,7 @@ def go_on(pages: dict[str, list[StreamlitPage]], page: StreamlitPage) -> None:
     if st.session_state.get("login_arrived") or not _logged_in():
         return
     st.session_state["login_arrived"] = True
-    wanted = way_back.take()
+    wanted = take()
     if wanted is None or page.url_path or st.query_params:
         return
     for member in (member for members in pages.values() for member in members):
@@ -77,7 +296,7 @@ def _ask(setup: LoginSetup, claims: Mapping[str, object], refused: str, page: St
         for provider in setup.providers:
             words = "Log in" if len(setup.providers) == 1 else f"Log in with {provider}"
             if st.button(words, key=f"login_{provider}", type="primary", icon=":material/login:"):
-                way_back.keep(page.url_path if page else "")
+                keep(page.url_path if page else "")
                 st.login(provider)
     address = st.context.url or ""
     if address and not address.startswith((f"{setup.origin}/", f"{setup.origin}?")) and address != setup.origin:

@@ -1,17 +1,254 @@
-"""Bins of one task or one profile: searched or set by hand, with saving and risk at once."""
+"""Bins of a task or of a profile: the edges on a slider or by hand, the curve, what they would save."""
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
 import streamlit as st
 
-from pages._frame import header
-from pages._memory import asking, bin_views, edge_form, profile_bins, profile_scope
-from pages._memory.asking import Asked
-from pages._parts import figures, forms
-from workprof.charts.memory.bins import bin_headlines
+from pages._frame import header, link
+from pages._frame.cross_link import Link, follow
+from pages._frame.errors import refused
+from pages._memory import scope
+from pages._memory.scope import Asked
+from pages._parts import clusterings, figures, forms, tables
+from pages._parts.controls import choice
+from workprof.charts.memory.bins import (
+    BEFOREHAND,
+    bin_headlines,
+    bin_table,
+    improvement_chart,
+    profile_bins_scenario,
+    profile_headlines,
+    profile_notes,
+    profile_sentence,
+    usage_ecdf,
+)
 from workprof.charts.memory.plans import bins_scenario
-from workprof.memory.bin_search import COUNT, PINNED, STRIDE, BinSettings, faithful_bins
+from workprof.charts.profiles.overview import profile_names
+from workprof.charts.text import markdown_text, shortened
+from workprof.charts.theme import OUTLIERS
+from workprof.core.question import parameters_of
+from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.questions import EVALUATE_CLASSIFIER
+from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
+from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettings
 from workprof.memory.questions import BINS
+from workprof.memory.scenarios import Scenario
+from workprof.profiles.settings import ProfileSettings
+from workprof.units import GB
+
+EDGES = "memory_edges"
+MOST_EDGES = 4 * MOST_BINS
+TABLE = "memory_edges_table"
+
+
+def typed() -> tuple[float, ...]:
+    """Show the field of one's own edges and return them in bytes; () = the best ones are looked for."""
+    link.check(EDGES, _read)
+    text = st.text_input(
+        "Own edges (GB)",
+        key=EDGES,
+        bind="query-params",
+        placeholder="empty = the best edges; or numbers such as 10, 20, 60",
+        help="They are taken as they are, without headroom and steps. The table below edits the same numbers.",
+    )
+    try:
+        return _read(text)
+    except ValueError as problem:
+        refused(str(problem))
+        return ()
+
+
+def table(found: Bins) -> None:
+    """Show the bins; an edited edge takes effect at once."""
+    lines = bin_table(found)
+    number = st.column_config.NumberColumn
+    key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in found.edges_bytes)}"
+    tables.edit(
+        lines,
+        hide_index=True,
+        num_rows="dynamic",
+        key=key,
+        disabled=[name for name in lines.columns if name != "edge_gb"],
+        on_change=_edited,
+        args=(key, tuple(lines["edge_gb"])),
+        column_config={
+            "edge_gb": number("edge (GB), editable", min_value=0.001, format="%.4g", required=True),
+            "runs": number("runs"),
+            "runs_percent": number("of the runs", format="%.1f %%"),
+            "hours": number("hours", format="%,.1f"),
+            "used_percent": number("of the bin used", format="%.1f %%"),
+        },
+    )
+    if found.search == GIVEN:
+        st.button("Back to the best edges", key="memory_edges_clear", icon=":material/undo:", on_click=_clear)
+
+
+def _edited(key: str, edges: tuple[float, ...]) -> None:
+    """Take the edges of the edited table over into the field above it (a callback)."""
+    st.session_state[EDGES] = after_edits(edges, st.session_state[key])
+
+
+def after_edits(edges_gb: tuple[float, ...], changes: dict[str, Any]) -> str:
+    """Return the field's text once the changes of the table's editor are made."""
+    found = dict(enumerate(edges_gb))
+    for row, cells in changes["edited_rows"].items():
+        found[int(row)] = cells.get("edge_gb", found.get(int(row)))
+    for row in changes["deleted_rows"]:
+        found.pop(int(row), None)
+    added = [cells.get("edge_gb") for cells in changes["added_rows"]]
+    return ", ".join(_written(value) for value in (*found.values(), *added) if value)
+
+
+def _written(value_gb: float) -> str:
+    """Return an edge as text, rounded up to the kB: rounded down, it might leave out the run that it was made for."""
+    return f"{math.ceil(round(value_gb * 1e6, 3)) / 1e6:.12g}"
+
+
+def _clear() -> None:
+    st.session_state[EDGES] = ""
+
+
+def _read(text: str) -> tuple[float, ...]:
+    words = [word for word in text.replace(";", ",").split(",") if word.strip()]
+    if len(words) > MOST_EDGES:
+        raise ValueError(f"{len(words)} edges were given; give at most {MOST_EDGES}")
+    edges = []
+    for word in words:
+        try:
+            value = float(word)
+        except ValueError:
+            value = float("nan")
+        if not 0 < value < float("inf"):
+            raise ValueError(
+                f"{shortened(word.strip(), 20)!r} is no edge; give sizes above 0 in GB, such as 10, 20, 60"
+            )
+        edges.append(value * GB)
+    return tuple(edges)
+
+
+def edges(asked: Asked, found: Bins, about: str, draft: Callable[[str], Scenario]) -> None:
+    """Show the edges over what the runs used, the table that edits them, and the field that keeps them."""
+    for message in found.messages:
+        st.caption(f":material/info: {markdown_text(message[:1].upper() + message[1:], 300)}.")
+    figures.show(usage_ecdf(found, about), key="memory_usage")
+    table(found)
+    scope.keep(asked, "memory_keep_bins", draft)
+
+
+def improvement(curve: ImprovementCurve, found: Bins) -> None:
+    """Show what more bins would bring."""
+    st.header("How many bins")
+    figures.show(improvement_chart(curve, found.settings.k), key="memory_improvement")
+    if found.search == GIVEN:
+        st.caption("The curve is of the best edges of every number, not of the edges set by hand.")
+
+
+PROFILE, CLUSTERING = "memory_profile", "memory_clustering"
+A_TASK = "the task above"
+MEANING = (
+    "The runs that the bins are for: those of the task above, or those of a profile, whatever their tasks are. "
+    "Profiles are listed once they are found."
+)
+NUMBER = re.compile(r"P?(\d{1,6})(\s|$)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ProfileScope:
+    """A chosen profile: its number, its name, the clustering that it is of and what the list calls that one."""
+
+    profile: int
+    name: str
+    clustering: ProfileSettings
+    clustering_name: str
+
+
+def chosen(asked: Asked) -> ProfileScope | None:
+    """Show the choice and return the profile; None = the page's task."""
+    with st.grid(min_column_width=220, gap="small") as grid:
+        whose, of = grid.cell(), grid.cell()
+        with of:
+            clustering = clusterings.clustering(asked.visit, asked.dataset, CLUSTERING)
+        labels = _labels(asked, clustering)
+        other = _follow_name(labels)
+        with whose:
+            name = choice("Bins of", PROFILE, (A_TASK, *labels), MEANING)
+    if other:
+        st.info(
+            f"{markdown_text(other, 80)} is a profile of another clustering; what follows is about the task above.",
+            icon=":material/info:",
+        )
+    if not labels:
+        way = Link("Find profiles", "profiles", asked.dataset.hash, {}, "bubble_chart", "Bins of profiles need them.")
+        follow(way, "memory_find_profiles")
+    if name not in labels:
+        return None
+    return ProfileScope(labels[name], name, clustering, st.session_state.get(CLUSTERING, clusterings.DEFAULT))
+
+
+def _labels(asked: Asked, clustering: ProfileSettings) -> dict[str, int]:
+    """Return 'P3 name' -> 3 of every profile, in order of their numbers; nothing where none are found."""
+    try:
+        fit = asked.workbench.profiles.cached(asked.dataset.hash, clustering).result
+    except (ColumnMissing, NotEnoughData):
+        return {}  # such a table has no profiles; bins of its tasks need none
+    if fit is None:
+        return {}
+    names = profile_names(fit, asked.workbench.profile_notes(asked.dataset.hash, clustering))
+    return {names[profile]: profile for profile in sorted(names) if profile != OUTLIERS}
+
+
+def _follow_name(labels: dict[str, int]) -> str:
+    """Call a profile as the list calls it: a link may give a number, or a name that has changed since.
+
+    Returns:
+        The name of a profile that was chosen on this page in another clustering, and is not of this one; '' else.
+    """
+    wanted = str(st.session_state.get(PROFILE) or link.read(PROFILE, str, A_TASK))
+    if wanted in (A_TASK, *labels):
+        return ""
+    told = NUMBER.match(wanted)
+    found = next((label for label, number in labels.items() if told and number == int(told[1])), "")
+    if found:
+        scope.take(PROFILE, found)
+    elif PROFILE in st.session_state:
+        st.session_state[PROFILE] = A_TASK
+        return wanted
+    return ""
+
+
+def profile_bins(asked: Asked, profile: ProfileScope, settings: BinSettings) -> None:
+    """Show the bins of a profile; edges of one's own take the place of the search."""
+    wanted = ProfileBinSettings(profile.profile, replace(settings, task=""))
+    with st.spinner("Looking for the best bins…", show_time=True):
+        found = asked.workbench.profile_bins(asked.dataset.hash, wanted, fit=profile.clustering)
+    st.markdown(f"**{markdown_text(profile_sentence(found, profile.name), 500)}**")
+    figures.headline_row(profile_headlines(found))
+    for note in profile_notes(found):
+        st.caption(f":material/info: {markdown_text(note, 300)}")
+    _beforehand(asked, profile)
+    whose = f"{profile.name} ({profile.clustering_name})"
+    edges(asked, found.bins, profile.name, lambda name: profile_bins_scenario(found, asked.dataset, name, whose))
+    curve = asked.workbench.profile_improvement(asked.dataset.hash, wanted, fit=profile.clustering)
+    improvement(curve, found.bins)
+
+
+def _beforehand(asked: Asked, profile: ProfileScope) -> None:
+    """Show what a plan by profile needs, and the way to it."""
+    learned = ClassifierSettings(profile.clustering, mode=profile.clustering.mode)
+    parameters = parameters_of(EVALUATE_CLASSIFIER, learned)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f":material/online_prediction: {markdown_text(BEFOREHAND, 400)}")
+        meaning = "Tells the profile of a job before it runs, and how far to believe it."
+        link = Link("Predict the profile", "classify", asked.dataset.hash, parameters, "schedule", meaning)
+        follow(link, "memory_to_classify")
+
 
 PUBLISHED = ("weight", "top", "search", "headroom", "step_bytes")
 MAIN = ("k", "weight", "top", "search", "headroom", "step_bytes", "edges_bytes")
@@ -19,18 +256,16 @@ MAIN = ("k", "weight", "top", "search", "headroom", "step_bytes", "edges_bytes")
 
 def bins(asked: Asked) -> None:
     """Show the controls, the effect of the edges, and what more bins would bring."""
-    if asking.needs_requests(asked):
+    if scope.needs_requests(asked):
         return
-    scope = profile_scope.chosen(asked)
-    settings = forms.settings(
-        asked.visit, asked.dataset, BINS, MAIN, given=asked.shared, own={"edges_bytes": edge_form.typed}
-    )
+    profile = chosen(asked)
+    settings = forms.settings(asked.visit, asked.dataset, BINS, MAIN, given=asked.shared, own={"edges_bytes": typed})
     if settings.search == STRIDE:
         _published(settings)
-    if scope is None:
+    if profile is None:
         _of_task(asked, settings)
     else:
-        profile_bins.profile_bins(asked, scope, settings)
+        profile_bins(asked, profile, settings)
 
 
 def _published(settings: BinSettings) -> None:
@@ -52,5 +287,5 @@ def _as_published() -> None:
 def _of_task(asked: Asked, settings: BinSettings) -> None:
     result = asked.workbench.bins(asked.dataset.hash, settings)
     figures.headline_row(bin_headlines(result))
-    bin_views.edges(asked, result, "", lambda name: bins_scenario(result, asked.dataset, name))
-    bin_views.improvement(asked.workbench.improvement(asked.dataset.hash, settings), result)
+    edges(asked, result, "", lambda name: bins_scenario(result, asked.dataset, name))
+    improvement(asked.workbench.improvement(asked.dataset.hash, settings), result)

@@ -1,4 +1,4 @@
-"""Models that tell the bin of a run before it runs: trained in the background, replayed on runs they never saw."""
+"""Models that predict a run's bin before it runs, and the tables that were published of them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,136 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from pages._frame import header
-from pages._memory import asking, edge_form, keep, model_views, tables
-from pages._memory.asking import Asked
-from pages._parts import earlier_result, figures, forms, long_question
+from pages._memory import bins, scope
+from pages._memory.scope import Asked
+from pages._parts import earlier_result, figures, forms, long_question, running_work, tables, terms
+from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
-from workprof.charts.memory.models import estimated_and_replayed, model_headlines, model_sentence, ranking_warning
+from workprof.charts.memory.models import (
+    best_models_table,
+    bin_confusion,
+    binnings_sentence,
+    binnings_table,
+    estimated_and_replayed,
+    importance_table,
+    input_words,
+    model_headlines,
+    model_sentence,
+    model_table,
+    ranking_warning,
+    samplings_table,
+)
 from workprof.charts.memory.plans import models_scenario, waterfall
 from workprof.charts.text import markdown_text
+from workprof.inputs import safe_name
 from workprof.memory.bin_models import FAITHFUL, PredictorSettings
 from workprof.memory.bin_search import faithful_bins
 from workprof.memory.facts import AFTER, UNSURE, known_when
+from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
 from workprof.memory.questions import TRAIN
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.units import format_duration
+
+
+def table(asked: Asked, found: PredictorResult) -> None:
+    """Show the scores, the estimated and the replayed savings."""
+    table = model_table(found)
+    number, percent = st.column_config.NumberColumn, "%.1f %%"
+    tables.show(
+        table,
+        hide_index=True,
+        key="memory_model_table",
+        alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
+        column_config=terms.columns(
+            table.columns,
+            {
+                "model": st.column_config.TextColumn("model", pinned=True),
+                "over_sampling": "over-sampling",
+                "u_score": number("u-score", format=percent, help="Lower is better."),
+                "accuracy": number("accuracy", format=percent),
+                "u_rate": number("under-estimates", format=percent),
+                "u_rate_low": number("from", format=percent, help="95 % Wilson interval of the under-estimates."),
+                "u_rate_high": number("to", format=percent),
+                "estimated": number("estimated", format=percent, help="The thesis' formula."),
+                "replayed": number("replayed", format=percent, help="Every test run replayed, failures charged."),
+                "saved_of_requested": number("saved of requests", format=percent),
+                "failures": number("failed attempts"),
+                "never_finished": number("never finished"),
+                "charged_gb_h": number("charged (GB·h)", format="%,.2f"),
+            },
+        ),
+    )
+    csv(table, f"{safe_name(asked.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
+
+
+def matrices(found: PredictorResult) -> None:
+    """Show which bins each model told, and which were true."""
+    with st.grid(min_column_width=300, gap="small"):
+        for place, model in enumerate(found.models):
+            with st.container(border=True):
+                st.markdown(f"**{markdown_text(model.name)}**")
+                figures.small(bin_confusion(found, model), key=f"memory_confusion_{place}")
+
+
+def inputs(found: PredictorResult) -> None:
+    """Show what the models go by."""
+    st.header("What the models go by")
+    st.markdown(markdown_text(input_words(found), 900))
+    table = importance_table(found)
+    if len(table):
+        tables.show(
+            table,
+            hide_index=True,
+            key="memory_importance",
+            alt=f"Importance of {len(table)} inputs",
+            column_config=terms.columns(table.columns),
+        )
+
+
+def thesis_tables(asked: Asked, settings: PredictorSettings) -> None:
+    """Show the tables behind a fold, or the way to them."""
+    fold = st.expander(
+        "Tables 7 to 11 of the thesis, for this task",
+        icon=":material/table_chart:",
+        key="memory_tables",
+        on_change="rerun",
+        bind="query-params",
+    )
+    if not fold.open:
+        return
+    with fold:
+        wanted = TableSettings(settings)
+        answer = asked.workbench.bin_tables.cached(asked.dataset.hash, wanted)
+        if answer.result is not None:
+            _show(answer.result)
+            return
+        running_work.job_panel(asked.visit.house, answer.job, "Training for two, three and four bins")
+        running = answer.job is not None and answer.job.active
+        if not running and st.button("Make the tables", icon=":material/play_arrow:", key="memory_tables_make"):
+            asked.workbench.bin_tables.start(asked.dataset.hash, wanted)
+            st.rerun()
+
+
+def _show(found: PredictorTables) -> None:
+    show = st.warning if found.ranks_differ else st.info
+    show(
+        markdown_text(binnings_sentence(found)),
+        icon=":material/swap_vert:" if found.ranks_differ else ":material/info:",
+    )
+    _table("Table 11, with the replay beside it (%)", binnings_table(found), "table-11")
+    _table("Tables 7 and 8: the best sampling of each model (%)", best_models_table(found), "tables-7-8")
+    _table("Tables 9 and 10: u-score of every sampling", samplings_table(found), "tables-9-10")
+
+
+def _table(title: str, frame: pd.DataFrame, name: str) -> None:
+    st.markdown(f"**{title}**")
+    figures.table(frame, name, key=f"memory_{name}", alt=f"{title}: {len(frame)} rows")
+
 
 MAIN = (
     *("bins.k", "models", "sampling", "mode", "penalty", "trials", "failure_price_gb_h", "seed"),
@@ -33,7 +146,7 @@ MAIN = (
 
 def models(asked: Asked) -> None:
     """Show the settings, the running job, and the newest models there are."""
-    if asking.needs_requests(asked):
+    if scope.needs_requests(asked):
         return
     settings = _settings(asked)
     question = LongQuestion(
@@ -52,7 +165,7 @@ def models(asked: Asked) -> None:
         current = found.settings == settings
         _result(asked, found, current=current)
         if current:
-            tables.thesis_tables(asked, settings)
+            thesis_tables(asked, settings)
 
 
 def _settings(asked: Asked) -> PredictorSettings:
@@ -66,14 +179,14 @@ def _settings(asked: Asked) -> PredictorSettings:
     own: dict[str, Callable[[], Any]] = {
         path: partial(forms.control, by_path[path], TRAIN.page, names) for path, names in offered.items()
     }
-    own["bins.edges_bytes"] = edge_form.typed
+    own["bins.edges_bytes"] = bins.typed
     shared = {f"bins.{name}": value for name, value in asked.shared.items()}
     settings = forms.settings(asked.visit, asked.dataset, TRAIN, MAIN, shared, own)
     if settings.mode != FAITHFUL:
         return settings
-    bins = settings.bins
-    published = faithful_bins(bins.task, bins.k)
-    same = {name: getattr(bins, name) for name in ("edges_bytes", "request_bytes", "target")}
+    chosen = settings.bins
+    published = faithful_bins(chosen.task, chosen.k)
+    same = {name: getattr(chosen, name) for name in ("edges_bytes", "request_bytes", "target")}
     return replace(settings, bins=replace(published, **same))
 
 
@@ -100,15 +213,15 @@ def _result(asked: Asked, found: PredictorResult, *, current: bool) -> None:
         st.warning(markdown_text(ranking_warning(found), 500), icon=":material/swap_vert:")
     for note in found.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
-    model_views.table(asked, found)
+    table(asked, found)
     figures.show(estimated_and_replayed(found), key="memory_models")
     st.header("From now to planned")
     figures.show(waterfall(found), key="memory_waterfall")
     st.header("Bins told and true")
     st.caption("Outlined: told too small, so the first attempt fails.")
-    model_views.matrices(found)
-    model_views.inputs(found)
-    keep.keep(asked, "memory_keep_models", partial(models_scenario, found, asked.dataset), current=current)
+    matrices(found)
+    inputs(found)
+    scope.keep(asked, "memory_keep_models", partial(models_scenario, found, asked.dataset), current=current)
     st.caption(
         f"{found.n_train + found.n_validation + found.n_test:,} runs, seed {found.settings.seed}, computed in "
         f"{format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."

@@ -1,4 +1,4 @@
-"""Every policy on the same runs: waste and failures, what a price per failure picks, and why a task gets its size."""
+"""Policies replayed over the runs as they came, and why a size is what it is."""
 
 from __future__ import annotations
 
@@ -8,20 +8,128 @@ import streamlit as st
 
 from pages._frame import header
 from pages._frame.errors import guard
-from pages._memory import keep, policy_table, why
-from pages._memory.asking import Asked
-from pages._parts import earlier_result, figures, forms, long_question
+from pages._memory import scope
+from pages._memory.scope import Asked
+from pages._parts import earlier_result, figures, forms, long_question, tables, terms
 from pages._parts.controls import LARGEST_AMOUNT, number
+from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.plans import policy_scenario
-from workprof.charts.memory.policies import frontier_chart, policy_headlines
-from workprof.charts.text import markdown_text
+from workprof.charts.memory.policies import (
+    choice_table,
+    frontier_chart,
+    policy_headlines,
+    policy_table,
+    why_costs,
+    why_headlines,
+    why_history,
+)
+from workprof.charts.text import label_text, markdown_text
+from workprof.inputs import safe_name
+from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.facts import AFTER, known_when
 from workprof.memory.questions import REPLAY
-from workprof.memory.replay import SIZEY, ReplayResult, ReplaySettings
+from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings
 from workprof.memory.usage import USAGE_COLUMNS
+from workprof.memory.why import WhySettings
 from workprof.units import format_duration
+
+
+def table(asked: Asked, found: ReplayResult, price: float) -> None:
+    """Show the policies, least waste with the price of the failures first."""
+    table = policy_table(found, price)
+    number, percent, hours = st.column_config.NumberColumn, "%.1f %%", "%,.4g"
+    st.caption("Least waste with the price of the failures first; intervals of 95 %.")
+    tables.show(
+        table,
+        hide_index=True,
+        key="memory_policy_table",
+        alt=f"{len(table)} policies with waste, failures and their intervals",
+        height="content",
+        column_config=terms.columns(
+            table.columns,
+            {
+                "policy": st.column_config.TextColumn("policy", pinned=True),
+                "wasted_gb_h": number("wasted (GB·h)", format=hours, help="Charged and not used."),
+                "failures": number("failed attempts", format="%,.4g"),
+                "failed_low": number(
+                    "runs failing, from", format=percent, help="Wilson interval of runs with a failure."
+                ),
+                "failed_high": number("to", format=percent),
+                "saved_percent": number("saved", format=percent, help="Of what the requests of now are charged."),
+                "saved_low": number("saved, from", format=percent, help="Bootstrap over the runs."),
+                "saved_high": number("saved, to", format=percent),
+                "total_gb_h": number("waste + price (GB·h)", format=hours),
+                "charged_gb_h": number("charged (GB·h)", format=hours),
+                "never_fit": number("never finished", format="%,.4g"),
+                "seconds": number("time (s)", format="%.3g"),
+            },
+        ),
+    )
+    csv(table, f"{safe_name(asked.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
+    _prices(found)
+
+
+def _prices(found: ReplayResult) -> None:
+    number, amount = st.column_config.NumberColumn, "%,.4g"
+    prices = st.expander(
+        "What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun", bind="query-params"
+    )
+    if prices.open and found.choices:
+        with prices:
+            choices = choice_table(found)
+            tables.show(
+                choices,
+                hide_index=True,
+                key="memory_choices",
+                alt=f"The best policy at {len(choices)} prices of a failure",
+                column_config=terms.columns(
+                    choices.columns,
+                    {
+                        "price_gb_h": number("price of a failure (GB·h)", format=amount),
+                        "wasted_gb_h": number("wasted (GB·h)", format=amount),
+                        "failures": number("failed attempts", format=amount),
+                    },
+                ),
+            )
+
+
+def reason(asked: Asked, settings: ReplaySettings) -> None:
+    """Show the size of the chosen task's next run and what it rests on."""
+    if not asked.task:
+        st.info("Choose one task above to see the reason for its size.", icon=":material/info:")
+        return
+    value = None
+    if settings.input_column != NO_INPUT:
+        value = st.number_input(
+            f"{label_text(settings.input_column)} of the next run",
+            min_value=0.0,
+            max_value=1e18,
+            value=None,
+            format="%g",
+            key="memory_input_value",
+            bind="query-params",
+            placeholder="empty = the median of the past runs",
+            width=320,
+        )
+    found = asked.workbench.why_size(
+        asked.dataset.hash,
+        WhySettings(
+            task=asked.task,
+            input_column=settings.input_column,
+            input_value=None if value is None else float(value),
+            target=asked.target,
+            sizing=settings.sizing,
+            retry=settings.retry,
+        ),
+    )
+    if found.too_few:
+        st.warning(f"Only {found.n_known} runs (fewer than {FEWEST_RUNS}): a guess.", icon=":material/warning:")
+    figures.headline_row(why_headlines(found))
+    figures.show(why_history(found), key="memory_why")
+    figures.show(why_costs(found), key="memory_why_costs")
+
 
 MAIN = ("policies", "protocol", "seeds", "input_column", "sizing.price_runs", "retry.rule", "retry.cap_bytes")
 
@@ -47,7 +155,7 @@ def policies(asked: Asked) -> None:
         _result(asked, found, current=found.settings == settings)
     st.header("Why this number")
     with guard():
-        why.reason(asked, settings)
+        reason(asked, settings)
 
 
 def _settings(asked: Asked) -> ReplaySettings:
@@ -87,9 +195,9 @@ def _result(asked: Asked, found: ReplayResult, *, current: bool) -> None:
     )
     figures.headline_row(policy_headlines(found, price))
     figures.show(frontier_chart(found, price), key="memory_frontier")
-    policy_table.table(asked, found, price)
+    table(asked, found, price)
     draft = partial(policy_scenario, found, price, asked.dataset)
-    keep.keep(asked, "memory_keep_policy", draft, current=current)
+    scope.keep(asked, "memory_keep_policy", draft, current=current)
     st.header("While the policies learn")
     figures.show(learning_curve(found), key="memory_learning")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]

@@ -1,28 +1,160 @@
-"""Memory, cores and money before and after one size per task, and the plan to take away."""
+"""A plan's sum of memory, cores and money, what it would break, its exports, and scenarios side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages._memory import asking, exports, keep, violations
-from pages._memory.asking import Asked
-from pages._parts import figures, forms, tables, terms
+import workprof
+from pages._frame import cross_link
+from pages._frame.cross_link import Link
+from pages._memory import scope
+from pages._memory.scope import Asked
+from pages._parts import figures, forms, kept_scenarios, tables, terms
+from pages._parts.controls import choice
 from pages._parts.downloads import csv
-from workprof.charts.memory.plans import plan_table, rollup_bars, rollup_headlines, rollup_scenario, rollup_table
+from workprof.charts.memory.plans import (
+    comparison_table,
+    plan_table,
+    rollup_bars,
+    rollup_headlines,
+    rollup_scenario,
+    rollup_table,
+    scenario_table,
+)
+from workprof.charts.memory.policies import violations_sentence, violations_table
+from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
+from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
+from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
 from workprof.memory.questions import ROLLUP
 from workprof.memory.rollup import GROUPINGS, Rollup
+from workprof.memory.scenarios import MOST_COMPARED
+
+FORMATS: dict[str, tuple[str, str, Callable[[Plan, Origin], str]]] = {
+    "CSV": ("csv", "text/csv", plan_csv),
+    "JSON": ("json", "application/json", plan_json),
+    "Nextflow": ("config", "text/plain", plan_nextflow),
+    "Kubernetes": ("yaml", "application/yaml", plan_kubernetes),
+}
+
+
+def buttons(asked: Asked, plan: Plan) -> None:
+    """Show a button per format."""
+    origin = Origin(asked.dataset.name, asked.dataset.hash, workprof.__version__)
+    with st.container(horizontal=True):
+        for name, (ending, mime, write) in FORMATS.items():
+            st.download_button(
+                f"Plan, {name}",
+                data=partial(_written, write, plan, origin),
+                file_name=f"{safe_name(asked.dataset.name)}-memory-plan.{ending}",
+                mime=mime,
+                on_click="ignore",
+                key=f"memory_export_{ending}",
+                icon=":material/download:",
+                help="Names the dataset, the settings and the odds of a retry.",
+            )
+
+
+def _written(write: Callable[[Plan, Origin], str], plan: Plan, origin: Origin) -> bytes:
+    return write(plan, origin).encode()
+
+
+JOB = "memory_violation"
+
+
+def violations(asked: Asked, plan: PlanSettings) -> None:
+    """Show the worst violations of a plan, and links to their jobs."""
+    st.header("Runs above their size")
+    found = asked.workbench.violations(asked.dataset.hash, ViolationSettings(plan))
+    st.markdown(markdown_text(violations_sentence(found), 300))
+    if not found.n_above:
+        return
+    table, number = violations_table(found), st.column_config.NumberColumn
+    tables.show(
+        table,
+        hide_index=True,
+        key="memory_violations",
+        alt=f"{len(table)} runs that used more than the plan gives",
+        column_config=terms.columns(
+            table.columns,
+            {
+                "row_id": number("row", format="%d"),
+                "used_gb": number("used", format="%.4g GB"),
+                "size_gb": number("size", format="%.4g GB"),
+                "short_gb": number("short by", format="%.4g GB"),
+                "hours": number("hours", format="%,.2f"),
+                "full_name": st.column_config.TextColumn("full name", width="large"),
+            },
+        ),
+    )
+    name = f"{safe_name(asked.dataset.name)}-above-their-size"
+    csv(table, name, "memory_violations_csv", f"CSV, the worst {len(table)} of {found.n_above:,}")
+    _links(asked, found)
+
+
+def _links(asked: Asked, found: Violations) -> None:
+    rows = found.row_ids.tolist()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        row = choice("Job", JOB, tuple(str(row) for row in rows), "Row number of a job above.")
+        dataset = asked.dataset.hash
+        one = {"classify_tab": "One job", "classify_job": row}
+        cross_link.follow(
+            Link("Its profile and forecast", "classify", dataset, one, "label", "The job on the Classify page."),
+            "memory_violation_classify",
+        )
+        these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
+        words = f"All {len(rows)} on the map of jobs" if len(rows) > 1 else "On the map of jobs"
+        cross_link.follow(
+            Link(words, "profiles", dataset, these, "bubble_chart", "With all their columns, on the Profiles page."),
+            "memory_violations_map",
+        )
+
+
+CHOSEN = "memory_compared"
+
+
+def scenarios(asked: Asked) -> None:
+    """Show the kept scenarios, and those chosen side by side."""
+    kept = asked.workbench.scenarios(asked.dataset.hash)
+    if not kept:
+        st.info(
+            "No scenario of this dataset is kept yet. Decide something under Bins, Models or Roll-up and press "
+            "**Save scenario**.",
+            icon=":material/info:",
+        )
+        return
+    table = scenario_table(kept)
+    tables.show(table, hide_index=True, key="memory_scenarios", alt=f"{len(kept)} kept scenarios")
+    names = [one.name for one in kept]
+    chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
+    if chosen:
+        _compared(asked, chosen)
+    remove = partial(asked.workbench.remove_scenario, asked.dataset.hash)
+    kept_scenarios.removal(asked.visit, names, ("memory", CHOSEN), remove)
+
+
+def _compared(asked: Asked, chosen: list[str]) -> None:
+    found = asked.workbench.compare_scenarios(asked.dataset.hash, chosen)
+    for warning in found.warnings:
+        st.warning(f"{markdown_text(warning[:1].upper() + warning[1:], 300)}.", icon=":material/warning:")
+    table = comparison_table(found)
+    tables.show(
+        table, hide_index=True, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content"
+    )
+    csv(table, f"{safe_name(asked.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
+
 
 MAIN = ("by", "measure", "plan.rule", "plan.headroom", "cores", "price.per_gb_h", "price.currency")
 
 
 def rollup(asked: Asked) -> None:
     """Show the plan's settings, then what it changes."""
-    if asking.needs_requests(asked):
+    if scope.needs_requests(asked):
         return
     present = tuple(by for by, names in GROUPINGS.items() if by == "task" or asked.columns & set(names))
     by = next(leaf for leaf in ROLLUP.leaves if leaf.path == "by")
@@ -40,9 +172,9 @@ def rollup(asked: Asked) -> None:
     _rows(asked, found)
     st.header("The plan")
     _plan(found)
-    exports.buttons(asked, found.plan)
-    keep.keep(asked, "memory_keep_rollup", lambda name: rollup_scenario(found, asked.dataset, name))
-    violations.violations(asked, settings.plan)
+    buttons(asked, found.plan)
+    scope.keep(asked, "memory_keep_rollup", lambda name: rollup_scenario(found, asked.dataset, name))
+    violations(asked, settings.plan)
 
 
 def _rows(asked: Asked, found: Rollup) -> None:

@@ -1,13 +1,44 @@
-"""Which task the Memory page is about, and the request of runs that have none."""
+"""What the views of the Memory page share: the task or profile that is asked about, and scenarios to keep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from pages._frame import link
-from pages._memory import other_names
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages._frame import datasets, link
+from pages._frame.errors import refused
+from pages._frame.visit import Visit
 from pages._parts.controls import LARGEST_GB, choice, number
+from workprof.charts.memory.tasks import task_labels
+from workprof.charts.text import markdown_text
+from workprof.errors import WorkprofError
+from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
+from workprof.memory.scenarios import MOST_NAME, Scenario
+from workprof.memory.usage import USAGE_COLUMNS
+from workprof.store.reports import Dataset
 from workprof.units import GB
+from workprof.workbench import Workbench
+
+
+def take(key: str, name: str) -> None:
+    """Make a name of the list the value of a control; to be called before the control is shown.
+
+    Streamlit clears a parameter that is no option from the address, and leaves a value that code gives to a control
+    out of it in a first run: a copied link would open something else. So the link itself is put right, as if it had
+    been opened with the list's name; there is no public way to say that the page starts from it.
+    """
+    if key in st.session_state:  # the control was shown before: from then on the address follows
+        st.session_state[key] = name
+        return
+    st.query_params[key] = name
+    context = get_script_run_ctx()
+    if context is not None:
+        context.session_state._state.query_params.set_initial_query_params_from_current()
+
 
 TASK = "memory_task"
 EVERY_TASK = "all tasks"
@@ -23,7 +54,7 @@ def _as_label(wanted: str, labels: Mapping[str, str]) -> None:
     """Call a task as the list calls it: links of other pages give the full name."""
     found = next((label for label, name in labels.items() if name == wanted and wanted not in labels), wanted)
     if found != wanted:
-        other_names.take(TASK, found)
+        take(TASK, found)
 
 
 def chosen_task(labels: Mapping[str, str]) -> str:
@@ -37,3 +68,138 @@ def chosen_task(labels: Mapping[str, str]) -> str:
         "Of the bins, the models and the facts; the one that wastes most GB·h first. Tasks of a path show its end.",
     )
     return options[chosen]
+
+
+TAB = "memory_tab"
+NEEDED = ("duration_s",)
+REQUEST = "requested_memory_bytes"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the page is about.
+
+    Attributes:
+        visit: this run of the page.
+        dataset: looked at.
+        target: what counts as use.
+        request_bytes: of runs without a request; 0 = none.
+        columns: names that the dataset has.
+        task: name, '' = all tasks.
+    """
+
+    visit: Visit
+    dataset: Dataset
+    target: str
+    request_bytes: float
+    columns: frozenset[str]
+    task: str = field(default="")
+
+    @property
+    def workbench(self) -> Workbench:
+        """The open workbench."""
+        return self.visit.workbench
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The settings of a question on the task that all views of the page share, by their paths."""
+        return {"task": self.task, "request_bytes": self.request_bytes, "target": self.target}
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether savings can be told."""
+        return REQUEST in self.columns or self.request_bytes > 0
+
+
+def asked(visit: Visit, dataset: Dataset) -> Asked | None:
+    """Show the shared controls and return what was chosen; None (and what is missing) where the page cannot work."""
+    columns = frozenset(column.name for column in visit.workbench.columns(dataset.hash))
+    targets = tuple(name for name, column in USAGE_COLUMNS.items() if column in columns)
+    missing = [name for name in NEEDED if name not in columns]
+    if not targets:
+        missing = ["peak_memory_bytes (or rss)", *missing]
+    if missing:
+        datasets.empty_state(
+            visit, f"This dataset has no column {' and no column '.join(missing)}, which sizing needs."
+        )
+        return None
+    with st.grid(min_column_width=220, gap="small"):
+        target = choice(
+            "Sized for",
+            "memory_target",
+            targets,
+            "peak_rss: the largest use of a run, which decides whether it is killed. rss: what the published harness "
+            "compares with.",
+        )
+        request = flat_request()
+        chosen = Asked(visit, dataset, target, request, columns)
+        task = chosen_task(task_labels([one.task for one in assessment(chosen).tasks]))
+    if not chosen.has_requests:
+        st.info(
+            f"This dataset has no column {REQUEST}: give the request of every run above as **Flat request (GB)** to "
+            "see what is wasted and saved.",
+            icon=":material/info:",
+        )
+    return Asked(visit, dataset, target, request, columns, task)
+
+
+def assessment(asked: Asked, classes: ClassSettings | None = None) -> Assessment:
+    """Return what tasks ask for and use; the first time it is measured, which is said."""
+    settings = AssessmentSettings(asked.target, asked.request_bytes, classes or ClassSettings())
+    with st.spinner("Measuring what is asked for and used…", show_time=True):
+        return asked.workbench.assessment(asked.dataset.hash, settings)
+
+
+def needs_requests(asked: Asked) -> bool:
+    """Return whether requests are missing, and say so."""
+    if asked.has_requests:
+        return False
+    st.info("Savings compare with requests, and this dataset has none.", icon=":material/info:")
+    return True
+
+
+def open_task(label: str, tab: str) -> None:
+    """Make a task the one that the page is about, in another view (a callback)."""
+    st.session_state[TASK] = label
+    st.query_params[TAB] = tab
+
+
+OF_BEFORE = (
+    "What is shown is of the settings before, so it cannot be kept with those above: save it once their own result is "
+    "here, or set them back."
+)
+
+
+def keep(asked: Asked, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
+    """Show the field for a name and the button that keeps the decision.
+
+    Args:
+        asked: what the page is about.
+        key: of the form.
+        draft: makes the scenario of a name.
+        current: whether what is shown is of the settings above; a result before it is not kept under a new name.
+    """
+    closed = asked.visit.refusal or ("" if current else OF_BEFORE)
+    with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            "Keep as scenario",
+            key=f"{key}_name",
+            max_chars=MOST_NAME,
+            placeholder="a name; one that exists is replaced",
+            width=320,
+        )
+        pressed = st.form_submit_button(
+            "Save scenario",
+            icon=":material/bookmark_add:",
+            disabled=bool(closed),
+            help=closed or "To compare it under Scenarios.",
+        )
+    if not current:
+        st.caption(OF_BEFORE)
+    if pressed and not closed:
+        try:
+            kept = asked.workbench.save_scenario(asked.dataset.hash, draft(name.strip()))
+        except WorkprofError as error:
+            refused(str(error))
+        else:
+            st.success(f"Kept as {markdown_text(kept.name)}; compare it under Scenarios.", icon=":material/check:")

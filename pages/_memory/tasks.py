@@ -1,4 +1,4 @@
-"""What tasks ask for and use: figures, tasks, boxes, groups, classes, facts."""
+"""Tasks: what each asks for and uses, limits by task class, and one fact beside memory."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from pages._memory import asking, class_limits, facts, task_boxes
-from pages._memory.asking import Asked
+from pages._frame import link
+from pages._memory import scope
+from pages._memory.scope import Asked
 from pages._parts import figures, tables, terms
+from pages._parts.controls import LARGEST_GB, choice, number
 from pages._parts.downloads import csv
+from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
@@ -21,24 +24,145 @@ from workprof.charts.memory.tasks import (
     with_limits,
 )
 from workprof.charts.text import markdown_text
+from workprof.errors import SettingsError
 from workprof.inputs import safe_name
-from workprof.memory.assessment import AUTO, Assessment
+from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, Assessment, ClassSettings
+from workprof.memory.facts import FactPointsSettings
 from workprof.units import format_duration
+
+LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
+SMALLEST_GB = 0.001
+
+
+def kept() -> ClassSettings:
+    """Return the limits as they were set last: what needs them stands above their controls."""
+    state = st.session_state
+    return _settings(
+        str(state.get(LIMITS) or link.read(LIMITS, link.one_of(FIXED, AUTO), FIXED)),
+        _number(LIGHT, LIGHT_GB),
+        _number(MODERATE, MODERATE_GB),
+    )
+
+
+def controls() -> ClassSettings:
+    """Show the limits and return them."""
+    with st.grid(min_column_width=220, gap="small"):
+        limits = st.segmented_control(
+            "Limits",
+            (FIXED, AUTO),
+            default=FIXED,
+            required=True,
+            key=LIMITS,
+            bind="query-params",
+            help="fixed: as set here (the thesis has 5 and 20 GB). auto: the three sizes that cover all tasks most "
+            "cheaply, weighted by their hours.",
+        )
+        sizes = [
+            number(words, key, value, (SMALLEST_GB, LARGEST_GB), disabled=limits == AUTO)
+            for words, key, value in (
+                ("Light up to (GB)", LIGHT, LIGHT_GB),
+                ("Moderate up to (GB)", MODERATE, MODERATE_GB),
+            )
+        ]
+    if sizes[0] > sizes[1]:
+        st.warning(
+            "Light must not end above moderate; the thesis' limits of 5 and 20 GB are shown.", icon=":material/info:"
+        )
+    return _settings(str(limits), *sizes)
+
+
+def _settings(limits: str, light: float, moderate: float) -> ClassSettings:
+    try:
+        return ClassSettings(limits, light, moderate)
+    except SettingsError:
+        return ClassSettings()
+
+
+def _number(key: str, default: float) -> float:
+    given = st.session_state.get(key)
+    return link.read(key, _limit, default) if given is None else float(given)
+
+
+def _limit(text: str) -> float:
+    value = link.number(text)
+    if not SMALLEST_GB <= value <= LARGEST_GB:
+        raise link.Unreadable(f"{link.quoted(text)} is outside {SMALLEST_GB:g} to {LARGEST_GB:,g}")
+    return value
+
+
+FULL, CLOSE_UP = "full", "close up"
+
+
+def boxes(found: Assessment) -> None:
+    """Show what the tasks use, up to the largest use or close up."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = st.segmented_control(
+            "Axis", (FULL, CLOSE_UP), default=FULL, required=True, key="memory_boxes", bind="query-params"
+        )
+        end = 0.0
+        if shown == CLOSE_UP:
+            end = st.number_input(
+                "Close up to (GB, 0 = half of the tasks)",
+                min_value=0.0,
+                max_value=LARGEST_GB,
+                value=0.0,
+                format="%g",
+                key="memory_boxes_end",
+                bind="query-params",
+                width=260,
+            )
+    figures.show(
+        task_boxes(found, (float(end) or zoom_end_gb(found)) if shown == CLOSE_UP else 0.0),
+        key=f"memory_boxes_{'close' if shown == CLOSE_UP else 'full'}",
+    )
+
+
+def facts(asked: Asked, found: Assessment) -> None:
+    """Show the strongest facts of the chosen task, or over all tasks."""
+    with st.container(horizontal=True):
+        every = st.toggle(
+            "Over all tasks",
+            key="memory_facts_all",
+            bind="query-params",
+            help="Else the facts of the task chosen above.",
+        )
+        after = st.toggle(
+            "With facts of after the run",
+            value=True,
+            key="memory_facts_after",
+            bind="query-params",
+            help="They explain, but no prediction may use them.",
+        )
+    task = "" if every else asked.task
+    chart = fact_bars(found.features, task, after=after)
+    if chart is None:
+        st.info("This task has too few runs, or no column that varies, to test any fact.", icon=":material/info:")
+    else:
+        figures.show(chart, key="memory_facts")
+        names = tuple(fact.column for fact in facts_of_task(found.features, task, after=after))
+        _one(asked, task, choice("One fact", "memory_fact", names, "Against the memory used; the strongest first."))
+
+
+def _one(asked: Asked, task: str, column: str) -> None:
+    """Show one fact: points of a number, boxes of a category."""
+    found = asked.workbench.fact_points(asked.dataset.hash, FactPointsSettings(column, task, asked.target))
+    figures.show(fact_scatter(found), key=f"memory_fact_{found.kind}")
+
 
 GB_FORMAT = "%.3g GB"
 
 
 def tasks(asked: Asked) -> None:
     """Show where the memory goes."""
-    classes = class_limits.kept()
-    found = asking.assessment(asked, classes if classes.limits == AUTO else None)
+    classes = kept()
+    found = scope.assessment(asked, classes if classes.limits == AUTO else None)
     if classes.limits != AUTO:
         found = with_limits(found, classes)
     figures.headline_row(assessment_headlines(found))
     st.markdown(f"**{markdown_text(assessment_sentence(found), 400)}**")
     _table(asked, found)
     st.header("Memory used, task by task")
-    task_boxes.boxes(found)
+    boxes(found)
     st.header("What tasks ask for")
     groups = group_table(found)
     tables.show(
@@ -50,10 +174,10 @@ def tasks(asked: Asked) -> None:
     )
     csv(groups, f"{safe_name(asked.dataset.name)}-request-groups", "memory_groups_csv", f"CSV, all {len(groups)} lines")
     st.header("Light, moderate and heavy tasks")
-    class_limits.controls()
+    controls()
     figures.show(classes_chart(found), key="memory_class_chart")
     st.header("Facts that go with memory")
-    facts.facts(asked, found)
+    facts(asked, found)
     st.caption(
         f"{left_out_words(found.left_out)} Sized for {found.settings.target}; computed in "
         f"{format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
@@ -82,7 +206,7 @@ def _table(asked: Asked, found: Assessment) -> None:
                 type="primary",
                 icon=":material/stacked_bar_chart:",
                 key="memory_open_bins",
-                on_click=asking.open_task,
+                on_click=scope.open_task,
                 args=(label, "Bins"),
             )
         csv(table, f"{safe_name(asked.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks")

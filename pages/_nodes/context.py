@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.visit import Visit
-from pages._memory import other_names
+from pages._memory import scope
 from pages._parts import forms
 from pages._parts.controls import choice
 from workprof.charts.text import markdown_text
@@ -73,7 +73,7 @@ def other_dataset(question: Question[Any, Any], path: str, datasets: Iterable[Da
     wanted = str(st.session_state.get(key) or link.read(key, str, ""))
     named = next((label for label, own in hashes.items() if own == wanted), "")
     if named:
-        other_names.take(key, named)
+        scope.take(key, named)
     chosen = choice(
         leaf.about.label or leaf.name.capitalize(), key, (*([first] if first else []), *hashes), leaf.about.help
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages._frame import empty_state, header
+from pages._frame import datasets, header
 from pages._frame.errors import refused
 from pages._nodes.context import (
     LONGEST_NOTE,
@@ -268,7 +268,7 @@ def advice(context: PageContext) -> None:
     """Show the choice of jobs and profile, then the nodes for it by what those jobs use."""
     traces = [one for one in context.workbench.datasets() if one.kind == JOBS]
     if not traces:
-        empty_state.empty_state(context.visit, "Advice needs a job trace beside the benchmark runs.", JOBS)
+        datasets.empty_state(context.visit, "Advice needs a job trace beside the benchmark runs.", JOBS)
         return
     meaning = "of the jobs: proposed from what they use. own: those at the top."
     own = choice("Weights", WEIGHTS, (OF_JOBS, OWN), meaning) == OWN

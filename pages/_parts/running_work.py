@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import LONGEST_MESSAGE, guard, refused
-from pages._frame.open_home import House
+from pages._frame.visit import House
 from workprof.background import Tasks, TaskView
 from workprof.charts.text import counted, markdown_text
 from workprof.jobs import JobView

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._frame import empty_state
+from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._parts import figures, long_question
 from pages._parts.controls import choice
@@ -125,5 +125,5 @@ def _ended(context: PageContext, following: Following, view: LiveView | None) ->
         icon=":material/check_circle:",
     )
     if st.button("To the Data page", icon=":material/database:", key="phases_to_data"):
-        st.switch_page(empty_state.DATA_PAGE)
+        st.switch_page(datasets.DATA_PAGE)
     _shown(context, following, view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._frame.errors import refused
-from pages._frame.open_home import SAMPLES, House
+from pages._frame.visit import SAMPLES, House
 from pages._parts import running_work
 from workprof.background import TaskView
 from workprof.report.built import BuiltReport

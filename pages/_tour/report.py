@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._frame.open_home import House
+from pages._frame.visit import House
 from pages._report import files
 from pages._tour import preparation, slide
 from workprof.charts.tour import TourStop, report_stop

@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages._frame import cross_link, datasets
 from pages._frame.errors import guard
-from pages._frame.menu import TOUR
-from pages._frame.open_home import open_house
+from pages._frame.header import TOUR
+from pages._frame.visit import open_house
 
 if TYPE_CHECKING:
     from workprof.report.tour import Stop

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from pages._frame import open_home
+from pages._frame import visit
 from tests.faults.works import settings_of, write_trace
 from workprof.errors import EntryDamaged, WorkprofError
 from workprof.forecasts.feedback.model import FinishedJobs
@@ -301,7 +301,7 @@ PAGES = ("home", "data", "profiles", "sweep", "classify", "durations", "memory",
 def app(monkeypatch):
     def opened(home, page, dataset, **parameters):
         monkeypatch.setenv("WORKPROF_HOME", str(home))
-        known = {one.name: one.hash for one in open_home.open_house().workbench.datasets()}
+        known = {one.name: one.hash for one in visit.open_house().workbench.datasets()}
         parameters["ds"] = known[dataset]
         test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
         test.query_params.update(parameters)

@@ -20,7 +20,7 @@ import pytest
 import streamlit as st  # noqa: TID251  the app's own page
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from pages._frame import open_home
+from pages._frame import visit
 from tests.faults.soundness import bytes_below, lines_of, until
 from tests.faults.works import write_trace
 from workprof.store.home import LOCK
@@ -200,7 +200,7 @@ def test_the_app_says_that_a_result_could_not_be_kept(home, monkeypatch):
     (home / "cache").write_text("", encoding="utf-8")  # a folder that cannot be written, for root too
     monkeypatch.setenv("WORKPROF_HOME", str(home))
     st.cache_resource.clear()
-    workbench = open_home.open_house().workbench
+    workbench = visit.open_house().workbench
     assert workbench.assessment("kept").tasks
     assert workbench.assessment("kept") is workbench.assessment("kept")
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S).run()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages._memory.edge_form import _read as read_edges
+from pages._memory.bins import _read as read_edges
 from tests.mutations import mutated, mutated_bytes
 from workprof.cli.datasets import read_mapping
 from workprof.cli.forecasts import _pair

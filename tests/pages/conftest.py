@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages._frame import open_home
+from pages._frame import visit
 from tests.made_once import made_once
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
@@ -69,7 +69,7 @@ def app(home):
 
 @pytest.fixture
 def house(home):
-    return open_home.open_house
+    return visit.open_house
 
 
 def problems(test):

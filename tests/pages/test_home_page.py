@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages._frame.open_home import SAMPLES
+from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
 from workprof.memory.rollup import RollupSettings
 from workprof.settings import from_environment

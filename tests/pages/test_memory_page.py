@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pages._memory.edge_form import after_edits
+from pages._memory.bins import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import problems
 from workprof.memory.assessment import AssessmentSettings

@@ -6,7 +6,7 @@ import time
 import pytest
 import streamlit as st
 
-from pages._frame.open_home import SAMPLES
+from pages._frame.visit import SAMPLES
 from tests.pages.conftest import PATIENCE_S, problems
 from workprof.charts.text import markdown_text
 from workprof.report.tour import STOPS, missing, prepare, samples_of

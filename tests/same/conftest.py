@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.testing.v1 import AppTest
 
-from pages._frame.open_home import SAMPLES
+from pages._frame.visit import SAMPLES
 from tests.charts import records_for_memory, records_for_nodes, records_for_phases
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import APP, SAMPLE, problems

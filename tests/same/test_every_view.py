@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pages._frame.open_home import SAMPLES
+from pages._frame.visit import SAMPLES
 from tests.pages.all_views import views
 from tests.pages.conftest import ROOT
 from workprof.report.tour import STOPS

@@ -1,4 +1,4 @@
-"""The way from a trace to a plan: which steps are done, what each found, and what comes next."""
+"""Views of Home: the steps there are, measured data, and what was computed last."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages._frame import cross_link
 from pages._frame.visit import Visit
 from pages._parts import figures
+from pages._runs import links
+from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines
 from workprof.charts.memory.plans import rollup_headlines, rollup_sentence
+from workprof.charts.runs import recent_line
+from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, markdown_text
 from workprof.forecasts.forecaster import ForecasterSettings
+from workprof.formats.measured import BENCHMARKS
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
+from workprof.workbench.runs import KeptRun
 
 DONE = ":material/check_circle: done"
 RUNNING = ":material/hourglass_top: running"
@@ -78,3 +85,52 @@ def _show(step: Step) -> None:
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         st.markdown(f"{step.state} · {step.words}", width="stretch")
         st.page_link(f"pages/{step.page}.py", label=step.link, icon=":material/arrow_forward:")
+
+
+NODES = "Which node is how much better, and which has gone bad."
+PHASES = "Which phases each run goes through, and which known workload it is like."
+
+
+def measured(visit: Visit, dataset: Dataset) -> None:
+    """Show what the dataset holds, and the next step."""
+    shown = _figures_of(visit, dataset)
+    st.markdown(f"**{markdown_text(measured_sentence(dataset, shown), 400)}**")
+    figures.headline_row(shown)
+    st.header("Steps")
+    with st.container(horizontal=True):
+        if dataset.kind == BENCHMARKS:
+            st.page_link("pages/nodes.py", label="Rank the nodes", icon=":material/dns:", help=NODES)
+        else:
+            st.page_link("pages/phases.py", label="Look at the phases", icon=":material/timeline:", help=PHASES)
+        st.page_link("pages/data.py", label="Inspect the data", icon=":material/database:")
+
+
+def _figures_of(visit: Visit, dataset: Dataset) -> tuple[Headline, ...]:
+    columns = visit.workbench.column_profiles(dataset.hash)
+    if dataset.kind == BENCHMARKS:
+        return benchmark_headlines(dataset, columns)
+    runs = visit.workbench.phase_runs(dataset.hash)
+    return telemetry_headlines(dataset, columns, len(runs.runs), len(runs.workloads))
+
+
+SHOWN = 5
+
+
+def recent(visit: Visit) -> None:
+    """Show the newest kept runs with the page that opens each, and the way to all of them."""
+    runs = visit.workbench.kept_runs()
+    if not runs:
+        return
+    st.header("Recent runs")
+    for position, run in enumerate(runs[:SHOWN]):
+        _line(visit, run, position)
+    st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
+
+
+def _line(visit: Visit, run: KeptRun, position: int) -> None:
+    page = links.page_of(run.step)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(markdown_text(recent_line(run), 160), width="stretch")
+        if st.button(f"Open on {page.capitalize()}", key=f"home_run_{position}", icon=":material/open_in_new:"):
+            settings = visit.workbench.run_again(run.run).settings
+            cross_link.go(page, links.parameters_of(run.step, run.dataset_hash, settings))
