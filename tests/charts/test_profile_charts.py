@@ -40,6 +40,7 @@ def test_every_chart_has_its_words_and_numbers(name):
     chart = every_chart(made.fit())[name]
     assert chart.takeaway.endswith(".")
     assert len(chart.alt) > 20
+    assert chart.alt.endswith(chart.takeaway)
     assert not chart.data.empty
     assert chart.figure.layout.xaxis.title.text
     assert chart.figure.layout.uirevision == "keep"

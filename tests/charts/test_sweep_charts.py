@@ -85,6 +85,7 @@ def test_every_chart_has_its_words_and_numbers(name):
     chart = EVERY[name]
     assert chart.takeaway.endswith(".")
     assert len(chart.alt) > 20
+    assert chart.alt.endswith(chart.takeaway)
     assert chart.note
     assert not chart.data.empty
     assert chart.figure.layout.uirevision == "keep"

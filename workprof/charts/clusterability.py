@@ -50,7 +50,7 @@ def hopkins_line(found: Hopkins) -> Chart:
         name="hopkins",
         figure=figure,
         takeaway=_hopkins_takeaway(found),
-        alt=f"Hopkins statistic on a line: 0 is clusterable, 0.5 uniform, 1 evenly spaced. {_hopkins_takeaway(found)}",
+        shows="Hopkins statistic on a line: 0 is clusterable, 0.5 uniform, 1 evenly spaced.",
         data=pd.DataFrame({"draw": range(1, len(found.draws) + 1), PLAIN: found.draws, POWER: found.draws_power}),
         note=f"{found.resamples} draws of {found.n_sampled:,} of {found.n_rows:,} rows in {found.n_dims} scaled "
         f"columns, seed {found.seed}. For uniform rows 95 % of the draws of the power variant lie between "
@@ -141,12 +141,11 @@ def baseline_dots(found: Baseline) -> Chart:
         height=AROUND_PX + LINE_PX * len(names),
         **LEGEND_ABOVE,
     )
-    takeaway = _baseline_takeaway(found)
     return Chart(
         name="label-baseline",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}. {takeaway}",
+        takeaway=_baseline_takeaway(found),
+        shows=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}.",
         data=table,
         note=f"Filled = this dataset, {found.n_rows:,} rows, {len(found.features)} scaled features; hollow = the "
         "paper's Table II, of another sample and not verified (no code for it is public). "
@@ -224,12 +223,11 @@ def stability_bars(found: Stability, names: Mapping[int, str]) -> Chart:
         figure.add_vline(x=limit, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1.5})
         place = {"x": limit, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 34 - 17 * turn}
         figure.add_annotation(text=f"{limit} {word}", showarrow=False, font={"size": 12}, **place)
-    takeaway = _stability_takeaway(found, table)
     return Chart(
         name="profile-stability",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first. {takeaway}",
+        takeaway=_stability_takeaway(found, table),
+        shows=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first.",
         data=table,
         note="Lines: Hennig's reading of the mean similarity, doubtful from 0.6, stable from 0.75, highly stable from "
         "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. " + " ".join(together(found.notes)),

@@ -57,7 +57,7 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
         figure=figure,
         takeaway=f"The rows start within {format_duration(float(edges[-1] - edges[0]))}; "
         + (f"{empty} of {coverage.rows.size} time bins are empty." if empty else "no time bin is empty."),
-        alt=f"Bars of rows started per {format_duration(width)} over the time of the trace.",
+        shows=f"Bars of rows started per {format_duration(width)} over the time of the trace.",
         data=pd.DataFrame({"from_s": edges[:-1], "to_s": edges[1:], "rows": coverage.rows}),
         note=f"{counted(coverage.without_time, 'row')} without a start time left out." if coverage.without_time else "",
     )

@@ -89,13 +89,11 @@ def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
         height=380,
         **LEGEND_ABOVE,
     )
-    takeaway = _takeaway(history)
     return Chart(
         name="acquires-history",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Line of ACQUIRES over {counted(len(table), 'point')}, with marks for fit, observations and refits. "
-        f"{takeaway}",
+        takeaway=_takeaway(history),
+        shows=f"Line of ACQUIRES over {counted(len(table), 'point')}, with marks for fit, observations and refits.",
         data=table,
         note="ACQUIRES is the mean of silhouette, share in profiles and closeness to the wanted number of profiles, "
         "with the clustering's true number of profiles. Jobs are filed under the profile nearest to what they "
@@ -154,12 +152,11 @@ def drift_bars(drift: Sequence[Drift], target: str, names: Mapping[int, str] | N
         **LEGEND_ABOVE,
         shapes=[vertical(1, dash="dot", colour=OUTLIER_COLOUR, width=1.5)],
     )
-    takeaway = drift_words([one for one in drift if one.target == target], target)
     return Chart(
         name=f"drift-{target}",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Marks with intervals of {counted(len(table), 'profile')} on a logarithmic axis. {takeaway}",
+        takeaway=drift_words([one for one in drift if one.target == target], target),
+        shows=f"Marks with intervals of {counted(len(table), 'profile')} on a logarithmic axis.",
         data=table,
         note="Above 1 jobs need more, against their estimates, than at the fit. Lines: 95 % interval. Drift: beyond "
         "chance (all tests of a check together) and large enough to matter; slight: beyond chance alone. Rows of one "

@@ -22,7 +22,7 @@ class Chart:
         name: stem of every file saved from it.
         figure: the Plotly figure.
         takeaway: what it says, in one sentence.
-        alt: what it shows, for those who cannot see it.
+        shows: what is drawn, in one sentence for those who cannot see it; '' = the takeaway says it.
         data: the numbers that it draws, one row per mark.
         note: what it rests on (rows, sampling, definitions); '' = nothing to add.
     """
@@ -30,9 +30,14 @@ class Chart:
     name: str
     figure: go.Figure
     takeaway: str
-    alt: str
+    shows: str
     data: pd.DataFrame
     note: str = ""
+
+    @property
+    def alt(self) -> str:
+        """The text alternative: what is drawn, and what it says."""
+        return f"{self.shows} {self.takeaway}".strip()
 
 
 @dataclass(frozen=True)

@@ -88,12 +88,11 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     )
     if naming.mode == "corrected" and threshold > 0:
         figure.add_vline(x=threshold, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 2})
-    takeaway = answer_sentence(said, row, naming)
     return Chart(
         name="top-profiles",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Bars of probability: {'; '.join(map(' '.join, zip(names, words, strict=True)))}. {takeaway}",
+        takeaway=answer_sentence(said, row, naming),
+        shows=f"Bars of probability: {'; '.join(map(' '.join, zip(names, words, strict=True)))}.",
         data=pd.DataFrame(
             {
                 "profile": classes,
@@ -160,12 +159,11 @@ def waterfall(found: JobExplanation, naming: Naming) -> Chart:
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=rows_height(len(lines)),
     )
-    takeaway = _waterfall_takeaway(found, naming)
     return Chart(
         name="shap-waterfall",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Waterfall from {found.base:.2f} to {found.output:.2f} over {len(found.fields)} fields. {takeaway}",
+        takeaway=_waterfall_takeaway(found, naming),
+        shows=f"Waterfall from {found.base:.2f} to {found.output:.2f} over {len(found.fields)} fields.",
         data=pd.DataFrame(
             {
                 "class": naming.name(found.profile),
@@ -256,7 +254,8 @@ def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, namin
         name="estimates",
         figure=_figure([line for _, line in table.iterrows()]),
         takeaway=_estimates_takeaway(table),
-        alt=f"One row per target with point and interval. {' '.join(_sentence(line) for _, line in table.iterrows())}",
+        shows="One row per target with point and interval. "
+        + " ".join(_sentence(line) for _, line in table.iterrows()),
         data=table,
         note="Dot: best guess; thick line: middle half; thin line: interval meant to hold "
         f"{format_share(nominal, 0)} of jobs, calibrated on jobs kept apart. Logarithmic axes. The estimates do not "

@@ -65,14 +65,13 @@ def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
         barmode="group",
         **LEGEND_ABOVE,
     )
-    takeaway = leak_sentence(found)
     tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in found.splits)
     missing = "".join(f" Not split {SPLIT_NAMES[name]}: {reason}." for name, reason in found.not_made.items())
     return Chart(
         name="classifier-splits",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Bars of four scores under {len(found.splits)} splits. {takeaway}",
+        takeaway=leak_sentence(found),
+        shows=f"Bars of four scores under {len(found.splits)} splits.",
         data=table,
         note=naming.note(f"Tested on, {tested}.{missing}"),
     )
@@ -151,12 +150,11 @@ def table_five(scores: SplitScores, naming: Naming) -> Chart:
         height=rows_height(len(lines)) + 30,
         **LEGEND_ABOVE,
     )
-    takeaway = _table_five_takeaway(scores, naming)
     return Chart(
         name=f"table-v-{scores.split.replace('_', '-')}",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Dots of precision, recall and F1 for {len(lines)} classes, the lowest F1 on top. {takeaway}",
+        takeaway=_table_five_takeaway(scores, naming),
+        shows=f"Dots of precision, recall and F1 for {len(lines)} classes, the lowest F1 on top.",
         data=table,
         note=naming.note(f"Tested on {SPLIT_WORDS[scores.split]}, {scores.n_test:,} rows. {PAPER}"),
     )
@@ -243,12 +241,11 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
         height=rows_height(len(truths)) + 80,
         annotations=shapes.cell_words(texts, shares) if len(answers) <= MOST_WRITTEN else [],
     )
-    takeaway = _confusion_takeaway(confusion, shares, answers, truths)
     return Chart(
         name=f"confusion-{scores.split.replace('_', '-')}",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Heat map of truth (lines) against answer (columns) for {len(truths)} classes. {takeaway}",
+        takeaway=_confusion_takeaway(confusion, shares, answers, truths),
+        shows=f"Heat map of truth (lines) against answer (columns) for {len(truths)} classes.",
         data=confusion_table(confusion, naming, shown_as),
         note=naming.note(
             f"Tested on {SPLIT_WORDS[scores.split]}, {scores.n_test:,} rows. Colour: share of the truth's rows, on "
@@ -297,12 +294,11 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
     figure = shapes.reliability(
         held.stated, held.observed, held.rows, y="Share that was right", hover=hover, height=400
     )
-    takeaway = _calibration_takeaway(scores)
     return Chart(
         name=f"calibration-{scores.split.replace('_', '-')}",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Stated probability against the share that was right in {int(filled.sum())} bins. {takeaway}",
+        takeaway=_calibration_takeaway(scores),
+        shows=f"Stated probability against the share that was right in {int(filled.sum())} bins.",
         data=table,
         note=naming.note(
             f"Of the most likely class, 'no profile' included; tested on {SPLIT_WORDS[scores.split]}, "
@@ -334,7 +330,7 @@ def field_bars(found: GlobalExplanation, naming: Naming) -> Chart:
         name="shap-fields",
         figure=_stacked(lines, found.by_field, found, naming),
         takeaway=_fields_takeaway(lines, totals),
-        alt=f"Stacked bars of mean |SHAP| for {counted(len(lines), 'field')}. {_fields_takeaway(lines, totals)}",
+        shows=f"Stacked bars of mean |SHAP| for {counted(len(lines), 'field')}.",
         data=_table("field", list(found.fields), found.by_field, found),
         note=naming.note(f"{sample_words(found)} The columns of a field are summed per row before the mean."),
     )
@@ -344,12 +340,11 @@ def value_bars(found: GlobalExplanation, naming: Naming) -> Chart:
     """Return mean |SHAP| of the strongest columns such as 'task_name = ps', stacked by class."""
     values, totals = found.values, found.by_value.sum(axis=1)  # noqa: PD011  a record's field
     lines = _distinct([shortened(value, 34) for value in values])
-    takeaway = f"The strongest single value is {values[0]} ({totals[0]:.2f})." if values else "There are no values."
     return Chart(
         name="shap-values",
         figure=_stacked(lines, found.by_value, found, naming),
-        takeaway=takeaway,
-        alt=f"Stacked bars of mean |SHAP| for {counted(len(lines), 'value')}. {takeaway}",
+        takeaway=f"The strongest single value is {values[0]} ({totals[0]:.2f})." if values else "There are no values.",
+        shows=f"Stacked bars of mean |SHAP| for {counted(len(lines), 'value')}.",
         data=_table("value", list(values), found.by_value, found),
         note=naming.note(
             f"{sample_words(found)} The paper's figure of its top twenty (other rows): task ps 20.7, workload "
@@ -443,12 +438,11 @@ def beeswarm(found: GlobalExplanation, naming: Naming) -> Chart:
         },
         height=AROUND_PX + LINE_PX * len(found.fields),
     )
-    takeaway = _beeswarm_takeaway(found)
     return Chart(
         name="shap-beeswarm",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Dots of SHAP values of {n_dots:,} jobs for {len(found.fields)} fields. {takeaway}",
+        takeaway=_beeswarm_takeaway(found),
+        shows=f"Dots of SHAP values of {n_dots:,} jobs for {len(found.fields)} fields.",
         data=beeswarm_table(found, naming),
         note=naming.note(
             f"{sample_words(found)} {n_dots:,} dots per field. For the likeliest class of each job. Numbers "

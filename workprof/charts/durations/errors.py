@@ -267,12 +267,11 @@ def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
             shapes.words(f"{view.percentile:g} %", x=0.005, y=level, xref="paper", xanchor="left", yanchor="bottom")
         ],
     )
-    sentence = _errors_takeaway(found, view)
     return Chart(
         name=f"errors-{found.settings.target}-{view.measure}",
         figure=figure,
-        takeaway=sentence,
-        alt=f"Cumulative {view.measure} errors of {len(names)} predictors. {sentence}",
+        takeaway=_errors_takeaway(found, view),
+        shows=f"Cumulative {view.measure} errors of {len(names)} predictors.",
         data=_table(found, names, view.measure),
         note=_note(found, published),
     )
@@ -392,12 +391,11 @@ def profile_error_boxes(found: EstimateEvaluation, names: Mapping[int, str]) -> 
         return None
     table = pd.DataFrame([_row(errors, names) for errors in found.by_profile])
     figure = _figure(table)
-    sentence = _boxes_takeaway(table, found.best)
     return Chart(
         name=f"errors-{found.settings.target}-per-profile",
         figure=figure,
-        takeaway=sentence,
-        alt=f"Box plots of the ratio error of {len(table)} profiles, worst first. {sentence}",
+        takeaway=_boxes_takeaway(table, found.best),
+        shows=f"Box plots of the ratio error of {len(table)} profiles, worst first.",
         data=table,
         note="Boxes: quartiles, whiskers at the 5th and 95th percentile of |p − t| / t; orange and named: more than "
         f"{percent(NOTABLE_SHARE)} of the profile's jobs are off by more than 100 %. Errors below 0.001 stand at "

@@ -331,13 +331,12 @@ def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: Observ
     figure.update_layout(
         showlegend=bool(found.groups), legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, margin={"t": 36}
     )
-    sentence = observed_sentence(found, names, view)
     return Chart(
         name=f"observed-{target}-by-{found.settings.by}",
         figure=figure,
-        takeaway=sentence,
-        alt=f"Cumulative distribution of {label(target)} for {counted(max(1, len(found.groups)), 'group')} with "
-        f"{percent(found.settings.confidence)} bands. {sentence}",
+        takeaway=observed_sentence(found, names, view),
+        shows=f"Cumulative distribution of {label(target)} for {counted(max(1, len(found.groups)), 'group')} with "
+        f"{percent(found.settings.confidence)} bands.",
         data=quantile_table(found, names, view),
         note=" ".join(
             word for word in (left_out_words(found), band_words(found), few_words(found), grid_words(found)) if word
@@ -404,6 +403,6 @@ def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int,
         name=f"observed-{target}-{position}",
         figure=figure,
         takeaway=f"{words}.",
-        alt=f"Cumulative distribution of {label(target)} of {name}, with all jobs dotted. {words}.",
+        shows=f"Cumulative distribution of {label(target)} of {name}, with all jobs dotted.",
         data=quantile_table(found, names, view).iloc[[position]],
     )

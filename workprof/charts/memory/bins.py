@@ -116,12 +116,11 @@ def usage_ecdf(found: Bins, about: str = "") -> Chart:
         ],
         annotations=[*_edge_words(edges, top), _request_words(found, top)],
     )
-    takeaway = bins_sentence(found, about)
     return Chart(
         name="memory-bins",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Cumulative distribution of memory used with {counted(len(edges), 'bin edge')}. {takeaway}",
+        takeaway=bins_sentence(found, about),
+        shows=f"Cumulative distribution of memory used with {counted(len(edges), 'bin edge')}.",
         data=pd.DataFrame(
             {"used_gb": usage.used_bytes / GB, "share_of_runs": usage.share, "share_of_hours": usage.hours_share}
         ),
@@ -268,12 +267,11 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
         height=380,
         **LEGEND_BELOW,
     )
-    takeaway = _sentence(found, share, chosen, oracle)
     return Chart(
         name="memory-improvement",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Line of the saving against one to {len(found.k)} bins, with the bound and the no-bin line. {takeaway}",
+        takeaway=_sentence(found, share, chosen, oracle),
+        shows=f"Line of the saving against one to {len(found.k)} bins, with the bound and the no-bin line.",
         data=pd.DataFrame(
             {
                 "bins": found.k,

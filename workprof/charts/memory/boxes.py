@@ -65,8 +65,8 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
         name="memory-by-task",
         figure=figure,
         takeaway=takeaway,
-        alt=f"Box plots of the memory used by {counted(len(tasks), 'task')}, those that waste most at the top, with "
-        f"their requests. {takeaway}",
+        shows=f"Box plots of the memory used by {counted(len(tasks), 'task')}, those that waste most at the top, with "
+        f"their requests.",
         data=pd.DataFrame([_line(task) for task in found.tasks]),
         note=_note(found, len(tasks), end_gb),
     )
@@ -143,12 +143,11 @@ def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
         **LEGEND_ABOVE,
         barmode="overlay",
     )
-    takeaway = _sentence(facts, task)
     return Chart(
         name="memory-facts",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Bars of how strongly {counted(len(drawn), 'fact')} go with the use of memory. {takeaway}",
+        takeaway=_sentence(facts, task),
+        shows=f"Bars of how strongly {counted(len(drawn), 'fact')} go with the use of memory.",
         data=fact_table(facts),
         note="Numbers: Spearman's rank correlation without its sign; categories: root of the share of the ranks' "
         "variance that they explain. Hatched: known only after the run, so no prediction may use it. Dotted: a column "
@@ -210,7 +209,7 @@ def fact_scatter(found: FactPoints) -> Chart:
     takeaway = f"{shortened(column)} against the memory of {counted(found.n, 'run')}; it is known {_when(found.known)}."
     missing = f" {found.n_missing:,} runs have no value." if found.n_missing else ""
     drawn = f" {len(values):,} runs are drawn." if len(values) else ""
-    return Chart("memory-fact", figure, takeaway, takeaway, data, f"{found.n:,} runs.{drawn}{missing}")
+    return Chart("memory-fact", figure, takeaway, "", data, f"{found.n:,} runs.{drawn}{missing}")
 
 
 def _bars(known: str, facts: tuple[MemoryFact, ...], rows: list[str]) -> dict[str, Any]:

@@ -100,12 +100,11 @@ def estimated_and_replayed(found: PredictorResult) -> Chart:
         height=rows_height(len(rows)) + 20,
         **LEGEND_ABOVE,
     )
-    takeaway = ranking_warning(found) or "Estimate and replay put the models in the same order."
     return Chart(
         name="memory-models",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Estimated and replayed saving of {counted(len(models), 'model')}. {takeaway}",
+        takeaway=ranking_warning(found) or "Estimate and replay put the models in the same order.",
+        shows=f"Estimated and replayed saving of {counted(len(models), 'model')}.",
         data=model_table(found),
         note=f"{found.n_train:,} runs to learn, {found.n_validation:,} to tune, {found.n_test:,} to test, seed "
         f"{found.settings.seed}. With so few errors small differences mean nothing: read the intervals.",
@@ -236,17 +235,14 @@ def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
         annotations=shapes.cell_words([[f"{runs:,}" if runs else "" for runs in line] for line in counts], shares),
     )
     under = int(np.tril(counts, -1).sum())
-    takeaway = (
-        f"{counted(under, 'test run')} of {model.n_test:,} ({format_share(model.u_rate)}) are predicted too small "
-        f"(outlined); {format_share(model.accuracy)} are right."
-    )
     table = pd.DataFrame(counts, columns=[f"predicted {name} GB" for name in names])
     table.insert(0, "true bin (GB)", names)
     return Chart(
         name=f"memory-confusion-{model.model}-{model.sampling or 'one'}",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Heat map of true against predicted bins of {model.name}. {takeaway}",
+        takeaway=f"{counted(under, 'test run')} of {model.n_test:,} ({format_share(model.u_rate)}) are predicted too "
+        f"small (outlined); {format_share(model.accuracy)} are right.",
+        shows=f"Heat map of true against predicted bins of {model.name}.",
         data=table,
     )
 
@@ -310,7 +306,7 @@ def learning_curve(found: ReplayResult) -> Chart:
         name="memory-learning",
         figure=figure,
         takeaway=takeaway,
-        alt=f"Lines of cumulative waste of {len(lines)} policies. {takeaway}",
+        shows=f"Lines of cumulative waste of {len(lines)} policies.",
         data=pd.concat([_table(one) for one in lines], ignore_index=True),
         note=f"Each run is sized from the runs before it, then added to them.{cold} The {len(lines)} policies of "
         "interest; the table above has all.",

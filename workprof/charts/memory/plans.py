@@ -112,15 +112,14 @@ def rollup_bars(found: Rollup) -> Chart:
         **LEGEND_ABOVE,
         barmode="group",
     )
-    takeaway = rollup_sentence(found)
     note = (
         f"The {len(rows)} of {counted(len(found.rows), 'row')} that change most." if len(rows) < len(found.rows) else ""
     )
     return Chart(
         name=f"memory-rollup-{found.settings.by}",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Bars of memory before and after the plan by {found.settings.by}. {takeaway}",
+        takeaway=rollup_sentence(found),
+        shows=f"Bars of memory before and after the plan by {found.settings.by}.",
         data=rollup_table(found),
         note=" ".join([note, *(f"{words[:1].upper()}{words[1:]}." for words in found.notes)]).strip(),
     )
@@ -403,12 +402,11 @@ def waterfall(found: PredictorResult) -> Chart:
         y=rows_axis(rows),
         height=HEIGHT_PX,
     )
-    takeaway = waterfall_sentence(found)
     return Chart(
         name="memory-waterfall",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Waterfall of GB·h from requests to the replayed plan in {len(rows)} bars. {takeaway}",
+        takeaway=waterfall_sentence(found),
+        shows=f"Waterfall of GB·h from requests to the replayed plan in {len(rows)} bars.",
         data=waterfall_table(steps),
         note=_note(best),
     )

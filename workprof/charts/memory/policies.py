@@ -177,16 +177,13 @@ def frontier_chart(found: ReplayResult, price_gb_h: float) -> Chart:
         height=460,
         **LEGEND_BELOW,
     )
-    takeaway = (
-        f"At {number(price_gb_h)} GB·h per failure, {best.name} is best: {gb_h(best.wasted_gb_h)} wasted, "
-        f"{number(best.failures)} failed attempts of {counted(found.n_test, 'run')}."
-    )
     return Chart(
         name="memory-frontier",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Waste against failed attempts of {len(found.policies)} policies and {len(found.frontier)} settings of "
-        f"workprof. {takeaway}",
+        takeaway=f"At {number(price_gb_h)} GB·h per failure, {best.name} is best: {gb_h(best.wasted_gb_h)} wasted, "
+        f"{number(best.failures)} failed attempts of {counted(found.n_test, 'run')}.",
+        shows=f"Waste against failed attempts of {len(found.policies)} policies and {len(found.frontier)} settings of "
+        f"workprof.",
         data=frontier_table(found),
         note=f"Nearer to the lower left is better. {counted(found.n_tasks, 'task')}, {found.n_test:,} replayed runs, "
         f"order {found.protocol}, input {found.input_column}, one simulator for all.",
@@ -340,13 +337,12 @@ def why_history(found: Why) -> Chart:
         height=360,
         **LEGEND_BELOW,
     )
-    takeaway = why_sentence(found)
     drawn = f" {len(kept):,} are drawn, the largest among them." if len(kept) < len(used) else ""
     return Chart(
         name="memory-why",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Dots of the memory used by {counted(len(used), 'past run')} with the advised size. {takeaway}",
+        takeaway=why_sentence(found),
+        shows=f"Dots of the memory used by {counted(len(used), 'past run')} with the advised size.",
         data=pd.DataFrame({"run": np.arange(1, len(used) + 1), "used_gb": used, "hours": found.hours}),
         note=f"{counted(found.n_known, 'past run')}.{drawn}",
     )
@@ -374,15 +370,12 @@ def why_costs(found: Why) -> Chart:
     )
     cheapest = float(sizes[int(np.argmin(costs))])
     chosen = float(costs[found.chosen][0])
-    takeaway = (
-        f"At {gb(found.size_bytes / GB)} a past run would have been charged {number(chosen)} GB·h on average, retries "
-        f"included; {number(float(costs.min()))} GB·h at {gb(cheapest)}."
-    )
     return Chart(
         name="memory-why-costs",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Line of the mean charge against the first size. {takeaway}",
+        takeaway=f"At {gb(found.size_bytes / GB)} a past run would have been charged {number(chosen)} GB·h on average, "
+        f"retries included; {number(float(costs.min()))} GB·h at {gb(cheapest)}.",
+        shows="Line of the mean charge against the first size.",
         data=pd.DataFrame({"size_gb": sizes, "charge_gb_h": costs, "chosen": found.chosen}),
         note="The chosen size also counts runs larger than any seen, and the price of a failure; so it need not be the "
         "cheapest of the past.",

@@ -240,12 +240,11 @@ def classes_chart(found: Assessment) -> Chart:
         shapes=[vertical(limit, dash="dash") for limit in limits],
         annotations=_limit_words(limits),
     )
-    takeaway = _sentence(found)
     return Chart(
         name="memory-classes",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Largest use of {counted(len(tasks), 'task')}, marked as light, moderate or heavy. {takeaway}",
+        takeaway=_sentence(found),
+        shows=f"Largest use of {counted(len(tasks), 'task')}, marked as light, moderate or heavy.",
         data=pd.DataFrame(
             [
                 {"task": t.task, "class": t.size_class, "largest_use_gb": t.peak_gb.max, "requested_gb": t.requested_gb}

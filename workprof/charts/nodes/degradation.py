@@ -33,7 +33,6 @@ def code_map(found: Detection) -> Chart:
     runs, n = found.runs, len(found.runs.row_id)
     shown = np.zeros(n, dtype=np.bool_)
     shown[np.argsort(runs.started_s, kind="stable")[-MOST_POINTS:]] = True
-    takeaway = _takeaway(found)
     kept = "" if n <= MOST_POINTS else f"The newest {MOST_POINTS:,} of {n:,} runs. "
     return Chart(
         name="node-code-map",
@@ -44,8 +43,8 @@ def code_map(found: Detection) -> Chart:
             height=460,
             showlegend=True,
         ),
-        takeaway=takeaway,
-        alt=f"Codes of {counted(n, 'run')} on a plane. {takeaway}",
+        takeaway=_takeaway(found),
+        shows=f"Codes of {counted(n, 'run')} on a plane.",
         data=_table(found),
         note=f"{kept}Runs that the network takes for alike lie near each other; a ring marks a flagged run.",
     )
@@ -160,11 +159,6 @@ def detectors_table(found: Detection) -> pd.DataFrame:
 def reconstruction_errors(found: Detection) -> Chart:
     """Return the restoring error of the runs by benchmark, on a logarithmic scale."""
     runs = found.runs
-    takeaway = (
-        f"The network restores the metrics of unseen runs with a mean squared error of {found.model.mse:.2g}."
-        if math.isfinite(found.model.mse)
-        else "No unseen run was restored."
-    )
     names = list(looks(found))
     return Chart(
         name="node-reconstruction-errors",
@@ -179,8 +173,10 @@ def reconstruction_errors(found: Detection) -> Chart:
             y={"title": "", "type": "category", "categoryorder": "array", "categoryarray": names[::-1]},
             height=120 + 48 * max(len(names), 2),
         ),
-        takeaway=takeaway,
-        alt=f"Boxes of the restoring error of {counted(len(names), 'benchmark')}. {takeaway}",
+        takeaway=f"The network restores the metrics of unseen runs with a mean squared error of {found.model.mse:.2g}."
+        if math.isfinite(found.model.mse)
+        else "No unseen run was restored.",
+        shows=f"Boxes of the restoring error of {counted(len(names), 'benchmark')}.",
         data=pd.DataFrame(
             {"node": runs.node, "benchmark": runs.benchmark, "error": runs.reconstruction_error, "flagged": runs.flag}
         ),
@@ -208,7 +204,6 @@ def detection_reliability(found: Detection) -> Chart | None:
         return None
     held = own.reliability
     filled = np.flatnonzero(held.rows > 0)
-    takeaway = f"The probabilities of {found.detector} have a Brier score of {own.brier:.3f} on {own.n:,} unseen runs."
     method = found.calibration.method if found.calibration else "none"
     return Chart(
         name="node-reliability",
@@ -220,8 +215,9 @@ def detection_reliability(found: Detection) -> Chart | None:
             hover="stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs",
             height=360,
         ),
-        takeaway=takeaway,
-        alt=f"Stated probability against the share under stress in {counted(len(filled), 'bin')}. {takeaway}",
+        takeaway=f"The probabilities of {found.detector} have a Brier score of {own.brier:.3f} on {own.n:,} unseen "
+        "runs.",
+        shows=f"Stated probability against the share under stress in {counted(len(filled), 'bin')}.",
         data=pd.DataFrame({"stated": held.stated, "observed": held.observed, "runs": held.rows}),
         note=f"Calibration: {method.capitalize()}; larger dots have more runs.",
     )
@@ -286,7 +282,6 @@ def evidence(found: Detection) -> Floats:
 def timeline(found: Detection, node: str) -> Chart:
     """Return the verdicts on the runs of a node; runs of the training part, judged by folds, are open."""
     here = np.flatnonzero(found.runs.node == node)
-    takeaway = timeline_sentence(found, node)
     return Chart(
         name="node-timeline",
         figure=figure_of(
@@ -297,8 +292,8 @@ def timeline(found: Detection, node: str) -> Chart:
             shapes=[_threshold(found)],
             showlegend=True,
         ),
-        takeaway=takeaway,
-        alt=f"{PROBABILITY if found.supervised else P_VALUE} of {counted(len(here), 'run')} of {node}. {takeaway}",
+        takeaway=timeline_sentence(found, node),
+        shows=f"{PROBABILITY if found.supervised else P_VALUE} of {counted(len(here), 'run')} of {node}.",
         data=runs_table(found, node),
         note="Ringed: flagged. Open: of the training part, judged by folds that had not seen it. Dotted: the "
         f"threshold, {found.threshold:.3g}.",

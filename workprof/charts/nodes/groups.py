@@ -70,7 +70,6 @@ def silhouette_bars(found: Groups) -> Chart:
     numbers = sorted(int(k) for k in found.silhouettes)
     values = [found.silhouettes[str(k)] for k in numbers]
     chosen = found.k if found.k > 1 else None
-    takeaway = _chosen_words(numbers, chosen)
     return Chart(
         name="node-groups-silhouettes",
         figure=figure_of(
@@ -89,8 +88,8 @@ def silhouette_bars(found: Groups) -> Chart:
             y={"title": "Mean silhouette", "range": [min(0.0, *values, 0.0), 1.0]},
             height=280,
         ),
-        takeaway=takeaway,
-        alt=f"Mean silhouette by number of groups. {takeaway}",
+        takeaway=_chosen_words(numbers, chosen),
+        shows="Mean silhouette by number of groups.",
         data=pd.DataFrame({"k": numbers, "silhouette": values}),
         note="The largest mean silhouette wins, the smaller number on ties; at 0.25 or less there is one group.",
     )
@@ -127,7 +126,6 @@ def best_price_sentence(found: Advice) -> str:
 def weight_bars(found: Advice) -> Chart:
     """Return the weight of each aspect that was used, beside the proposed one."""
     aspects = [one.aspect for one in found.uses]
-    takeaway = _weights_sentence(found)
     return Chart(
         name="node-advice-weights",
         figure=figure_of(
@@ -141,8 +139,8 @@ def weight_bars(found: Advice) -> Chart:
             barmode="group",
             showlegend=True,
         ),
-        takeaway=takeaway,
-        alt=f"Weight of {len(aspects)} aspects. {takeaway}",
+        takeaway=_weights_sentence(found),
+        shows=f"Weight of {len(aspects)} aspects.",
         data=use_table(found),
         note="A weight is a resource's use among the use of all; job tables do not tell the network.",
     )
@@ -202,7 +200,6 @@ def transfer_bars(found: Transfer) -> Chart:
     table = transfer_table(found)
     rows = [str(name) for name in table["method"]]
     errors = [float(value) for value in table["median_error"]]
-    takeaway = transfer_sentence(found)
     return Chart(
         name="node-transfer",
         figure=figure_of(
@@ -222,8 +219,8 @@ def transfer_bars(found: Transfer) -> Chart:
             y=rows_axis(rows),
             height=rows_height(len(rows)),
         ),
-        takeaway=takeaway,
-        alt=f"Median error of {len(rows)} methods. {takeaway}",
+        takeaway=transfer_sentence(found),
+        shows=f"Median error of {len(rows)} methods.",
         data=table,
         note="Error = |predicted - measured| / measured. Our factor was picked with sight of the errors on the public "
         "reports: there its row is in-sample.",

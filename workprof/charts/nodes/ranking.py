@@ -87,7 +87,6 @@ def ranked_bars(found: Ranking) -> Chart:
     drawn = [one for one in found.nodes if math.isfinite(one.score)]
     rows = row_names([one.node for one in drawn])
     ends = [one.high if math.isfinite(one.high) else one.score for one in drawn]
-    takeaway = ranking_sentence(found)
     return Chart(
         name="node-ranking",
         figure=figure_of(
@@ -99,8 +98,8 @@ def ranked_bars(found: Ranking) -> Chart:
             annotations=[_tie_word(first, last) for first, last in tie_spans(drawn)],
             margin={"l": 8, "r": 48, "t": 24, "b": 8},
         ),
-        takeaway=takeaway,
-        alt=f"Bars of the score of {len(drawn)} nodes with intervals. {takeaway}",
+        takeaway=ranking_sentence(found),
+        shows=f"Bars of the score of {len(drawn)} nodes with intervals.",
         data=ranked_table(found),
         note=_note(found),
     )
@@ -223,7 +222,6 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 def aspect_lines(found: Ranking) -> Chart:
     """Return the scores of the nodes in every aspect; the best ranked nodes where there are many."""
     nodes, aspects = found.nodes[:MOST_NODES], list(found.metrics)
-    takeaway = aspects_sentence(found)
     shown = "" if len(nodes) == len(found.nodes) else f"The first {len(nodes)} of {len(found.nodes)} nodes. "
     return Chart(
         name="node-aspects",
@@ -240,8 +238,8 @@ def aspect_lines(found: Ranking) -> Chart:
             height=400,
             showlegend=True,
         ),
-        takeaway=takeaway,
-        alt=f"Scores of {len(nodes)} nodes in {', '.join(aspects)}. {takeaway}",
+        takeaway=aspects_sentence(found),
+        shows=f"Scores of {len(nodes)} nodes in {', '.join(aspects)}.",
         data=aspect_table(found),
         note=f"{shown}Logarithmic: equal distances are equal ratios. Bars: intervals of "
         f"{format_share(found.settings.confidence, 0)}; nodes without one have fewer than 3 runs of a benchmark.",
@@ -441,24 +439,6 @@ def degraded_sentences(found: Ranking) -> tuple[str, ...]:
     """Return for each degraded node its reason and what to do."""
     return tuple(
         f"{one.node}: {one.degraded.reason}. {CLEAR[one.degraded.action]}" for one in found.nodes if one.degraded
-    )
-
-
-def change_table(found: Ranking) -> pd.DataFrame:
-    """Return how each node changed between the two windows."""
-    return pd.DataFrame(
-        [
-            {
-                "node": one.node,
-                "ratio": one.change.ratio,
-                "low": one.change.low,
-                "high": one.change.high,
-                "reading": change_words(one.change.ratio, one.change.low, one.change.high),
-                "by": percent_more(one.change.ratio),
-            }
-            for one in found.nodes
-            if one.change and math.isfinite(one.change.ratio)
-        ]
     )
 
 

@@ -53,14 +53,13 @@ def distance_matrix(found: LibraryView, measure: str) -> Chart:
         height=min(MOST_PX, max(SMALLEST_PX + 100, 160 + ROW_PX * len(names))),
         shapes=_between(found),
     )
-    takeaway = library_sentence(found, measure)
     table = pd.DataFrame(distances, columns=names)
     table.insert(0, "run", names)
     return Chart(
         name=f"phases-library-{measure}",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"Distance matrix of {counted(len(names), 'run')} of {counted(len(labels), 'workload')}. {takeaway}",
+        takeaway=library_sentence(found, measure),
+        shows=f"Distance matrix of {counted(len(names), 'run')} of {counted(len(labels), 'workload')}.",
         data=table,
         note=f"{found.n_counters} counters. Bright squares along the diagonal: runs of one workload are alike.",
     )
@@ -220,7 +219,7 @@ def known_bars(found: Evaluation) -> Chart | None:
             height=rows_height(sum(row.count("<br>") + 1 for row in drawn)),
         ),
         takeaway=evaluation_sentence(found),
-        alt=f"Bars of the accuracy of {len(rows)} ways to recognise a workload. {evaluation_sentence(found)}",
+        shows=f"Bars of the accuracy of {len(rows)} ways to recognise a workload.",
         data=pd.DataFrame({"way": rows, "accuracy": list(figures.values())}),
         note=(
             f"{counted(known.n_test, 'answer')} over {counted(known.n_splits, 'split')}{spread}; the splits share "
@@ -235,7 +234,6 @@ def open_curve(found: Evaluation, measure: str) -> Chart | None:
     if curve is None:
         return None
     at = math.isfinite(found.c) and measure == ("ed" if found.mode == "faithful" else "pair_model")
-    takeaway = _curve_sentence(curve)
     return Chart(
         name=f"phases-open-set-{measure}",
         figure=figure_of(
@@ -249,8 +247,8 @@ def open_curve(found: Evaluation, measure: str) -> Chart | None:
             showlegend=True,
             shapes=[vertical(found.c, dash="dot")] if at else [],
         ),
-        takeaway=takeaway,
-        alt=f"Two curves over c for {_name(measure)}. {takeaway}",
+        takeaway=_curve_sentence(curve),
+        shows=f"Two curves over c for {_name(measure)}.",
         data=pd.DataFrame({"c": curve.c, "unknown_rejected": curve.rejected, "known_rejected": curve.false_rejects}),
         note=(
             "Each workload left out in turn, or those that the library lacks. "
@@ -264,7 +262,6 @@ def confusion_chart(known: KnownFigures) -> Chart:
     counts, names = known.confusion, [plotly_text(name, 22) for name in known.workloads]
     shares = shapes.row_shares(counts)
     wrong = int(counts.sum() - np.trace(counts))
-    takeaway = f"{counted(wrong, 'answer')} of {int(counts.sum()):,} {'is' if wrong == 1 else 'are'} wrong."
     table = pd.DataFrame(counts, columns=[f"answered {name}" for name in known.workloads])
     table.insert(0, "workload", list(known.workloads))
     return Chart(
@@ -276,8 +273,8 @@ def confusion_chart(known: KnownFigures) -> Chart:
             height=rows_height(len(names)) + 60,
             annotations=shapes.cell_words([[f"{runs:,}" if runs else "" for runs in line] for line in counts], shares),
         ),
-        takeaway=takeaway,
-        alt=f"Confusion matrix of {counted(len(names), 'workload')}. {takeaway}",
+        takeaway=f"{counted(wrong, 'answer')} of {int(counts.sum()):,} {'is' if wrong == 1 else 'are'} wrong.",
+        shows=f"Confusion matrix of {counted(len(names), 'workload')}.",
         data=table,
         note=NOT_THE_PAPER,
     )

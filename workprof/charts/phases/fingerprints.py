@@ -39,16 +39,12 @@ def fingerprint_chart(found: Timeline, statistic: str, counters: tuple[str, ...]
         height=rows_height(len(rows)),
         showlegend=True,
     )
-    takeaway = fingerprint_sentence(found)
     padded = int(np.isnan(table.to_numpy()).sum())
     return Chart(
         name="phases-fingerprint",
         figure=figure,
-        takeaway=takeaway,
-        alt=(
-            f"Heat map of {_title(statistic)} by counter and phase, {counted(padded, 'cell')} marked {NO_PHASE}. "
-            f"{takeaway}"
-        ),
+        takeaway=fingerprint_sentence(found),
+        shows=f"Heat map of {_title(statistic)} by counter and phase, {counted(padded, 'cell')} marked {NO_PHASE}.",
         data=_data(found, rows, names),
         note=(
             "Values are in standard deviations of the counter over the runs of the dataset, after normalisation. "
@@ -149,10 +145,6 @@ def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
     x, y = (path[:, 0] + 1) * found.step_s, (path[:, 1] + 1) * found.step_s
     end = float(max(x[-1], y[-1]))
     first, second = plotly_text(found.first), plotly_text(found.second)
-    takeaway = (
-        f"{first} and {second} go together at most {seconds(float(np.abs(x - y).max()))} apart, "
-        f"{number(found.alignment.mean_cost)} sd per counter and step."
-    )
     return Chart(
         name="phases-alignment",
         figure=figure_of(
@@ -174,8 +166,9 @@ def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
             height=440,
             showlegend=True,
         ),
-        takeaway=takeaway,
-        alt=f"Warping path of two runs against the diagonal. {takeaway}",
+        takeaway=f"{first} and {second} go together at most {seconds(float(np.abs(x - y).max()))} apart, "
+        f"{number(found.alignment.mean_cost)} sd per counter and step.",
+        shows="Warping path of two runs against the diagonal.",
         data=pd.DataFrame({"first_s": x, "second_s": y}),
         note=(
             f"Dynamic time warping of {counted(found.n_counters, 'counter')} with Manhattan distance. By phases, the "

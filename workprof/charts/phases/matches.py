@@ -90,7 +90,6 @@ def scores_chart(found: Match) -> Chart | None:
     scores = sorted(found.scores.items(), key=lambda item: item[1])
     names, values = [plotly_text(name) for name, _ in scores], [value for _, value in scores]
     limit = found.verdict.limit
-    takeaway = match_sentence(found)
     inside = sum(value <= limit for value in values)
     return Chart(
         name="phases-unlikeness",
@@ -101,8 +100,8 @@ def scores_chart(found: Match) -> Chart | None:
             height=rows_height(len(names)),
             shapes=[vertical(limit, dash="dash", colour=COLOURS[1])] if math.isfinite(limit) else [],
         ),
-        takeaway=takeaway,
-        alt=f"Unlikeness to {counted(len(names), 'workload')}, {inside} of them below the limit. {takeaway}",
+        takeaway=match_sentence(found),
+        shows=f"Unlikeness to {counted(len(names), 'workload')}, {inside} of them below the limit.",
         data=pd.DataFrame({"workload": [name for name, _ in scores], "unlikeness": values, "limit": limit}),
         note="Dashed: the limit, which the known runs set, each against a library that lacks it. Beyond = unknown.",
     )
@@ -116,7 +115,6 @@ def match_chart(found: Match, measure: str) -> Chart:
     names = [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
     band = _band(found, measure)
     traces = [_dots([_distance(line, measure) for line in shown], names, [line.within_threshold for line in shown])]
-    takeaway = match_sentence(found)
     return Chart(
         name=f"phases-match-{measure}",
         figure=figure_of(
@@ -127,7 +125,7 @@ def match_chart(found: Match, measure: str) -> Chart:
             shapes=band,
         ),
         takeaway=f"The nearest run is {names[0]}, at {number(_distance(shown[0], measure))}.",
-        alt=f"Distances of {counted(len(shown), 'run')} of the library, the nearest first. {takeaway}",
+        shows=f"Distances of {counted(len(shown), 'run')} of the library, the nearest first. {match_sentence(found)}",
         data=match_table(found, measure),
         note=(
             f"{len(shown)} of {counted(len(lines), 'run')}. Circle: within mean + c sd of the Euclidean distances of "
@@ -248,12 +246,11 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
             if at >= start
         ],
     )
-    takeaway = live_sentence(view)
     return Chart(
         name="phases-live",
         figure=figure,
-        takeaway=takeaway,
-        alt=f"The last two minutes of {counted(len(places), 'counter')} with provisional phase boundaries. {takeaway}",
+        takeaway=live_sentence(view),
+        shows=f"The last two minutes of {counted(len(places), 'counter')} with provisional phase boundaries.",
         data=pd.DataFrame({"t_s": view.t_s} | {name: view.recorded[view.counters.index(name)] for name in counters}),
         note=(
             f"Dotted lines: phases begin, provisional: later samples may refute them. {counted(view.n_missed, 'step')} "

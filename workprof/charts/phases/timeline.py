@@ -165,16 +165,13 @@ def timeline_chart(found: Timeline, counters: tuple[str, ...]) -> Chart:
         x_range=(found.start_s, found.end_s),
         marks=[shape for panel, place in enumerate(places) for shape in _boundaries(found, place, panel)],
     )
-    takeaway = timeline_sentence(found)
     changes = sum(len(found.fingerprint.boundaries_of(place)) for place in places)
     return Chart(
         name="phases-timeline",
         figure=figure,
-        takeaway=takeaway,
-        alt=(
-            f"{counted(len(places), 'counter')} over time, with a line at each of {counted(changes, 'change')}, and "
-            f"below the share of counters that change together. {takeaway}"
-        ),
+        takeaway=timeline_sentence(found),
+        shows=f"{counted(len(places), 'counter')} over time, with a line at each of {counted(changes, 'change')}, and "
+        f"below the share of counters that change together.",
         data=phase_table(found, counters),
         note=_note(found),
     )

@@ -40,8 +40,9 @@ def feature_boxes(fit: ProfileFit, names: Mapping[int, str], feature: str, order
         name=f"spread-{feature}",
         figure=figure,
         takeaway=_boxes_takeaway(inside, feature),
-        alt=f"Box plots of {label(feature)} for {len(table)} groups ordered by {_ORDER_WORDS[order]}, outliers last. "
-        + "; ".join(f"{table['name'].iloc[i]}: {words}" for i, words in extremes.items()),
+        shows=f"Box plots of {label(feature)} for {len(table)} groups ordered by {_ORDER_WORDS[order]}, outliers last. "
+        + "; ".join(f"{table['name'].iloc[i]}: {words}" for i, words in extremes.items())
+        + ".",
         data=table,
         note=note(
             fit,
@@ -185,7 +186,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
         name=f"metadata-{field}",
         figure=figure,
         takeaway=_heatmap_takeaway(heatmap, lines),
-        alt=f"Heat map of {label(field)} against {len(lines)} groups, as shares {_WORDS[by]}.",
+        shows=f"Heat map of {label(field)} against {len(lines)} groups, as shares {_WORDS[by]}.",
         data=pd.DataFrame(heatmap.counts, index=lines, columns=values).rename_axis("name").reset_index(),
         note=note(
             fit,

@@ -205,7 +205,7 @@ def profile_map(
         name="profile-map",
         figure=figure,
         takeaway=f"Profiles that lie apart differ in their main behaviour; the two axes hold {total} of the variance.",
-        alt=f"Scatter of {shown.size:,} rows on two principal components in {fit.scores.n_clusters} profiles; "
+        shows=f"Scatter of {shown.size:,} rows on two principal components in {fit.scores.n_clusters} profiles; "
         "outliers are open grey circles. The list of profiles below gives the same selection by keyboard.",
         data=pd.DataFrame({"row_id": row_ids, "profile": labels, "component_1": xy[:, 0], "component_2": xy[:, 1]}),
         note=note(fit, f"Shows {part} n = {shown.size:,} of {fit.labels.size:,} rows."),

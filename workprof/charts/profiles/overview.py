@@ -172,7 +172,7 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         name="profile-sizes",
         figure=figure,
         takeaway=_sizes_takeaway(table),
-        alt=f"Bars of the rows of {len(table)} groups, largest first, outliers last.",
+        shows=f"Bars of the rows of {len(table)} groups, largest first, outliers last.",
         data=table,
         note=note(fit, f"{fit.scores.n_rows:,} rows, outliers included."),
     )
@@ -234,7 +234,7 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         name="silhouettes",
         figure=figure,
         takeaway=_silhouettes_takeaway(table),
-        alt=f"Box plots of the silhouette of {len(table)} groups, best first, outliers last.",
+        shows=f"Box plots of the silhouette of {len(table)} groups, best first, outliers last.",
         data=table,
         note=note(
             fit,
@@ -280,7 +280,7 @@ def arrivals(card: ProfileCard, name: str) -> Chart:
         name=f"arrivals-{card.profile}",
         figure=_arrivals_bars(card),
         takeaway=_arrivals_takeaway(card),
-        alt=f"Starts of {plotly_text(name)} by hour of day and by weekday. {_arrivals_takeaway(card)}",
+        shows=f"Starts of {plotly_text(name)} by hour of day and by weekday.",
         data=pd.DataFrame({"hour": np.arange(24), "rows": card.arrivals_by_hour}),
     )
 
@@ -330,7 +330,6 @@ def _arrivals_takeaway(card: ProfileCard) -> str:
 
 
 Floats = NDArray[np.float64]
-TREE_PX = 520
 NAMED_SHARE = 0.025
 """Narrower icicles have no room for a name; hovering tells it."""
 MOST_DECADES = 3
@@ -353,7 +352,7 @@ def condensed_tree(fit: ProfileFit, names: Mapping[int, str]) -> Chart | None:
         name="condensed-tree",
         figure=figure,
         takeaway=f"{chosen} of the {len(table)} branches were selected as profiles; tall icicles persist longest.",
-        alt=f"Condensed tree of {len(table)} branches as icicles hanging from the root; {chosen} are profiles.",
+        shows=f"Condensed tree of {len(table)} branches as icicles hanging from the root; {chosen} are profiles.",
         data=table.drop(columns=["top", "bottom", "left"]),
         note=note(
             fit, "Rows part at the distance where an icicle ends. Grey branches were split further or dissolved."

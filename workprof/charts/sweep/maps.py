@@ -77,8 +77,8 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
         name=f"sweep-{score.replace('_', '-')}-{algorithm}",
         figure=figure,
         takeaway=_heat_takeaway(table, score),
-        alt=f"Heat map of {words.label} over {len(places)} pairs of transform and metric (lines) and "
-        f"{len(sizes)} sizes (columns). {_heat_takeaway(table, score)}",
+        shows=f"Heat map of {words.label} over {len(places)} pairs of transform and metric (lines) and "
+        f"{len(sizes)} sizes (columns).",
         data=table.rename_axis("transform, metric").reset_index(),
         note=f"{ALGORITHM_WORDS[algorithm]}, {len(mine)} runs. {words.label}: {words.meaning} "
         f"{words.better.capitalize()}. An empty cell is a run that is not finished, was left out, or has no score.",
@@ -160,7 +160,7 @@ def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
         name="sweep-parallel-coordinates",
         figure=figure,
         takeaway=_parallel_takeaway(runs, best),
-        alt=f"Parallel coordinates of {len(table)} runs over {', '.join(axes)}. {_parallel_takeaway(runs, best)}",
+        shows=f"Parallel coordinates of {len(table)} runs over {', '.join(axes)}.",
         data=table.drop(columns="name"),
         note="A line is a run: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes of "
         "the scores the better end is at the right (the number of profiles has none). Silhouette: the proper one.",
@@ -307,8 +307,8 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart
         name="sweep-overlap",
         figure=figure,
         takeaway=_comparison_takeaway(comparison, before, after),
-        alt=f"Heat map of {len(lines)} groups of the first run against {len(columns)} of the second, as shares of the "
-        "first run's groups.",
+        shows=f"Heat map of {len(lines)} groups of the first run against {len(columns)} of the second, as shares of "
+        "the first run's groups.",
         data=pd.DataFrame(counts, index=lines, columns=columns).rename_axis("first run").reset_index(),
         note=f"First run: {before}; second run: {after}. Each line adds up to 100 % of a group of the first; the table "
         "holds the rows. The numbers of the groups are each run's own: P3 here and P3 there need not be alike.",

@@ -329,7 +329,7 @@ def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Ch
         name="sweep-targets",
         figure=figure,
         takeaway=_takeaway(table),
-        alt="Bars of the winner's ACQUIRES per target number of profiles. " + _takeaway(table),
+        shows="Bars of the winner's ACQUIRES per target number of profiles.",
         data=table.drop(columns="short"),
         note="Above each bar: ACQUIRES · transform, metric, size: profiles found. The paper calls 26 optimal without a "
         "reason; it is the count of its own winner. Published winners are of another sample (100,001 rows, "
