@@ -1,52 +1,45 @@
-"""A heavy answer for a report: kept, or made by a job that can be watched and stopped."""
+"""A heavy answer for a report: cached, or made by a job that can be watched and stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 
 from workprof.errors import Cancelled, StepFailed
-from workprof.jobs import JobView
 from workprof.progress import Progress
-from workprof.workbench import Answer, Workbench
+from workprof.workbench.asking import Bound
 
-Result = TypeVar("Result")
+S = TypeVar("S")
+R = TypeVar("R")
 LOOK_EVERY_S = 0.5
 
 
-def through_job(
-    workbench: Workbench, ask: Callable[[], Answer[Result]], start: Callable[[], JobView], progress: Progress
-) -> Result:
-    """Return the kept result, or start the job that makes it and wait.
+def through_job(question: Bound[S, R], dataset: str, settings: S, progress: Progress) -> R:
+    """Return the cached result, or start the job that makes it (or join the one that runs) and wait.
 
     Args:
-        workbench: of the home.
-        ask: tells the kept result, without computing.
-        start: starts the job, or joins the one that runs.
+        question: of a workbench.
+        dataset: content hash.
+        settings: of the question.
         progress: told what the job tells; when it raises `Cancelled`, the job is stopped.
 
     Raises:
         Cancelled: the job was stopped, here or elsewhere.
         StepFailed: the job says why.
     """
-    found = ask().result
-    if found is not None:
-        return found
-    view = _waited(workbench, start(), progress)
-    if view.state == "cancelled":
-        raise Cancelled(f"{view.step} was cancelled")
-    found = ask().result
-    if found is None:
-        raise StepFailed(view.message)
-    return found
-
-
-def _waited(workbench: Workbench, view: JobView, progress: Progress) -> JobView:
+    result = question.cached(dataset, settings).result
+    if result is not None:
+        return result
+    view = question.start(dataset, settings)
     while view.active:
         try:
             progress(view.fraction, view.message)
         except Cancelled:
-            workbench.cancel(view.key)
+            question.bench.cancel(view.key)
             raise
-        view = workbench.wait(view.key, LOOK_EVERY_S) or view
-    return view
+        view = question.bench.wait(view.key, LOOK_EVERY_S) or view
+    if view.state == "cancelled":
+        raise Cancelled(f"{view.step} was cancelled")
+    result = question.cached(dataset, settings).result
+    if result is None:
+        raise StepFailed(view.message)
+    return result

@@ -18,12 +18,7 @@ from workprof.workbench import JOBS, Workbench
 def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings = ClassifierSettings()
     fit = profiles_of(workbench, dataset, settings.profiles, progress)
-    found = through_job(
-        workbench,
-        lambda: workbench.classifier_evaluation.cached(dataset.hash, settings),
-        lambda: workbench.classifier_evaluation.start(dataset.hash, settings),
-        progress,
-    )
+    found = through_job(workbench.classifier_evaluation, dataset.hash, settings, progress)
     naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings())), settings.mode)
     shown = found.splits[found.shown]
     return Content(

@@ -31,12 +31,7 @@ def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     observed = workbench.observed_durations(dataset.hash, by_profile, progress, fit=clustering)
     names = group_names(observed, profiles)
     tested = EstimateEvaluationSettings()
-    errors = through_job(
-        workbench,
-        lambda: workbench.estimate_evaluation.cached(dataset.hash, tested),
-        lambda: workbench.estimate_evaluation.start(dataset.hash, tested),
-        progress,
-    )
+    errors = through_job(workbench.estimate_evaluation, dataset.hash, tested, progress)
     charts = (
         observed_ecdf(observed, names, view),
         error_cdf(errors, ErrorView()),

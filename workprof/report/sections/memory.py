@@ -33,12 +33,7 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     asked, plan, policies = AssessmentSettings(), RollupSettings(), ReplaySettings()
     assessed = workbench.assessment(dataset.hash, asked, progress)
     rolled = workbench.rollup(dataset.hash, plan, progress)
-    replayed = through_job(
-        workbench,
-        lambda: workbench.replay.cached(dataset.hash, policies),
-        lambda: workbench.replay.start(dataset.hash, policies),
-        progress,
-    )
+    replayed = through_job(workbench.replay, dataset.hash, policies, progress)
     return Content(
         settings={"assessment": asked, "plan": plan, "replay": policies},
         headlines=(*assessment_headlines(assessed), *rollup_headlines(rolled), *policy_headlines(replayed, 0.0)),

@@ -58,12 +58,7 @@ def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Cont
 
 def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings = DegradationSettings()
-    result = through_job(
-        workbench,
-        lambda: workbench.degradation.cached(dataset.hash, settings),
-        lambda: workbench.degradation.start(dataset.hash, settings),
-        progress,
-    )
+    result = through_job(workbench.degradation, dataset.hash, settings, progress)
     names = sorted({str(name) for name in result.runs.node})
     charts = (
         *(timeline(result, name) for name in names),

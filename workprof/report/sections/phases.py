@@ -31,15 +31,7 @@ def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     runs = workbench.phase_runs(dataset.hash, progress=progress)
     shown = _first_of_each(runs)
     asked = [TimelineSettings(run=name) for name in shown]
-    found = [
-        through_job(
-            workbench,
-            lambda own=own: workbench.timeline.cached(dataset.hash, own),  # type: ignore[misc]
-            lambda own=own: workbench.timeline.start(dataset.hash, own),  # type: ignore[misc]
-            progress,
-        )
-        for own in asked
-    ]
+    found = [through_job(workbench.timeline, dataset.hash, own, progress) for own in asked]
     return Content(
         settings=dict(zip(shown, asked, strict=True)),
         words=(f"{len(runs.runs)} runs; shown is the first of each of {len(shown)} workloads.",),
@@ -60,12 +52,7 @@ def _first_of_each(runs: RunList) -> list[str]:
 
 def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     asked = EvaluationSettings()
-    found = through_job(
-        workbench,
-        lambda: workbench.evaluate_phases.cached(dataset.hash, asked),
-        lambda: workbench.evaluate_phases.start(dataset.hash, asked),
-        progress,
-    )
+    found = through_job(workbench.evaluate_phases, dataset.hash, asked, progress)
     charts = [known_bars(found), *(open_curve(found, measure) for measure in measures_of(found)[:1])]
     if found.known is not None:
         charts.append(confusion_chart(found.known))

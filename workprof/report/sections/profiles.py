@@ -19,22 +19,12 @@ from workprof.workbench import JOBS, Workbench
 
 def profiles_of(workbench: Workbench, dataset: Dataset, settings: ProfileSettings, progress: Progress) -> ProfileFit:
     """Return the profiles: kept, or found by a job."""
-    return through_job(
-        workbench,
-        lambda: workbench.profiles.cached(dataset.hash, settings),
-        lambda: workbench.profiles.start(dataset.hash, settings),
-        progress,
-    )
+    return through_job(workbench.profiles, dataset.hash, settings, progress)
 
 
 def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     fit = profiles_of(workbench, dataset, ProfileSettings(), progress)
-    hopkins = through_job(
-        workbench,
-        lambda: workbench.hopkins.cached(dataset.hash, HopkinsSettings()),
-        lambda: workbench.hopkins.start(dataset.hash, HopkinsSettings()),
-        progress,
-    )
+    hopkins = through_job(workbench.hopkins, dataset.hash, HopkinsSettings(), progress)
     names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
     charts = [
         size_bars(fit, names),
