@@ -17,6 +17,7 @@ from pages._parts import earlier_result, figures, forms, long_question, running_
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import (
+    MODEL_COLUMNS,
     best_models_table,
     bin_confusion,
     binnings_sentence,
@@ -46,30 +47,12 @@ from workprof.units import format_duration
 def table(asked: Asked, found: PredictorResult) -> None:
     """Show the scores, the estimated and the replayed savings."""
     table = model_table(found)
-    number, percent = st.column_config.NumberColumn, "%.1f %%"
     tables.show(
         table,
         hide_index=True,
         key="memory_model_table",
         alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
-        column_config=terms.columns(
-            table.columns,
-            {
-                "model": st.column_config.TextColumn("model", pinned=True),
-                "over_sampling": "over-sampling",
-                "u_score": number("u-score", format=percent, help="Lower is better."),
-                "accuracy": number("accuracy", format=percent),
-                "u_rate": number("under-estimates", format=percent),
-                "u_rate_low": number("from", format=percent, help="95 % Wilson interval of the under-estimates."),
-                "u_rate_high": number("to", format=percent),
-                "estimated": number("estimated", format=percent, help="The thesis' formula."),
-                "replayed": number("replayed", format=percent, help="Every test run replayed, failures charged."),
-                "saved_of_requested": number("saved of requests", format=percent),
-                "failures": number("failed attempts"),
-                "never_finished": number("never finished"),
-                "charged_gb_h": number("charged (GB·h)", format="%,.2f"),
-            },
-        ),
+        column_config=tables.columns(MODEL_COLUMNS),
     )
     csv(table, f"{safe_name(asked.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
 

@@ -10,13 +10,15 @@ from pages._frame import header
 from pages._frame.errors import guard
 from pages._memory import scope
 from pages._memory.scope import Asked
-from pages._parts import earlier_result, figures, forms, long_question, tables, terms
+from pages._parts import earlier_result, figures, forms, long_question, tables
 from pages._parts.controls import LARGEST_AMOUNT, number
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.plans import policy_scenario
 from workprof.charts.memory.policies import (
+    CHOICE_COLUMNS,
+    POLICY_COLUMNS,
     choice_table,
     frontier_chart,
     policy_headlines,
@@ -39,7 +41,6 @@ from workprof.units import format_duration
 def table(asked: Asked, found: ReplayResult, price: float) -> None:
     """Show the policies, least waste with the price of the failures first."""
     table = policy_table(found, price)
-    number, percent, hours = st.column_config.NumberColumn, "%.1f %%", "%,.4g"
     st.caption("Least waste with the price of the failures first; intervals of 95 %.")
     tables.show(
         table,
@@ -47,32 +48,13 @@ def table(asked: Asked, found: ReplayResult, price: float) -> None:
         key="memory_policy_table",
         alt=f"{len(table)} policies with waste, failures and their intervals",
         height="content",
-        column_config=terms.columns(
-            table.columns,
-            {
-                "policy": st.column_config.TextColumn("policy", pinned=True),
-                "wasted_gb_h": number("wasted (GB·h)", format=hours, help="Charged and not used."),
-                "failures": number("failed attempts", format="%,.4g"),
-                "failed_low": number(
-                    "runs failing, from", format=percent, help="Wilson interval of runs with a failure."
-                ),
-                "failed_high": number("to", format=percent),
-                "saved_percent": number("saved", format=percent, help="Of what the requests of now are charged."),
-                "saved_low": number("saved, from", format=percent, help="Bootstrap over the runs."),
-                "saved_high": number("saved, to", format=percent),
-                "total_gb_h": number("waste + price (GB·h)", format=hours),
-                "charged_gb_h": number("charged (GB·h)", format=hours),
-                "never_fit": number("never finished", format="%,.4g"),
-                "seconds": number("time (s)", format="%.3g"),
-            },
-        ),
+        column_config=tables.columns(POLICY_COLUMNS),
     )
     csv(table, f"{safe_name(asked.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
     _prices(found)
 
 
 def _prices(found: ReplayResult) -> None:
-    number, amount = st.column_config.NumberColumn, "%,.4g"
     prices = st.expander(
         "What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun", bind="query-params"
     )
@@ -84,14 +66,7 @@ def _prices(found: ReplayResult) -> None:
                 hide_index=True,
                 key="memory_choices",
                 alt=f"The best policy at {len(choices)} prices of a failure",
-                column_config=terms.columns(
-                    choices.columns,
-                    {
-                        "price_gb_h": number("price of a failure (GB·h)", format=amount),
-                        "wasted_gb_h": number("wasted (GB·h)", format=amount),
-                        "failures": number("failed attempts", format=amount),
-                    },
-                ),
+                column_config=tables.columns(CHOICE_COLUMNS),
             )
 
 

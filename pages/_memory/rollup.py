@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -13,10 +13,12 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory import scope
 from pages._memory.scope import Asked
-from pages._parts import figures, forms, kept_scenarios, tables, terms
+from pages._parts import figures, forms, kept_scenarios, tables
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
 from workprof.charts.memory.plans import (
+    PLAN_COLUMNS,
+    ROLLUP_COLUMNS,
     comparison_table,
     plan_table,
     rollup_bars,
@@ -184,7 +186,7 @@ def _rows(asked: Asked, found: Rollup) -> None:
         hide_index=True,
         key="memory_rollup_rows",
         alt=f"{len(table) - 1} rows before and after the plan, and the total",
-        column_config=terms.columns(table.columns, _columns(found.settings.by)),
+        column_config=tables.columns((replace(ROLLUP_COLUMNS[0], heading=found.settings.by), *ROLLUP_COLUMNS[1:])),
     )
     csv(
         table,
@@ -205,34 +207,7 @@ def _plan(found: Rollup) -> None:
         hide_index=True,
         key="memory_plan",
         alt=f"Advised sizes of {len(table)} tasks with the odds of a retry",
-        column_config=terms.columns(table.columns, _columns("task")),
+        column_config=tables.columns(PLAN_COLUMNS),
     )
     for note in found.plan.notes:
         st.caption(markdown_text(note, 300))
-
-
-def _columns(by: str) -> dict[str, Any]:
-    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    gb, percent, hours = "%.4g GB", "%.1f %%", "%,.2f"
-    return {
-        "name": text(by, pinned=True, width="medium"),
-        "task": text("task", pinned=True, width="medium"),
-        "full_name": text("full name", width="large"),
-        "memory_before_gb": number("memory now", format=gb),
-        "memory_after_gb": number("memory after", format=gb),
-        "before_gb_h": number("now (GB·h)", format=hours),
-        "after_gb_h": number("after (GB·h)", format=hours),
-        "saved_gb_h": number("saved (GB·h)", format=hours),
-        "failures": number("failed attempts", help="Under the plan, in this history."),
-        "cores_before": number("cores now", format="%.4g"),
-        "cores_after": number("cores after", format="%.4g"),
-        "money_before": number("spend now", format="%.4g"),
-        "money_saved": number("saved money", format="%.4g"),
-        "size_gb": number("size", format=gb),
-        "requested_gb": number("request now", format=gb),
-        "largest_gb": number("largest use", format=gb),
-        "retry_percent": number("odds of a retry", format=percent),
-        "retry_low": number("from", format=percent),
-        "retry_high": number("to", format=percent),
-        "tested_runs": number("tested runs"),
-    }

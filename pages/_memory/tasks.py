@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from pages._frame import link
 from pages._memory import scope
 from pages._memory.scope import Asked
-from pages._parts import figures, tables, terms
+from pages._parts import figures, tables
 from pages._parts.controls import LARGEST_GB, choice, number
 from pages._parts.downloads import csv
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import (
+    GROUP_COLUMNS,
+    TASK_COLUMNS,
     assessment_headlines,
     assessment_sentence,
     classes_chart,
@@ -149,9 +149,6 @@ def _one(asked: Asked, task: str, column: str) -> None:
     figures.show(fact_scatter(found), key=f"memory_fact_{found.kind}")
 
 
-GB_FORMAT = "%.3g GB"
-
-
 def tasks(asked: Asked) -> None:
     """Show where the memory goes."""
     classes = kept()
@@ -170,7 +167,7 @@ def tasks(asked: Asked) -> None:
         hide_index=True,
         key="memory_groups",
         alt=f"{len(groups)} groups of tasks",
-        column_config=terms.columns(groups.columns, _columns()),
+        column_config=tables.columns(GROUP_COLUMNS),
     )
     csv(groups, f"{safe_name(asked.dataset.name)}-request-groups", "memory_groups_csv", f"CSV, all {len(groups)} lines")
     st.header("Light, moderate and heavy tasks")
@@ -192,7 +189,7 @@ def _table(asked: Asked, found: Assessment) -> None:
         hide_index=True,
         key="memory_tasks",
         alt=f"{len(table)} tasks with what they ask for, use and waste",
-        column_config=terms.columns(table.columns, _columns()),
+        column_config=tables.columns(TASK_COLUMNS),
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -210,27 +207,3 @@ def _table(asked: Asked, found: Assessment) -> None:
                 args=(label, "Bins"),
             )
         csv(table, f"{safe_name(asked.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks")
-
-
-def _columns() -> dict[str, Any]:
-    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    percent = "%.1f %%"
-    return {
-        "task": text("task", pinned=True, width="medium"),
-        "class": text("class", help="Light, moderate or heavy, by the limits below."),
-        "evidence": text("evidence", help="A task with too few runs is too thin for advice."),
-        "wasted_gb_h": number("wasted (GB·h)", format="%,.2f", help="Asked for and not used, times run time."),
-        "requested_gb_h": number("requested (GB·h)", format="%,.2f"),
-        "requested_gb": number("request", format=GB_FORMAT, help="Of most runs; GB = 1e9 bytes."),
-        "requested_cores": number("cores", format="%.3g"),
-        "p50_gb": number("median use", format=GB_FORMAT),
-        "p95_gb": number("p95 use", format=GB_FORMAT),
-        "max_gb": number("largest use", format=GB_FORMAT),
-        "used_percent": number("memory used", format=percent, help="Every run counting as one."),
-        "used_by_time_percent": number("by time", format=percent, help="Memory used, weighted by hours."),
-        "cpu_used_percent": number("CPU used", format=percent),
-        "over_request": number("above request", help="Runs that used more than they asked for."),
-        "without_request": number("no request", help="Runs without a request."),
-        "full_name": text("full name", width="large"),
-        "names": text("tasks in it", width="large"),
-    }

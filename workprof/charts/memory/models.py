@@ -14,6 +14,7 @@ from workprof.charts.memory.tasks import gb_h, number, saved, shown
 from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.table import Column, frame
 from workprof.memory.model_data import InputFact
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
@@ -27,9 +28,47 @@ def every_model(found: PredictorResult) -> tuple[ModelResult, ...]:
     return tuple(sorted(models, key=lambda model: -model.replayed_improvement))
 
 
+MODEL_COLUMNS = (
+    Column("model", "name", heading="model", pinned=True),
+    Column(
+        "over_sampling",
+        lambda model: (
+            model.sampling_done
+            if model.sampling_done == model.sampling
+            else f"{model.sampling_done} (asked: {model.sampling})"
+        ),
+        heading="over-sampling",
+    ),
+    Column("u_score", heading="u-score", form="%.1f %%", help="Lower is better."),
+    Column("accuracy", lambda model: 100 * model.accuracy, form="%.1f %%"),
+    Column("u_rate", lambda model: 100 * model.u_rate, heading="under-estimates", form="%.1f %%"),
+    Column(
+        "u_rate_low",
+        lambda model: 100 * model.u_rate_interval.low,
+        heading="from",
+        form="%.1f %%",
+        help="95 % Wilson interval of the under-estimates.",
+    ),
+    Column("u_rate_high", lambda model: 100 * model.u_rate_interval.high, heading="to", form="%.1f %%"),
+    Column("estimated", lambda model: 100 * model.estimated_improvement, form="%.1f %%", help="The thesis' formula."),
+    Column(
+        "replayed",
+        lambda model: 100 * model.replayed_improvement,
+        form="%.1f %%",
+        help="Every test run replayed, failures charged.",
+    ),
+    Column("saved_of_requested", lambda model: 100 * model.saved_share, heading="saved of requests", form="%.1f %%"),
+    Column("failures", heading="failed attempts"),
+    Column("never_finished", "n_never_finished", heading="never finished"),
+    Column("charged_gb_h", heading="charged (GB·h)", form="%,.2f"),
+    Column("remark", lambda model: "no better than chance: answers as a constant" if model.fell_back else ""),
+)
+"""A line per model."""
+
+
 def model_table(found: PredictorResult) -> pd.DataFrame:
     """Return one line per model, the best by the replay first; shares and scores in per cent."""
-    return pd.DataFrame([_line(model) for model in every_model(found)])
+    return frame(MODEL_COLUMNS, every_model(found))
 
 
 def model_headlines(found: PredictorResult) -> tuple[Headline, ...]:
@@ -131,26 +170,6 @@ def importance_table(found: PredictorResult) -> pd.DataFrame:
             for fact in found.importance
         ]
     )
-
-
-def _line(model: ModelResult) -> dict[str, object]:
-    asked, done = model.sampling, model.sampling_done
-    return {
-        "model": model.name,
-        "over_sampling": done if done == asked else f"{done} (asked: {asked})",
-        "u_score": model.u_score,
-        "accuracy": 100 * model.accuracy,
-        "u_rate": 100 * model.u_rate,
-        "u_rate_low": 100 * model.u_rate_interval.low,
-        "u_rate_high": 100 * model.u_rate_interval.high,
-        "estimated": 100 * model.estimated_improvement,
-        "replayed": 100 * model.replayed_improvement,
-        "saved_of_requested": 100 * model.saved_share,
-        "failures": model.failures,
-        "never_finished": model.n_never_finished,
-        "charged_gb_h": model.charged_gb_h,
-        "remark": "no better than chance: answers as a constant" if model.fell_back else "",
-    }
 
 
 def _marks(name: str, x: list[float], rows: list[str], look: tuple[str, str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from workprof.charts.memory.tasks import gb_h, number, row_labels, saved, shown,
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.table import Column, frame
 from workprof.memory.bins import Bins
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall
 from workprof.memory.plan import Plan
@@ -125,55 +126,56 @@ def rollup_bars(found: Rollup) -> Chart:
     )
 
 
+ROLLUP_COLUMNS = (
+    Column("name", pinned=True, width="medium"),
+    Column("runs", "n_runs"),
+    Column("memory_before_gb", "memory_gb.before", heading="memory now", form="%.4g GB"),
+    Column("memory_after_gb", "memory_gb.after", heading="memory after", form="%.4g GB"),
+    Column("before_gb_h", "memory_gb_h.before", heading="now (GB·h)", form="%,.2f"),
+    Column("after_gb_h", "memory_gb_h.after", heading="after (GB·h)", form="%,.2f"),
+    Column(
+        "saved_gb_h",
+        lambda row: row.memory_gb_h.before - row.memory_gb_h.after,
+        heading="saved (GB·h)",
+        form="%,.2f",
+    ),
+    Column("failures", "n_failures", heading="failed attempts", help="Under the plan, in this history."),
+    Column("cores_before", "cores.before", heading="cores now", form="%.4g"),
+    Column("cores_after", "cores.after", heading="cores after", form="%.4g"),
+    Column("money_before", "money.before", heading="spend now", form="%.4g"),
+    Column("money_saved", "money.saved", heading="saved money", form="%.4g"),
+    Column("currency", "money.price.currency"),
+    Column("full_name", "name", heading="full name", width="large"),
+)
+"""A line per task, user or what else the roll-up is by."""
+
+PLAN_COLUMNS = (
+    Column("task", pinned=True, width="medium"),
+    Column("size_gb", lambda task: task.size_bytes / GB, heading="size", form="%.4g GB"),
+    Column("requested_gb", lambda task: task.requested_bytes / GB, heading="request now", form="%.4g GB"),
+    Column("largest_gb", lambda task: task.largest_bytes / GB, heading="largest use", form="%.4g GB"),
+    Column("retry_percent", lambda task: 100 * task.risk.odds, heading="odds of a retry", form="%.1f %%"),
+    Column("retry_low", lambda task: 100 * task.risk.low, heading="from", form="%.1f %%"),
+    Column("retry_high", lambda task: 100 * task.risk.high, heading="to", form="%.1f %%"),
+    Column("tested_runs", "risk.n_tested", heading="tested runs"),
+    Column("runs", "n"),
+    Column("evidence", lambda task: "too few runs" if task.too_few else "enough runs"),
+    Column("rule"),
+    Column("class", "size_class"),
+    Column("full_name", "task", heading="full name", width="large"),
+)
+"""A line per task: its advised size with the odds of a retry."""
+
+
 def rollup_table(found: Rollup) -> pd.DataFrame:
     """Return one line per row and the total."""
-    table = pd.DataFrame(
-        [
-            {
-                "name": row.name,
-                "runs": row.n_runs,
-                "memory_before_gb": row.memory_gb.before,
-                "memory_after_gb": row.memory_gb.after,
-                "before_gb_h": row.memory_gb_h.before,
-                "after_gb_h": row.memory_gb_h.after,
-                "saved_gb_h": row.memory_gb_h.before - row.memory_gb_h.after,
-                "failures": row.n_failures,
-                "cores_before": row.cores.before,
-                "cores_after": row.cores.after,
-                "money_before": row.money.before,
-                "money_saved": row.money.saved,
-                "currency": row.money.price.currency,
-            }
-            for row in (*found.rows, found.total)
-        ]
-    )
-    names = [row.name for row in found.rows]
-    return table.assign(name=[*task_labels(names), found.total.name], full_name=[*names, found.total.name])
+    labels = task_labels([row.name for row in found.rows])
+    return frame(ROLLUP_COLUMNS, (*found.rows, found.total)).assign(name=[*labels, found.total.name])
 
 
 def plan_table(found: Plan) -> pd.DataFrame:
     """Return the advised size of every task with the odds of a retry, in per cent."""
-    labels = task_labels([task.task for task in found.tasks])
-    return pd.DataFrame(
-        [
-            {
-                "task": label,
-                "size_gb": task.size_bytes / GB,
-                "requested_gb": task.requested_bytes / GB,
-                "largest_gb": task.largest_bytes / GB,
-                "retry_percent": 100 * task.risk.odds,
-                "retry_low": 100 * task.risk.low,
-                "retry_high": 100 * task.risk.high,
-                "tested_runs": task.risk.n_tested,
-                "runs": task.n,
-                "evidence": "too few runs" if task.too_few else "enough runs",
-                "rule": task.rule,
-                "class": task.size_class,
-                "full_name": task.task,
-            }
-            for label, task in zip(labels, found.tasks, strict=True)
-        ]
-    )
+    return frame(PLAN_COLUMNS, found.tasks).assign(task=list(task_labels([task.task for task in found.tasks])))
 
 
 def _arrow(amount: BeforeAfter, unit: str) -> str:

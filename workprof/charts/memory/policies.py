@@ -14,6 +14,7 @@ from workprof.charts.memory.tasks import gb, gb_h, number, shown
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
+from workprof.core.table import Column, frame
 from workprof.memory.plan import Violations
 from workprof.memory.replay import PolicyFigures, ReplayResult
 from workprof.memory.why import Why
@@ -76,28 +77,54 @@ def picked(found: ReplayResult, price_gb_h: float) -> Candidate:
     return min(known, key=lambda one: one.total_gb_h(price_gb_h))
 
 
+POLICY_COLUMNS = (
+    Column("policy", lambda one: policy_name(one.policy), heading="policy", pinned=True),
+    Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.4g", help="Charged and not used."),
+    Column("failures", heading="failed attempts", form="%,.4g"),
+    Column(
+        "failed_low",
+        lambda one: 100 * one.failed_share.low,
+        heading="runs failing, from",
+        form="%.1f %%",
+        help="Wilson interval of runs with a failure.",
+    ),
+    Column("failed_high", lambda one: 100 * one.failed_share.high, heading="to", form="%.1f %%"),
+    Column(
+        "saved_percent",
+        lambda one: 100 * one.saving_share,
+        heading="saved",
+        form="%.1f %%",
+        help="Of what the requests of now are charged.",
+    ),
+    Column(
+        "saved_low",
+        lambda one: 100 * one.saving.low,
+        heading="saved, from",
+        form="%.1f %%",
+        help="Bootstrap over the runs.",
+    ),
+    Column("saved_high", lambda one: 100 * one.saving.high, heading="saved, to", form="%.1f %%"),
+    Column("total_gb_h", "wasted_gb_h", heading="waste + price (GB·h)", form="%,.4g"),
+    Column("charged_gb_h", heading="charged (GB·h)", form="%,.4g"),
+    Column("never_fit", lambda one: one.n_never_fit + one.n_given_up, heading="never finished", form="%,.4g"),
+    Column("seconds", heading="time (s)", form="%.3g"),
+)
+"""A line per policy; the price of the failures is added to 'total_gb_h'."""
+
+CHOICE_COLUMNS = (
+    Column("price_gb_h", heading="price of a failure (GB·h)", form="%,.4g"),
+    Column("pick", lambda one: policy_name(one.name)),
+    Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.4g"),
+    Column("failures", heading="failed attempts", form="%,.4g"),
+)
+"""A line per price of a failure."""
+
+
 def policy_table(found: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
     """Return one line per policy, the cheapest at the price first; shares in per cent."""
     figures = sorted(found.policies.values(), key=lambda one: one.wasted_gb_h + price_gb_h * one.failures)
-    return pd.DataFrame(
-        [
-            {
-                "policy": policy_name(one.policy),
-                "wasted_gb_h": one.wasted_gb_h,
-                "failures": one.failures,
-                "failed_low": 100 * one.failed_share.low,
-                "failed_high": 100 * one.failed_share.high,
-                "saved_percent": 100 * one.saving_share,
-                "saved_low": 100 * one.saving.low,
-                "saved_high": 100 * one.saving.high,
-                "total_gb_h": one.wasted_gb_h + price_gb_h * one.failures,
-                "charged_gb_h": one.charged_gb_h,
-                "never_fit": one.n_never_fit + one.n_given_up,
-                "seconds": one.seconds,
-            }
-            for one in figures
-        ]
-    )
+    totals = [one.wasted_gb_h + price_gb_h * one.failures for one in figures]
+    return frame(POLICY_COLUMNS, figures).assign(total_gb_h=totals)
 
 
 def policy_headlines(found: ReplayResult, price_gb_h: float) -> tuple[Headline, ...]:
@@ -132,17 +159,7 @@ def saving_words(one: PolicyFigures) -> str:
 
 def choice_table(found: ReplayResult) -> pd.DataFrame:
     """Return what each price of a failure picks."""
-    return pd.DataFrame(
-        [
-            {
-                "price_gb_h": one.price_gb_h,
-                "pick": policy_name(one.name),
-                "wasted_gb_h": one.wasted_gb_h,
-                "failures": one.failures,
-            }
-            for one in found.choices
-        ]
-    )
+    return frame(CHOICE_COLUMNS, found.choices)
 
 
 _TICKS = (0, 1, 5, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)

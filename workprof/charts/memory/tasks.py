@@ -14,6 +14,7 @@ from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.table import Column, frame
 from workprof.memory.assessment import (
     CLASSES,
     FEWEST_RUNS,
@@ -150,34 +151,59 @@ def _used(label: str, found: Utilisation, meaning: str) -> Headline:
 
 
 MOST_NAMED = 3
+TASK_COLUMNS = (
+    Column("task", value=lambda task: shown(task.task), pinned=True, width="medium"),
+    Column("class", "size_class", help="Light, moderate or heavy, by the limits below."),
+    Column(
+        "evidence",
+        lambda task: f"too few runs (under {FEWEST_RUNS})" if task.too_few else "enough runs",
+        help="A task with too few runs is too thin for advice.",
+    ),
+    Column("runs", "n"),
+    Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.2f", help="Asked for and not used, times run time."),
+    Column("requested_gb_h", heading="requested (GB·h)", form="%,.2f"),
+    Column("requested_gb", heading="request", form="%.3g GB", help="Of most runs; GB = 1e9 bytes."),
+    Column("p50_gb", "peak_gb.p50", heading="median use", form="%.3g GB"),
+    Column("p95_gb", "peak_gb.p95", heading="p95 use", form="%.3g GB"),
+    Column("max_gb", "peak_gb.max", heading="largest use", form="%.3g GB"),
+    Column(
+        "used_percent",
+        lambda one: 100 * one.utilisation,
+        heading="memory used",
+        form="%.1f %%",
+        help="Every run counting as one.",
+    ),
+    Column(
+        "used_by_time_percent",
+        lambda one: 100 * one.utilisation_by_time,
+        heading="by time",
+        form="%.1f %%",
+        help="Memory used, weighted by hours.",
+    ),
+    Column("cpu_used_percent", lambda task: 100 * task.cpu_utilisation, heading="CPU used", form="%.1f %%"),
+    Column("over_request", "n_over_request", heading="above request", help="Runs that used more than they asked for."),
+    Column("without_request", "n_without_request", heading="no request", help="Runs without a request."),
+    Column("full_name", "task", heading="full name", width="large"),
+)
+"""A line per task."""
+
+_TASK_COLUMN = {column.name: column for column in TASK_COLUMNS}
+GROUP_COLUMNS = (
+    _TASK_COLUMN["requested_gb"],
+    Column("requested_cores", heading="cores", form="%.3g"),
+    Column("tasks", lambda group: len(group.tasks)),
+    Column("runs", "n_runs"),
+    _TASK_COLUMN["used_percent"],
+    _TASK_COLUMN["used_by_time_percent"],
+    _TASK_COLUMN["wasted_gb_h"],
+    Column("names", lambda group: _named(group.tasks), heading="tasks in it", width="large"),
+)
+"""A line per group of tasks that ask for the same."""
 
 
 def task_table(found: Assessment) -> pd.DataFrame:
     """Return one line per task, the one that wastes most GB·h first; shares in per cent."""
-    labels = task_labels([task.task for task in found.tasks])
-    return pd.DataFrame(
-        [
-            {
-                "task": label,
-                "class": task.size_class,
-                "evidence": f"too few runs (under {FEWEST_RUNS})" if task.too_few else "enough runs",
-                "runs": task.n,
-                "wasted_gb_h": task.wasted_gb_h,
-                "requested_gb_h": task.requested_gb_h,
-                "requested_gb": task.requested_gb,
-                "p50_gb": task.peak_gb.p50,
-                "p95_gb": task.peak_gb.p95,
-                "max_gb": task.peak_gb.max,
-                "used_percent": 100 * task.utilisation,
-                "used_by_time_percent": 100 * task.utilisation_by_time,
-                "cpu_used_percent": 100 * task.cpu_utilisation,
-                "over_request": task.n_over_request,
-                "without_request": task.n_without_request,
-                "full_name": task.task,
-            }
-            for label, task in zip(labels, found.tasks, strict=True)
-        ]
-    )
+    return frame(TASK_COLUMNS, found.tasks).assign(task=list(task_labels([task.task for task in found.tasks])))
 
 
 def group_table(found: Assessment) -> pd.DataFrame:
@@ -185,21 +211,7 @@ def group_table(found: Assessment) -> pd.DataFrame:
 
     Source: the load-aware provisioning thesis, Table 4.
     """
-    return pd.DataFrame(
-        [
-            {
-                "requested_gb": group.requested_gb,
-                "requested_cores": group.requested_cores,
-                "tasks": len(group.tasks),
-                "runs": group.n_runs,
-                "used_percent": 100 * group.utilisation,
-                "used_by_time_percent": 100 * group.utilisation_by_time,
-                "wasted_gb_h": group.wasted_gb_h,
-                "names": _named(group.tasks),
-            }
-            for group in found.groups
-        ]
-    )
+    return frame(GROUP_COLUMNS, found.groups)
 
 
 def _named(tasks: tuple[str, ...]) -> str:
