@@ -186,8 +186,7 @@ class TimelineSettings:
         ),
     ] = None
     to_s: Annotated[
-        float | None,
-        Setting("Where it ends.", unit="s", flag="--to", key="phases_to", label="To", empty="to the end"),
+        float | None, Setting("Where it ends.", unit="s", flag="--to", key="phases_to", label="To", empty="to the end")
     ] = None
     own: Annotated[
         tuple[OwnBoundaries, ...],
@@ -377,10 +376,7 @@ class AlignmentSettings:
     """Which runs are laid over each other; both are normalised over all runs of the library's dataset."""
 
     first: Annotated[str, Setting("A run of the dataset, as workload/run.", key="phases_run")]
-    second: Annotated[
-        str,
-        Setting("The run laid over it, one of the library's.", key="phases_over", label="Laid over"),
-    ]
+    second: Annotated[str, Setting("The run laid over it, one of the library's.", key="phases_over", label="Laid over")]
     train_hash: TrainHash = ""
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
