@@ -44,6 +44,21 @@ def test_detect_by_other_methods_and_counters(workprof, known):
     assert "c1" in workprof(*asked).out
 
 
+def test_counters_are_named_one_by_one(workprof, known):
+    asked = ("phases", "detect", "all", "--run", "w1/2", "--counters")
+    for text, names in (("c1", {"c1"}), ("c3,c1", {"c1", "c3"}), ('["c2"]', {"c2"})):
+        assert set(workprof(*asked, text, "--json").json["counters"]) == names
+
+
+def test_what_is_learned_from_a_dataset_by_its_name_is_what_its_hash_says(workprof, known):
+    asked = ("phases", "align", "all", "--first", "w1/4", "--second", "w1/1", "--train")
+    listed = {one["dataset"]: one["hash"] for one in workprof("datasets", "--json").json}
+    assert workprof(*asked, "train", "--json").json == workprof(*asked, listed["train"], "--json").json
+    refused = workprof("phases", "align", "all", "--first", "w1/4", "--second", "w1/4", "--train", "train")
+    assert refused.status == 2
+    assert "there is no run 'w1/4'" in refused.err
+
+
 @pytest.mark.slow
 def test_match(workprof, known):
     found = workprof("phases", "match", "all", "--unknown", "w2/3", "--json").json

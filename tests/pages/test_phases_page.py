@@ -417,6 +417,14 @@ def test_a_link_to_an_evaluation_has_every_setting(app, runs, kept, house, setti
     assert "of held-back runs are recognised" in words(test)
 
 
+def test_evaluations_that_ask_the_same_share_a_result(runs, kept, house):
+    key, single = house().workbench.evaluate_phases.key, kept[1][1]
+    assert key(runs, EvaluationSettings(splits=1)) == key(runs, EvaluationSettings(splits=1, open_splits=1))
+    elsewhere = EvaluationSettings(trained_elsewhere=True, train_hash=single)
+    assert key(runs, train="single") == key(runs, EvaluationSettings(train_hash=single)) == key(runs, elsewhere)
+    assert key(runs, train="single") != key(runs)
+
+
 def test_a_link_to_a_match_has_the_labels_given_by_hand_and_the_other_dataset(app, runs, kept, house):
     edits = LibraryEdits((RunLabel("one step", "2", "two steps"),))
     settings = KnownMatchSettings("one step/1", edits, runs, faithful_library())

@@ -23,14 +23,7 @@ from workprof.phases.library import (
     library_of,
 )
 from workprof.phases.runs import Runs, runs_of
-from workprof.phases.trials import (
-    KnownAnswers,
-    OpenTrial,
-    Split,
-    known_answers,
-    open_trial,
-    stratified_splits,
-)
+from workprof.phases.trials import KnownAnswers, OpenTrial, Split, known_answers, open_trial, stratified_splits
 from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:

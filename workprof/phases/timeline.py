@@ -186,8 +186,7 @@ class TimelineSettings:
         ),
     ] = None
     to_s: Annotated[
-        float | None,
-        Setting("Where it ends.", unit="s", flag="--to", key="phases_to", label="To", empty="to the end"),
+        float | None, Setting("Where it ends.", unit="s", flag="--to", key="phases_to", label="To", empty="to the end")
     ] = None
     own: Annotated[
         tuple[OwnBoundaries, ...],
@@ -275,9 +274,9 @@ def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, prog
     fingerprints = settings.library.fingerprints
     normaliser = fit_normaliser(runs.runs, runs.counters, fingerprints)
     series = normalised(run, normaliser, fingerprints)
-    found = change_points(series.for_phases, fingerprints.change_points, progress)
-    changes = _with_own(found, normaliser.counters, run, runs.step_s, settings.own)
-    usable = [own for own, flagged in zip(changes, found.flags, strict=True) if not flagged]
+    points = change_points(series.for_phases, fingerprints.change_points, progress)
+    changes = _with_own(points, normaliser.counters, run, runs.step_s, settings.own)
+    usable = [own for own, flagged in zip(changes, points.flags, strict=True) if not flagged]
     edited = np.array([_own(name, settings.own) is not None for name in normaliser.counters])
     return Timeline(
         counters=normaliser.counters,
@@ -286,16 +285,16 @@ def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, prog
         run_from_s=whole.start_s,
         run_to_s=whole.start_s + whole.values.shape[1] * runs.step_s,
         recorded=run.values[normaliser.kept],
-        fingerprint=fingerprint_of_phases(run, series, changes, found.flags, fingerprints.distribution),
+        fingerprint=fingerprint_of_phases(run, series, changes, points.flags, fingerprints.distribution),
         statistics=STATISTICS[fingerprints.distribution],
-        agreement=agreement_of(usable, found.n_samples),
+        agreement=agreement_of(usable, points.n_samples),
         movement=_movement(series.for_statistics),
         edited=edited,
-        hazard_samples=found.hazard_samples,
+        hazard_samples=points.hazard_samples,
         notes=(
             *runs.notes,
             *run.notes,
-            *_notes(found, normaliser.counters, normaliser.dropped, fingerprints.change_points.min_samples),
+            *_notes(points, normaliser.counters, normaliser.dropped, fingerprints.change_points.min_samples),
         ),
         seconds=time.perf_counter() - started,
     )
@@ -321,7 +320,7 @@ def _own(counter: str, own: tuple[OwnBoundaries, ...]) -> tuple[float, ...] | No
 
 
 def _with_own(
-    found: ChangePoints, counters: tuple[str, ...], run: Run, step_s: float, own: tuple[OwnBoundaries, ...]
+    points: ChangePoints, counters: tuple[str, ...], run: Run, step_s: float, own: tuple[OwnBoundaries, ...]
 ) -> list[Ints]:
     """Return the changes of each counter, those set by hand in the place of those found."""
     unknown = {one.counter for one in own} - {*counters, EVERY_COUNTER}
@@ -331,10 +330,10 @@ def _with_own(
     for i, name in enumerate(counters):
         at_s = _own(name, own)
         if at_s is None:
-            result.append(found.boundaries_of(i))
+            result.append(points.boundaries_of(i))
             continue
         samples = np.unique(np.round((np.array(at_s) - run.start_s) / step_s)).astype(np.int64)
-        result.append(samples[(samples > 0) & (samples < found.n_samples)])
+        result.append(samples[(samples > 0) & (samples < points.n_samples)])
     return result
 
 
@@ -347,13 +346,13 @@ def _movement(series: Floats) -> Floats:
 
 
 def _notes(
-    found: ChangePoints, counters: tuple[str, ...], dropped: tuple[str, ...], min_samples: int
+    points: ChangePoints, counters: tuple[str, ...], dropped: tuple[str, ...], min_samples: int
 ) -> tuple[str, ...]:
     """Return which counters could not be searched and why, and whether the stretch is too short."""
-    missing = found.mostly_missing | (found.short & (found.n_missing > 0))
+    missing = points.mostly_missing | (points.short & (points.n_missing > 0))
     notes = []
     for flags, why in (
-        (found.constant & ~missing, "constant here"),
+        (points.constant & ~missing, "constant here"),
         (missing, "missing more than half of their samples here"),
     ):
         names = [name for name, flag in zip(counters, flags, strict=True) if flag]
@@ -364,9 +363,9 @@ def _notes(
         notes.append(
             f"{len(dropped)} counters miss more than a fifth of all samples and were left out: {', '.join(dropped[:5])}"
         )
-    if found.n_samples < 2 * min_samples:
+    if points.n_samples < 2 * min_samples:
         notes.append(
-            f"{found.n_samples} samples are fewer than two phases of at least {min_samples}: there can be no change; "
+            f"{points.n_samples} samples are fewer than two phases of at least {min_samples}: there can be no change; "
             "widen the window or lower the shortest phase"
         )
     return tuple(notes)
@@ -377,10 +376,7 @@ class AlignmentSettings:
     """Which runs are laid over each other; both are normalised over all runs of the library's dataset."""
 
     first: Annotated[str, Setting("A run of the dataset, as workload/run.", key="phases_run")]
-    second: Annotated[
-        str,
-        Setting("The run laid over it, one of the library's.", key="phases_over", label="Laid over"),
-    ]
+    second: Annotated[str, Setting("The run laid over it, one of the library's.", key="phases_over", label="Laid over")]
     train_hash: TrainHash = ""
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
