@@ -87,6 +87,25 @@ def test_groups(workprof, runs):
     assert "groups" in workprof("nodes", "groups", "nodes").out
 
 
+def test_an_option_that_changes_nothing_is_named(workprof, runs):
+    plain = workprof("nodes", "groups", "nodes", "--resamples", 0, "--json")
+    weighted = workprof(
+        "nodes", "groups", "nodes", "--resamples", 0, "--weights", "cpu=1", "--with", "ranking.confidence=0.9", "--json"
+    )
+    assert weighted.json == plain.json
+    assert weighted.err.splitlines() == [
+        "note: --weights changes nothing here",
+        "note: --confidence changes nothing here",
+        *plain.err.splitlines(),
+    ]
+
+
+def test_help_says_how_a_table_is_written(workprof):
+    told = workprof("nodes", "rank", "--help").out
+    assert "--weights NAME=NUMBER,..." in told
+    assert "Default: all alike." in " ".join(told.split())
+
+
 @pytest.mark.slow
 def test_advise_for_a_profile_of_jobs(workprof, runs, sample):
     found = workprof("nodes", "advise", "nodes", "--jobs", "small", "--profile", 0, "--json")

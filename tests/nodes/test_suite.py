@@ -113,7 +113,7 @@ def test_a_budget_says_how_many_runs_fit(budget_s, within):
         ({"node": " "}, "no name"),
         (
             {"seconds_per_benchmark": 0},
-            "seconds_per_benchmark is 0; give a whole number of whole seconds between 1 and 600",
+            "seconds_per_benchmark is 0; give a whole number of seconds between 1 and 600",
         ),
         ({"repeat": 0}, "repeat is 0"),
         ({"stress_share": 1.0}, "stress_share is 1.0"),

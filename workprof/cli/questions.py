@@ -133,10 +133,12 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
     elif about.choices:
         words.append(f"One of {', '.join(map(str, about.choices))}.")
     if leaf.default is not MISSING:
-        usual = about.empty if leaf.default in (0, None, "", ()) else write(leaf, leaf.default)
+        usual = about.empty if leaf.default in (0, None, "", (), {}) else write(leaf, leaf.default)
         usual = "" if is_dataclass(leaf.kind) else usual
         words += [f"Default: {usual}."] if usual else []
     metavar = {"bytes": "SIZE", "share": "SHARE"}.get(about.unit, about.unit.upper() or None)
+    if isinstance(leaf.default, dict):
+        metavar = "NAME=VALUE,..." if leaf.each is str else "NAME=NUMBER,..."
     option = typer.Option(
         leaf.flag,
         *about.also,
@@ -174,6 +176,9 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
         elif text is not None:
             values[leaf.path] = read(leaf, text)
     values |= with_values(own, given.get(WITH) or ())
+    for leaf in own:
+        if leaf.path in values and leaf.path in question.ignores:
+            warn(f"note: {leaf.flag} changes nothing here")
     return question.without_ignored(question.default(**values) if base is None else put(base, values))
 
 

@@ -91,7 +91,7 @@ class DetectSettings:
     trials: Annotated[
         int, Setting("Trials of a search over the network's published space.", least=0, most=1000, empty="our recipe")
     ] = 0
-    epochs: Annotated[int, Setting("Passes of the training.", least=0, most=1000, empty="those of the recipe")] = 0
+    epochs: Annotated[int, Setting("Passes of the training.", least=0, most=1000, empty="the recipe's")] = 0
     seed: Annotated[int, Setting("Seed of every draw.", least=0, most=2**31 - 1, key="nodes_detect_seed")] = 0
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ class SuiteSettings:
 
     node: Annotated[str, Setting("Name of this machine, under which the runs are kept.", empty="its host name")] = ""
     seconds_per_benchmark: Annotated[
-        int, Setting("How long a tool measures; published: 30.", "whole seconds", least=1, most=600)
+        int, Setting("How long a tool measures; published: 30.", "seconds", least=1, most=600)
     ] = 5
     repeat: Annotated[int, Setting("Runs of each benchmark, in random order.", least=1, most=1000)] = 1
     stress_share: Annotated[
