@@ -1,0 +1,78 @@
+"""What figures are put together from: traces, intervals, cells, panels, labels that stand side by side."""
+
+import numpy as np
+import pytest
+
+from workprof.charts import shapes
+from workprof.charts.shapes import stacked_labels
+from workprof.charts.theme import BLACK, WHITE
+
+
+def test_marks_apart_keep_their_own_labels():
+    assert stacked_labels([0.1, 0.5, 0.1], [2.0, 2.0, 1.5], ["a", "b", "c"]) == ["a", "b", "c"]
+
+
+def test_marks_close_by_share_a_stack_at_the_middle_one():
+    assert stacked_labels([0.50, 0.51, 0.52, 0.9], [2.01, 2.03, 2.0, 2.0], ["a", "b", "c", "d"]) == [
+        "b<br>a<br>c",
+        "",
+        "",
+        "d",
+    ]
+
+
+def test_no_name_is_lost_and_none_is_made_up():
+    names = [f"p{at}" for at in range(30)] + [""]
+    labels = stacked_labels([at * 0.03 for at in range(31)], [2 + at % 3 * 0.04 for at in range(31)], names)
+    assert sorted(name for label in labels for name in label.split("<br>") if name) == sorted(names[:-1])
+    assert stacked_labels([], [], []) == []
+
+
+def test_a_trace_without_words_to_hover_is_silent():
+    assert shapes.line([0], [1], colour="#000000")["hoverinfo"] == "skip"
+    assert shapes.points([0], [1], colour="#000000", hover="%{x}")["hovertemplate"] == "%{x}<extra></extra>"
+    told = shapes.bars([0], ["a"], colour="#000000", hover=None, hovertext=["a"], hoverinfo="text")
+    assert told["hoverinfo"] == "text" and "hovertemplate" not in told
+
+
+def test_the_ends_of_an_interval_are_distances_and_an_unknown_end_is_not_drawn():
+    drawn = shapes.interval([2.0, 2.0, 2.0], [1.0, np.nan, 3.0], [5.0, np.inf, 2.5], colour="#000000")
+    assert drawn["array"].tolist() == [3.0, 0.0, 0.5]
+    assert drawn["arrayminus"].tolist() == [1.0, 0.0, 0.0]
+
+
+def test_a_row_of_counts_without_any_has_no_shares():
+    shares = shapes.row_shares(np.array([[1, 3], [0, 0]]))
+    assert shares[0].tolist() == [0.25, 0.75]
+    assert np.isnan(shares[1]).all()
+
+
+def test_words_stand_in_the_cells_that_have_some_in_ink_that_stands_out():
+    written = shapes.cell_words([["7", ""], ["", "9"]], np.array([[0.0, np.nan], [np.nan, 1.0]]))
+    assert [(word["text"], word["x"], word["y"], word["font"]["color"]) for word in written] == [
+        ("7", 0, 0, WHITE),
+        ("9", 1, 1, BLACK),
+    ]
+
+
+def test_a_box_has_its_quantiles_in_order():
+    drawn = shapes.box("a", (1, 2, 3, 4, 5), colour="#000000")
+    assert [drawn[part] for part in ("lowerfence", "q1", "median", "q3", "upperfence")] == [[1], [2], [3], [4], [5]]
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_panels_lie_below_each_other_with_room_for_their_titles(count):
+    names = [f"counter {place}" for place in range(count)]
+    figure = shapes.panels([], titles=names, units=["s"] * count, x_range=(0.0, 60.0))
+    axes = [figure.layout[f"yaxis{place + 1 if place else ''}"] for place in range(count + 1)]
+    ends = [end for axis in axes for end in reversed(axis.domain)]
+    assert ends == sorted(ends, reverse=True)
+    assert ends[-1] >= 0 and ends[0] < 1
+    assert tuple(axes[-1].range) == (0, 1)
+    assert [note.text for note in figure.layout.annotations][:count] == names
+
+
+def test_an_axis_is_named_by_a_text_or_has_its_title_among_its_settings():
+    figure = shapes.figure_of([], x="Rows", y={"title": "Share", "range": [0, 1]}, height=300, **shapes.LEGEND_BELOW)
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("Rows", "Share")
+    assert figure.layout.showlegend and figure.layout.legend.y < 0
