@@ -13,7 +13,7 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory import scope
 from pages._memory.scope import Asked
-from pages._parts import figures, forms, kept_scenarios, tables
+from pages._parts import figures, forms, kept_scenarios, tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
 from workprof.charts.memory.plans import (
