@@ -21,6 +21,7 @@ PAGE = _shell.Page(
     "Classifying needs a dataset with submit-time metadata (job name, user, task, group or workload, or the plan) and "
     "profiles of its jobs.",
 )
+OF_PAGE = [one for one in questions.QUESTIONS if one.page == questions.CLASSIFY]
 VIEWS = {
     "One job": one_job.one_job,
     "Batch": batch.batch,
@@ -31,7 +32,7 @@ VIEWS = {
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, the way to a trained classifier, and what it says."""
-    forms.arrive(questions.CLASSIFY, (questions.EXPLAIN, questions.OBSERVE))
+    forms.arrive(questions.CLASSIFY, (*OF_PAGE, questions.OBSERVE))
     header.reset("classify")
     settings = training.form(visit, dataset)
     if settings.classifier.mode == "faithful":

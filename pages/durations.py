@@ -279,7 +279,7 @@ VIEWS = {"Observed": observed, "Prediction error": errors}
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
-    forms.arrive(questions.DURATIONS, (questions.OBSERVED_DURATIONS, questions.EVALUATE_ESTIMATES))
+    forms.arrive(questions.DURATIONS, [one for one in questions.QUESTIONS if one.page == questions.DURATIONS])
     header.reset("durations")
     shared = _shared(visit, dataset)
     if shared is not None:

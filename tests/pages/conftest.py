@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import streamlit as st
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages._frame import visit
 from tests.made_once import made_once
+from workprof.core.question import address_of
 from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
@@ -16,6 +18,12 @@ ROOT = Path(__file__).parents[2]
 APP = ROOT / "app.py"
 SAMPLE = ROOT / "data" / "sample" / "pai_sample.parquet"
 PATIENCE_S = 60
+
+
+def by_options(question, settings):
+    """Return the parameters of the address that `workprof runs show` gives, its settings by their options."""
+    query = dict(parse_qsl(urlsplit(address_of(question, "", settings)).query, keep_blank_values=True))
+    return {name: value for name, value in query.items() if name != "ds"}
 
 
 @pytest.fixture

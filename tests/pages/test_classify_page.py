@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import SAMPLE, by_options, problems
 from workprof.core.question import parameters_of
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
@@ -149,10 +149,11 @@ def test_faithful_mode_is_flagged(app, part):
     assert "Published definitions" in words(test)
 
 
-def test_a_link_holds_every_setting_of_a_forecaster_and_its_clustering(app, part):
+@pytest.mark.parametrize("made", [parameters_of, by_options])
+def test_a_link_holds_every_setting_of_a_forecaster_and_its_clustering(app, part, made):
     profiles = ProfileSettings(min_cluster_size=40, mode="faithful")
     classifier = ClassifierSettings(profiles, ("user",), "corrected", 5, 0.5, 2.0, 0.3, 20, 4)
-    linked = parameters_of(FORECASTER, ForecasterSettings(classifier, "by_group", 0.8))
+    linked = made(FORECASTER, ForecasterSettings(classifier, "by_group", 0.8))
     test = app("classify", ds=part[:8], **linked)
     assert not problems(test)
     assert "in the link" not in words(test)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import SAMPLE, by_options, problems
 from workprof.charts.durations.errors import MEASURES
 from workprof.core.question import parameters_of
 from workprof.forecasts.durations import GROUPINGS, DurationSettings, share_within, value_at
@@ -144,10 +144,11 @@ def test_a_link_to_a_clustering_that_is_not_kept_says_so(app, part):
     assert "`durations_clustering` in the link could not be read" in words(test)
 
 
-def test_a_link_holds_every_setting_of_a_test_and_its_clustering(app, part, house):
+@pytest.mark.parametrize("made", [parameters_of, by_options])
+def test_a_link_holds_every_setting_of_a_test_and_its_clustering(app, part, made):
     estimates = EstimateSettings("cpu_usage_percent", ("user", "group"), "faithful", "by_time", 0.8, 5, 3)
-    linked = parameters_of(EVALUATE_ESTIMATES, EstimateEvaluationSettings(estimates, OTHER, "part"))
-    test = app("durations", **ERRORS, **linked)
+    linked = made(EVALUATE_ESTIMATES, EstimateEvaluationSettings(estimates, OTHER, "part"))
+    test = app("durations", **(ERRORS | linked))
     assert problems(test) == []
     assert "in the link" not in words(test)
     assert ", 40 rows" in test.selectbox(key="durations_clustering").value
