@@ -6,8 +6,7 @@ from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import CategoryShare, Heatmap
 from workprof.profiles.scores import ProfileScores
 from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.spread import FeatureSpread
-from workprof.profiles.summary import ProfileCard
+from workprof.profiles.summary import FeatureSpread, ProfileCard
 from workprof.profiles.tree import CondensedTree
 from workprof.store.reports import ProfileNote
 

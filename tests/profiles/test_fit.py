@@ -7,7 +7,7 @@ from tests.profiles.planted import job_table
 from workprof.errors import NotEnoughData
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import SENSORS10, ProfileSettings, preset
-from workprof.profiles.spread import project
+from workprof.profiles.summary import project
 from workprof.records import pack, unpack
 
 JOBS = job_table()
@@ -87,8 +87,7 @@ def test_the_truth_is_never_used(plain):
 def test_both_silhouettes(mode):
     found = fit(mode=mode, features=("sensors10",))
     inside = found.labels >= 0
-    from workprof.profiles.features import read_features
-    from workprof.profiles.scaling import apply_transform
+    from workprof.profiles.features import apply_transform, read_features
 
     points = apply_transform(found.transform, read_features(JOBS, found.features, mode).numbers)
     proper = silhouette_score(points[inside], found.labels[inside])

@@ -4,8 +4,7 @@ import pytest
 from sklearn.preprocessing import MinMaxScaler, PowerTransformer, RobustScaler, StandardScaler
 
 from workprof.errors import NotEnoughData
-from workprof.profiles.features import read_features
-from workprof.profiles.scaling import FittedTransform, apply_transform, best_exponent, fit_transform
+from workprof.profiles.features import FittedTransform, apply_transform, best_exponent, fit_transform, read_features
 from workprof.records import pack, unpack
 
 THEIRS = {

@@ -17,6 +17,11 @@ def test_presets_leave_the_features_alone():
         preset("best", 10)
 
 
+def test_a_profile_has_two_rows_at_least():
+    with pytest.raises(SettingsError, match="at least 2, or 0"):
+        ProfileSettings(min_cluster_size=1)
+
+
 @pytest.mark.parametrize(("rows", "size"), [(100_001, 300), (686, 20), (50, 20), (1_000_000, 3000)])
 def test_default_size(rows, size):
     assert default_min_cluster_size(rows) == size

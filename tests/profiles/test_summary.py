@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 
 from workprof.profiles.metadata import REST, count_values, heatmap
-from workprof.profiles.spread import feature_spread
-from workprof.profiles.summary import RowResults, arrivals, duration_shape, summarise
+from workprof.profiles.summary import RowResults, arrivals, duration_shape, feature_spread, summarise
 
 SPREAD_FEATURES = ("cpu_usage_percent", "peak_memory_bytes")
 

@@ -124,11 +124,3 @@ def test_a_profile_that_dissolves_into_the_outliers_has_moved(coupled):
     everything = replace(before, labels=np.full_like(before.labels, -1))
     moved = compare_runs(before, everything, coupled.row_ids, coupled.row_ids).row_ids
     np.testing.assert_array_equal(moved, coupled.row_ids[before.labels >= 0])
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"preset": "huge"}, {"algorithms": ("kmeans",)}, {"min_samples": -2}, {"silhouette": "rough"}]
-)
-def test_settings_have_bounds(wrong):
-    with pytest.raises(SettingsError):
-        SweepSettings(**wrong)

@@ -13,14 +13,12 @@ import numpy as np
 
 from workprof.arrays import Floats, Ints
 from workprof.errors import SettingsError
-from workprof.profiles.features import Prepared, prepare
+from workprof.profiles.features import FittedTransform, Prepared, prepare
 from workprof.profiles.metadata import Heatmap
-from workprof.profiles.scaling import FittedTransform
 from workprof.profiles.scores import ProfileScores, score
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.silhouettes import exact_silhouettes
-from workprof.profiles.spread import FeatureSpread, feature_spread, project
-from workprof.profiles.summary import ProfileCard, RowResults, summarise
+from workprof.profiles.summary import FeatureSpread, ProfileCard, RowResults, feature_spread, project, summarise
 from workprof.profiles.tree import (
     Clusters,
     CondensedTree,

@@ -11,7 +11,7 @@ import numpy as np
 from workprof.arrays import Floats, Ints
 from workprof.columns import numbers_if_present
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.errors import NotEnoughData
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.scores import adjusted_rand
@@ -112,10 +112,10 @@ class StabilitySettings:
     share: Annotated[
         float,
         Setting(
-            "Of the rows in each resample, drawn without replacement; below 1.",
+            "Of the rows in each resample, drawn without replacement.",
             unit="share",
             above=0,
-            most=1,
+            below=1,
             key="profiles_resample_share",
             label="Rows of a resample",
         ),
@@ -132,10 +132,6 @@ class StabilitySettings:
         ),
     ] = 20_000
     seed: Seed = 0
-
-    def __post_init__(self) -> None:
-        if self.share == 1:
-            raise SettingsError("share is 1; give a share of the rows between 0 and 1, such as 0.8")
 
 
 @dataclass(frozen=True)

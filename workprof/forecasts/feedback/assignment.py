@@ -17,8 +17,7 @@ from workprof.arrays import Bools, Floats, Ints
 from workprof.columns import numbers_if_present
 from workprof.errors import ColumnMissing, NoRows, NotEnoughData
 from workprof.forecasts.weighted_samples import Units
-from workprof.profiles.features import Prepared, draw_rows
-from workprof.profiles.scaling import FittedTransform, apply_transform
+from workprof.profiles.features import FittedTransform, Prepared, apply_transform, draw_rows
 
 if TYPE_CHECKING:
     import pandas as pd
