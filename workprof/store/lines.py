@@ -1,4 +1,10 @@
-"""The lines of a text, counted before and apart from any reader: every one is a row, a reject, blank, or told."""
+"""The lines of a text, counted before and apart from any reader: every one is a row, a reject, blank, or told.
+
+A quote that is never closed, or closes where it should not, takes line after line into one cell, and a reader that goes
+by quotes passes over them unsaid. So lines are counted here by rules of our own: line ends within quotes are part of a
+row only where the cell begins with its quote, ends with it before a separator or a line end, goes over no more than 100
+lines, and stands in a row of as many cells as the header.
+"""
 
 from __future__ import annotations
 
@@ -10,139 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.compiled import compiled
 from workprof.errors import TraceError
 from workprof.progress import Progress, silent
 from workprof.store.running import Span
 from workprof.store.text_shape import MAX_LINE_BYTES, UTF8_BOM, LongLine
 from workprof.units import MIB, format_bytes
-
-TAB, CARRIAGE_RETURN, SPACE = 9, 13, 32
-
-
-@compiled
-def walk(
-    text: NDArray[np.uint8],
-    delimiter: NDArray[np.uint8],
-    rules: NDArray[np.int64],
-    known: NDArray[np.int64],
-) -> None:
-    """Take in further bytes; stop at a quote that is not sound.
-
-    Args:
-        text: (n,) the bytes.
-        delimiter: (1-4,) the bytes of one character.
-        rules: (5,) the byte that ends a line, that of a quote (-1 = none), whether spaces are blank, most lines of a
-            cell, most bytes of a row over several lines.
-        known: (KNOWN,) written in place.
-    """
-    line_end, quote, at = rules[LINE_END], rules[QUOTE_BYTE], 0
-    while at < text.size and known[FAULT] == SOUND:
-        byte, taken = text[at], 1
-        if known[STATE] == QUOTED:
-            if _separator(text, at, delimiter):
-                known[LINE_SEPARATORS] += 1
-            _within_quotes(byte, rules, known)
-        elif known[STATE] == QUOTE_IN_QUOTES and byte == quote:
-            known[STATE] = QUOTED
-        elif byte == line_end:
-            _end_row(rules, known)
-        else:
-            taken = _separator(text, at, delimiter)
-            if taken:
-                known[CELLS] += 1
-                known[LINE_SEPARATORS] += 1
-                known[CELL_FILLED], known[ROW_FILLED] = 0, 1
-                known[STATE] = CELL_START
-            else:
-                taken = 1
-                _outside_quotes(byte, rules, known)
-        at += taken
-        known[ROW_BYTES] += taken
-
-
-@compiled
-def _within_quotes(byte: int, rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
-    if byte == rules[QUOTE_BYTE]:
-        known[STATE] = QUOTE_IN_QUOTES
-    elif byte == rules[LINE_END]:
-        _end_line(known)
-        known[CELL_BREAKS] += 1
-        if known[ROW_BREAKS] == 0 or known[CELL_BREAKS] >= rules[CELL_LINES]:
-            known[BREAK_LINE] = known[QUOTE_LINE]
-        known[ROW_BREAKS] += 1
-        if known[CELL_BREAKS] >= rules[CELL_LINES]:
-            known[FAULT] = MANY_LINES
-
-
-@compiled
-def _outside_quotes(byte: int, rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
-    """Take a byte that is neither a separator nor the end of a row; spaces may stand around a cell's quotes."""
-    if byte == CARRIAGE_RETURN:
-        return
-    known[CELL_FILLED] = 1
-    if not (rules[SPACES_ARE_BLANK] and byte in (SPACE, TAB)):
-        known[ROW_FILLED] = 1
-    if known[STATE] == CELL_START:
-        if byte == rules[QUOTE_BYTE]:
-            known[STATE] = QUOTED
-            known[QUOTE_LINE], known[CELL_BREAKS] = known[LINE], 0
-        elif byte != SPACE:
-            known[STATE] = PLAIN
-    elif known[STATE] == QUOTE_IN_QUOTES or known[STATE] == CLOSED:
-        known[STATE] = CLOSED
-        if byte != SPACE:
-            known[STATE], known[MISUSED] = PLAIN, 1
-
-
-@compiled
-def _separator(text: NDArray[np.uint8], at: int, delimiter: NDArray[np.uint8]) -> int:
-    """Return the bytes of the separator that begins here, 0 where none does."""
-    if at + delimiter.size > text.size:
-        return 0
-    for offset in range(delimiter.size):
-        if text[at + offset] != delimiter[offset]:
-            return 0
-    return int(delimiter.size)
-
-
-@compiled
-def _end_row(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
-    _end_line(known)
-    if known[ROW_FILLED]:
-        if known[ROWS] == 0:
-            known[COLUMNS] = known[CELLS] + 1
-        known[ROWS] += 1
-    else:
-        known[BLANK] += 1
-        if known[ROWS] == 0:
-            known[LEADING_BLANK] += 1
-    if known[ROW_BREAKS]:
-        known[BREAKS] += known[ROW_BREAKS]
-        ends_with_separator = known[CELLS] == known[COLUMNS] and not known[CELL_FILLED]
-        if known[MISUSED]:
-            known[FAULT] = CLOSED_INSIDE
-        elif known[CELLS] + 1 != known[COLUMNS] and not ends_with_separator:
-            known[FAULT] = OTHER_WIDTH
-        elif known[ROW_BYTES] > rules[ROW_LENGTH]:
-            known[FAULT] = LONG_ROW
-        elif 2 * known[WIDE_LINES] > known[ROW_BREAKS] + 1 and known[FIRST_SEPARATORS] > 0:
-            known[DOUBTFUL_BREAKS] += known[ROW_BREAKS]
-            if not known[DOUBTFUL_LINE]:
-                known[DOUBTFUL_LINE] = known[BREAK_LINE]
-    known[STATE], known[CELLS], known[CELL_FILLED], known[ROW_FILLED] = CELL_START, 0, 0, 0
-    known[ROW_BYTES], known[ROW_BREAKS], known[MISUSED], known[WIDE_LINES] = 0, 0, 0, 0
-
-
-@compiled
-def _end_line(known: NDArray[np.int64]) -> None:
-    known[LINE] += 1
-    if known[FIRST_SEPARATORS] < 0 and known[ROW_FILLED]:
-        known[FIRST_SEPARATORS] = known[LINE_SEPARATORS]
-    if known[LINE_SEPARATORS] == known[FIRST_SEPARATORS]:
-        known[WIDE_LINES] += 1
-    known[LINE_SEPARATORS] = 0
-
 
 MOST_CELL_LINES = 100
 """A cell of more lines is taken for a quote that was left open."""
@@ -233,7 +111,7 @@ def count_lines(
                 known[COLUMNS] = known[FIRST_SEPARATORS] + 1
             known[[ROWS, LINE]] += ends
         elif known[FAULT] == SOUND:
-            from workprof.store.lines import walk  # noqa: PLC0415  numba, where there is a quote
+            from workprof.store.line_kernel import walk  # noqa: PLC0415  numba, where there is a quote
 
             walk(np.frombuffer(text, dtype=np.uint8), separator, rules, known)
         done += len(text)
