@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
-from workprof.charts.sweep.runs import best_sentence, runs_table, summary_sentence, summary_table, target_bars
+from workprof.charts.sweep import runs as sweep_runs
 from workprof.profiles.sweep import SweepSettings
 from workprof.progress import Progress
 from workprof.report.parts import Content, Kind, Table
@@ -18,15 +18,15 @@ def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conten
     algorithm = state.runs[state.best].settings.algorithm
     return Content(
         settings={"sweep": state.settings},
-        words=(best_sentence(state.runs, state.best, complete=True), summary_sentence(state.summary)),
+        words=(sweep_runs.best_sentence(state.runs, state.best, complete=True), sweep_runs.summary_sentence(state.summary)),
         charts=(
             score_heatmap(state.runs, SCORE, algorithm),
             parallel_coordinates(state.runs, state.best),
-            target_bars(state.winners, state.runs),
+            sweep_runs.target_bars(state.winners, state.runs),
         ),
         tables=(
-            Table("Runs", "sweep-runs", runs_table(state.runs, state.best)),
-            Table("Each score over all runs", "sweep-summary", summary_table(state.summary)),
+            Table("Runs", "sweep-runs", sweep_runs.runs_table(state.runs, state.best)),
+            Table("Each score over all runs", "sweep-summary", sweep_runs.summary_table(state.summary)),
         ),
     )
 
