@@ -9,8 +9,8 @@ from starlette.types import ASGIApp
 from pages._frame import header, link
 from pages._login import door
 from pages._login.strangers import Strangers
-from workprof.errors import SettingsError
-from workprof.settings import frame_ancestors
+from workprof.core.errors import SettingsError
+from workprof.core.settings import frame_ancestors
 
 # An inline picture: a material icon or an emoji would be fetched from another machine.
 ICON = (

@@ -36,6 +36,7 @@ from workprof.charts.durations.observed import (
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
+from workprof.core.units import GIB, format_duration
 from workprof.forecasts import questions
 from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, ObservedDurations
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
@@ -44,7 +45,6 @@ from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.units import GIB, format_duration
 
 PAGE = _shell.Page(
     "Durations",

@@ -12,11 +12,11 @@ from pages._parts import figures, forms, running_work, tabs
 from pages._profiles import cards, clusterability, form, selection, views
 from workprof.charts.profiles.overview import PUBLISHED, headlines, profile_names, together
 from workprof.charts.text import markdown_text
+from workprof.core.units import format_duration
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import BASELINE, FIT, HOPKINS, STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.units import format_duration
 from workprof.workbench import Answer
 
 PAGE = _shell.Page(

@@ -16,10 +16,10 @@ from workprof.charts.estimate import sweep_estimate
 from workprof.charts.profiles.overview import PUBLISHED
 from workprof.charts.sweep.runs import Standing, best_sentence
 from workprof.charts.text import counted, markdown_text
+from workprof.core.units import format_duration
 from workprof.profiles.questions import GROUP, SWEEP
 from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset
-from workprof.units import format_duration
 from workprof.workbench.sweeps import GroupState, SweepState
 
 PAGE = _shell.Page(

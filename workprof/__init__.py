@@ -23,10 +23,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workprof.errors import NotEnoughData, SettingsError, TraceError, WorkprofError
+    from workprof.core.errors import NotEnoughData, SettingsError, TraceError, WorkprofError
+    from workprof.core.settings import Settings, from_environment
     from workprof.profiles.fit import ProfileFit
     from workprof.profiles.settings import ProfileSettings
-    from workprof.settings import Settings, from_environment
     from workprof.store.reports import FieldSource, IngestOptions, IngestReport
     from workprof.workbench import Workbench
 
@@ -52,15 +52,15 @@ _HOMES = {
     "FieldSource": "workprof.store.reports",
     "IngestOptions": "workprof.store.reports",
     "IngestReport": "workprof.store.reports",
-    "NotEnoughData": "workprof.errors",
+    "NotEnoughData": "workprof.core.errors",
     "ProfileFit": "workprof.profiles.fit",
     "ProfileSettings": "workprof.profiles.settings",
-    "Settings": "workprof.settings",
-    "SettingsError": "workprof.errors",
-    "TraceError": "workprof.errors",
+    "Settings": "workprof.core.settings",
+    "SettingsError": "workprof.core.errors",
+    "TraceError": "workprof.core.errors",
     "Workbench": "workprof.workbench",
-    "WorkprofError": "workprof.errors",
-    "from_environment": "workprof.settings",
+    "WorkprofError": "workprof.core.errors",
+    "from_environment": "workprof.core.settings",
 }
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from workprof.errors import Cancelled, WorkprofError
-from workprof.progress import Progress
+from workprof.core.errors import Cancelled, WorkprofError
+from workprof.core.progress import Progress
 from workprof.store.reports import IngestOptions, IngestReport
 
 Result = TypeVar("Result")

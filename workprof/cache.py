@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from workprof.errors import SettingsError
-from workprof.records import Packed, digest, pack, unpack
+from workprof.core.errors import SettingsError
+from workprof.core.records import Packed, digest, pack, unpack
 from workprof.store.entries import (
     ABOUT,
     ARRAYS,

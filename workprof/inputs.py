@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from workprof.errors import SettingsError, WorkprofError
+from workprof.core.errors import SettingsError, WorkprofError
+from workprof.core.units import DAY_S, MIB
 from workprof.store.home import make_folder, open_private_bytes, room_in
-from workprof.units import DAY_S, MIB
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zst")
 MOST_LISTED = 500

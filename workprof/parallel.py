@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 
 PATIENCE_S = 10
 

@@ -13,10 +13,10 @@ from pages._parts import figures, running_work
 from workprof.background import TaskView
 from workprof.charts.classify.job import Batch, answers_table
 from workprof.charts.text import counted, markdown_text
+from workprof.core.progress import Progress
+from workprof.core.units import MIB
 from workprof.formats.new_jobs import read_new_jobs
 from workprof.inputs import Spooled, discard, spool_upload
-from workprof.progress import Progress
-from workprof.units import MIB
 
 WORK = "work_batch"
 LARGEST_MB = 200

@@ -19,13 +19,13 @@ from workprof.charts.feedback import (
     quantile_table,
 )
 from workprof.charts.text import label, markdown_text, visible
+from workprof.core.progress import Progress
 from workprof.forecasts import questions
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.feedback.drift import FeedbackNow
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed
 from workprof.forecasts.feedback.model import RefitSettings
 from workprof.inputs import spool_upload
-from workprof.progress import Progress
 
 FILE, DATASET = "file", "dataset"
 WORK = "work_feedback"

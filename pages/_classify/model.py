@@ -21,10 +21,10 @@ from workprof.charts.classify.model import (
 )
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.text import markdown_text
+from workprof.core.units import format_duration
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.explain import GlobalExplanation
-from workprof.units import format_duration
 
 
 def model(view: View) -> None:

@@ -18,13 +18,13 @@ from workprof.charts.classify.job import additivity, estimate_rows, past_jobs_ta
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import formatted, label, markdown_text, shortened, title, visible
 from workprof.core.question import parameters_of
+from workprof.core.units import GIB, format_duration, format_share
 from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts
 from workprof.forecasts.history import TIMES
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.questions import FIT
-from workprof.units import GIB, format_duration, format_share
 
 SOURCE, PAST, FIELDS = "classify_from", "past job", "own fields"
 JOB, SEARCH, HITS, ROUND = "classify_job", "classify_search", "classify_hits", "classify_round"

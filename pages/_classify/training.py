@@ -13,12 +13,12 @@ from pages._frame.visit import Visit
 from pages._parts import earlier_result, forms, running_work
 from workprof.charts.classify.job import Naming
 from workprof.core.fields import read, write
+from workprof.core.units import format_duration
 from workprof.forecasts import questions
 from workprof.forecasts.classifier import ClassifierModel
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.units import format_duration
 
 PROFILES_PAGE = "pages/profiles.py"
 LEARNED = questions.FORECASTER.leaf("classifier.profiles")

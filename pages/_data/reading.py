@@ -16,11 +16,11 @@ from pages._parts.controls import AUTO, choice
 from workprof.background import TaskView
 from workprof.charts.data import column_kind, ingest_sentence
 from workprof.charts.text import label, markdown_text, unit, visible
+from workprof.core.units import DURATION_FACTORS, MEMORY_FACTORS, MIB, PERCENT_FACTORS, format_bytes
 from workprof.formats import NAMES
 from workprof.formats.fields import FIELDS
 from workprof.inputs import Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
 from workprof.store.reports import GRAINS, JOINS, FieldSource, IngestOptions, IngestReport, Suggestion
-from workprof.units import DURATION_FACTORS, MEMORY_FACTORS, MIB, PERCENT_FACTORS, format_bytes
 
 TYPES = ["csv", "tsv", "txt", "parquet", "json", "jsonl", "ndjson", "gz", "zst"]
 SOURCES = ("Upload", "Data folder")

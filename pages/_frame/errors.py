@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from workprof.charts.text import markdown_text
-from workprof.errors import HomeBusy, WorkprofError
+from workprof.core.errors import HomeBusy, WorkprofError
 
 LOG = logging.getLogger("workprof.pages")
 LONGEST_MESSAGE = 1200

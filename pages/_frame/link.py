@@ -18,7 +18,7 @@ from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.query_params import QueryParams
 
 from workprof.charts.text import markdown_text, shortened, visible
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
 
 Value = TypeVar("Value")
 

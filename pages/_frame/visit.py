@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from workprof.background import Ingests, Tasks
-from workprof.settings import Settings, from_environment
+from workprof.core.settings import Settings, from_environment
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 

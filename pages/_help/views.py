@@ -9,7 +9,7 @@ from pages._parts.downloads import csv
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, METHODS, definition_table, diagnostics_text
 from workprof.charts.help.terms import found_terms, term_table
 from workprof.charts.text import counted, markdown_text
-from workprof.workbench.diagnostics import diagnostics
+from workprof.workbench.datasets import diagnostics
 
 LONGEST = 800
 

@@ -18,8 +18,8 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from workprof.charts.text import markdown_text
-from workprof.errors import SettingsError
-from workprof.settings import switch
+from workprof.core.errors import SettingsError
+from workprof.core.settings import switch
 
 DEFAULT_HOURS = 12.0
 ALLOW = "WORKPROF_LOGIN_ALLOW"

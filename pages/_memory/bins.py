@@ -32,8 +32,9 @@ from workprof.charts.memory.plans import bins_scenario
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.question import parameters_of
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.units import GB
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
@@ -41,7 +42,6 @@ from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettin
 from workprof.memory.questions import BINS
 from workprof.memory.scenarios import Scenario
 from workprof.profiles.settings import ProfileSettings
-from workprof.units import GB
 
 EDGES = "memory_edges"
 MOST_EDGES = 4 * MOST_BINS

@@ -33,6 +33,7 @@ from workprof.charts.memory.models import (
 )
 from workprof.charts.memory.plans import models_scenario, waterfall
 from workprof.charts.text import markdown_text
+from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.bin_models import FAITHFUL, PredictorSettings
 from workprof.memory.bin_search import faithful_bins
@@ -41,7 +42,6 @@ from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
 from workprof.memory.questions import TRAIN
 from workprof.memory.usage import USAGE_COLUMNS
-from workprof.units import format_duration
 
 
 def table(asked: Asked, found: PredictorResult) -> None:

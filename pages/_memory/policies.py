@@ -28,6 +28,7 @@ from workprof.charts.memory.policies import (
     why_history,
 )
 from workprof.charts.text import label_text, markdown_text
+from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.facts import AFTER, known_when
@@ -35,7 +36,6 @@ from workprof.memory.questions import REPLAY
 from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.why import WhySettings
-from workprof.units import format_duration
 
 
 def table(asked: Asked, found: ReplayResult, price: float) -> None:

@@ -15,12 +15,12 @@ from pages._frame.visit import Visit
 from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.charts.memory.tasks import task_labels
 from workprof.charts.text import markdown_text
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
+from workprof.core.units import GB
 from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
 from workprof.memory.scenarios import MOST_NAME, Scenario
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.store.reports import Dataset
-from workprof.units import GB
 from workprof.workbench import Workbench
 
 

@@ -24,11 +24,11 @@ from workprof.charts.memory.tasks import (
     with_limits,
 )
 from workprof.charts.text import markdown_text
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, Assessment, ClassSettings
 from workprof.memory.facts import FactPointsSettings
-from workprof.units import format_duration
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
 SMALLEST_GB = 0.001

@@ -15,10 +15,10 @@ from pages._parts import forms
 from pages._parts.controls import choice
 from workprof.charts.text import markdown_text
 from workprof.core.question import Question
+from workprof.core.units import format_share
 from workprof.nodes.questions import ADVICE, PAGE, QUESTIONS, RANK
 from workprof.nodes.selection import RankSettings
 from workprof.store.reports import Dataset
-from workprof.units import format_share
 from workprof.workbench import Workbench
 
 TAB, PRICES = "nodes_tab", "nodes_prices"

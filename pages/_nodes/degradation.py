@@ -23,10 +23,10 @@ from workprof.charts.nodes.degradation import (
     unseen_metrics_table,
 )
 from workprof.charts.text import counted, markdown_text
+from workprof.core.units import format_duration
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.questions import DETECT
-from workprof.units import format_duration
 
 NODE, JUDGED, OF_NODE = "nodes_node", "nodes_judged", "nodes_judged_of"
 MAIN = ("detect.mode", "detect.detector", "detect.false_alarm_share", "train")

@@ -55,8 +55,8 @@ from workprof.charts.nodes.ranking import (
     robustness_sentence,
 )
 from workprof.charts.text import counted, markdown_text
+from workprof.core.errors import WorkprofError
 from workprof.core.fields import write
-from workprof.errors import WorkprofError
 from workprof.inputs import safe_name
 from workprof.nodes.groups import Groups
 from workprof.nodes.questions import ADVICE, DETECT, GROUPS, RANK

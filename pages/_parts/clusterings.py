@@ -11,12 +11,12 @@ from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import forms, running_work
 from pages._parts.controls import choice
+from workprof.core.errors import SettingsError
 from workprof.core.fields import read
-from workprof.errors import SettingsError
+from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.forecasts.questions import DURATIONS, EVALUATE_ESTIMATES
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
-from workprof.records import Packed, canonical_json, digest, unpack
 from workprof.store.reports import Dataset
 
 DEFAULT = "default"

@@ -15,9 +15,9 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, check_value, get, leaves, put, read
 from workprof.core.question import ASKED, Question, controls_of, form_text, from_form
-from workprof.errors import SettingsError
 from workprof.store.reports import Dataset
 
 S = TypeVar("S")

@@ -16,8 +16,8 @@ from pages._frame.errors import LONGEST_MESSAGE, guard, refused
 from pages._frame.visit import House
 from workprof.background import Tasks, TaskView
 from workprof.charts.text import counted, markdown_text
+from workprof.core.units import format_duration
 from workprof.jobs import JobView
-from workprof.units import format_duration
 
 Result = TypeVar("Result")
 

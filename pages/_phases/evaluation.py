@@ -22,9 +22,9 @@ from workprof.charts.phases.evaluation import (
 )
 from workprof.charts.phases.timeline import NOT_THE_PAPER
 from workprof.charts.text import markdown_text
+from workprof.core.units import format_duration
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.questions import EVALUATE
-from workprof.units import format_duration
 
 
 def evaluation(context: PageContext) -> None:

@@ -24,13 +24,13 @@ from workprof.charts.phases.matches import (
     scores_chart,
 )
 from workprof.charts.text import counted, markdown_text
+from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.phases.library import LEFT_OUT, LibraryEdits, LibraryViewSettings, RunLabel
 from workprof.phases.matching import KnownMatchSettings, Match, MatchLine, MatchRunSettings
 from workprof.phases.questions import MATCH
 from workprof.phases.runs import RunLine, RunList
 from workprof.phases.timeline import AlignmentSettings
-from workprof.units import format_duration
 
 BUTTON, WHAT = "Match this run", "Matching"
 OVER = "phases_over"

@@ -17,8 +17,8 @@ from pages._phases.form import FROM, OWN, OWN_OF, SHOWN, TO, PageContext
 from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
 from workprof.charts.phases.timeline import fingerprint_json, fingerprint_npz, most_moving, phase_table, timeline_chart
 from workprof.charts.text import counted, markdown_text
+from workprof.core.errors import SettingsError
 from workprof.core.fields import read
-from workprof.errors import SettingsError
 from workprof.inputs import safe_name
 from workprof.phases.questions import PAGE, TIMELINE
 from workprof.phases.timeline import OwnBoundaries, Timeline, TimelineSettings

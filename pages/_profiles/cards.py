@@ -16,11 +16,11 @@ from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import arrivals
 from workprof.charts.text import counted, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
+from workprof.core.units import format_duration, format_share
 from workprof.formats.measured import BENCHMARKS
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.summary import ProfileCard
 from workprof.store.reports import ProfileNote
-from workprof.units import format_duration, format_share
 
 CARDS_A_PAGE = 12
 TYPICAL_FIELDS = 4

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._parts import tables
+from workprof.core.units import format_bytes, format_duration
 from workprof.inputs import safe_name
 from workprof.report.built import BuiltReport
 from workprof.store.reports import lines_lost
-from workprof.units import format_bytes, format_duration
 
 
 def files(built: BuiltReport) -> None:

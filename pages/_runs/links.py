@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from workprof.core.errors import NotEnoughData
 from workprof.core.question import parameters_of as settings_of
-from workprof.errors import NotEnoughData
 from workprof.nodes.advice import AdviceSettings
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings

@@ -80,7 +80,7 @@ def reference(tables: Path, _home: Path) -> int:
 
 def ours(tables: Path, home: Path) -> int:
     """Ingest the tables into a fresh home with the settings of the environment, close it, and return the rows."""
-    from workprof.settings import from_environment
+    from workprof.core.settings import from_environment
     from workprof.store.reports import IngestOptions
     from workprof.store.trace_store import TraceStore
 

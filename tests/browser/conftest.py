@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.pages import whole_home
-from workprof.settings import from_environment
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 ROOT = Path(__file__).parents[2]

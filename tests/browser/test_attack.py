@@ -13,8 +13,8 @@ from tests.faults.moments import Moments
 from tests.faults.soundness import bytes_below, nothing_runs_on, processes_of, reopened, rows_hash, until
 from tests.load.servers import dashboard
 from workprof.charts.profiles.overview import headlines
+from workprof.core.settings import Settings
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import Settings
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
 

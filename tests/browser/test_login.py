@@ -14,7 +14,7 @@ import pytest
 
 from tests.browser.conftest import PATIENCE_MS, ROOT, SAMPLE, Server, wait_until_healthy
 from tests.browser.oidc_provider import CLIENT, SECRET, running_provider
-from workprof.settings import Settings
+from workprof.core.settings import Settings
 from workprof.store.reports import IngestOptions
 from workprof.workbench import Workbench
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.browser.conftest import PATIENCE_MS, running_server
-from workprof.settings import from_environment
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from tests.browser.conftest import SAMPLE
+from workprof.core.settings import from_environment
 from workprof.report.html import report_html
 from workprof.report.report import make_report
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 DRAWN = "document.querySelectorAll('.plot').length === document.querySelectorAll('.plot .main-svg:first-child').length"

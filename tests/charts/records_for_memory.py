@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tests.charts.records_for_tests import HOSTILE
+from workprof.core.units import GB
 from workprof.memory.assessment import AssessmentSettings, assessment_of
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -14,7 +15,6 @@ from workprof.memory.models import train_predictors
 from workprof.memory.replay import ReplaySettings, replay
 from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.why import WhySettings, why
-from workprof.units import GB
 
 HEAVY, LIGHT, THIN = "FLOW:HEAVY", "FLOW:LIGHT", f"FLOW:{HOSTILE}"
 RUNS = {HEAVY: 120, LIGHT: 60, THIN: 5}

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from tests.charts.records_for_tests import HOSTILE
+from workprof.core.progress import silent
 from workprof.phases.evaluation import ClassFigures, Curve, Evaluation, InnerDistances, KnownFigures, UnknownFigures
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, library_view
 from workprof.phases.matching import KnownMatchSettings, Verdict, match_known
 from workprof.phases.timeline import AlignmentSettings, TimelineSettings, aligned_runs, one_run
-from workprof.progress import silent
 
 SAMPLES = 24
 STEPS = {"one step": (10,), "two steps": (8, 16), HOSTILE: ()}

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from workprof.charts.estimate import LATEST, STARTING_S, EarlierRun, fit_estimate, fit_work_s, pace, sweep_estimate
+from workprof.core.records import canonical_json
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, SweepSettings
-from workprof.records import canonical_json
 
 ROWS = 20_000
 FIT = ProfileSettings(features=("sensors10",), min_cluster_size=60, min_samples=60, silhouette="exact")

@@ -56,12 +56,12 @@ from workprof.charts.memory.tasks import (
     with_limits,
 )
 from workprof.charts.theme import readable
+from workprof.core.units import GB
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
 from workprof.memory.bin_models import u_score_of
 from workprof.memory.facts import FactPointsSettings, fact_points_of
 from workprof.memory.scenarios import compare
 from workprof.store.reports import Dataset
-from workprof.units import GB
 
 DATASET = Dataset("a table", "abc", "jobs", "generic", 185, 185, "2024-01-01T00:00:00", "corrected", "a.csv")
 

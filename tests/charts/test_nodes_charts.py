@@ -57,6 +57,7 @@ from workprof.charts.nodes.ranking import (
     tie_spans,
 )
 from workprof.charts.theme import readable
+from workprof.core.progress import silent
 from workprof.nodes.advice import AdviceSettings, advise
 from workprof.nodes.groups import GroupSettings, group_nodes
 from workprof.nodes.ranking import rank_nodes
@@ -64,7 +65,6 @@ from workprof.nodes.runtime_factors import MachineScores
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.selection import RankSettings
 from workprof.nodes.transfer import TransferSettings, transfer
-from workprof.progress import silent
 
 SPEEDS = {"big": 4.0, HOSTILE: 2.0, "small": 1.0}
 FEW = {"n_draws": 200}

@@ -14,7 +14,7 @@ from workprof.charts.text import (
     title,
 )
 from workprof.charts.theme import COLOURS, DARK_BACKGROUND, LIGHT_BACKGROUND, OUTLIER_COLOUR, ink_on, mark
-from workprof.spreadsheets import spreadsheet_text
+from workprof.core.text import spreadsheet_text
 
 
 def luminance(colour):

@@ -15,8 +15,8 @@ import pytest
 
 from tests.command_line import run_process
 from tests.cut_off import CutOff
+from workprof.core.settings import from_environment
 from workprof.report.tour import missing
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 ROOT = Path(__file__).parents[2]

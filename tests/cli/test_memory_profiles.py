@@ -10,12 +10,12 @@ import pytest
 from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
 from workprof.cli.memory import profile_bins_json
-from workprof.errors import NotEnoughData, WorkprofError
+from workprof.core.errors import NotEnoughData, WorkprofError
+from workprof.core.records import to_json
+from workprof.core.settings import from_environment
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings, bins_of
 from workprof.profiles.settings import ProfileSettings
-from workprof.records import to_json
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 ROWS = 600

@@ -3,7 +3,7 @@
 import pytest
 
 from workprof.cli.questions import WITH, fit_of, settings_of
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.memory import questions as memory
 from workprof.memory.plan import PlanSettings
 from workprof.nodes import questions as nodes

@@ -6,8 +6,8 @@ import math
 import pytest
 
 from tests.nodes.planted_nodes import runs_of
+from workprof.core.errors import SettingsError
 from workprof.core.fields import read
-from workprof.errors import SettingsError
 from workprof.nodes.questions import RANK
 
 ASPECTS = {"cpu", "memory", "disk", "network"}

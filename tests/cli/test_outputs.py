@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workprof.errors import DiskFull, SettingsError
+from workprof.core.errors import DiskFull, SettingsError
 from workprof.store.outputs import append, checked_output, whole, write_whole
 
 JOBS = "process,task_name,duration_s,requested_memory_bytes,peak_memory_bytes\n" + "".join(
@@ -213,7 +213,7 @@ def test_lines_are_added_whole_under_one_header(tmp_path):
         "import resource, sys, pathlib\n"
         "from workprof.store.outputs import append\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))\n"
-        "from workprof.errors import DiskFull\n"
+        "from workprof.core.errors import DiskFull\n"
         "for name in ('lines', 'new'):\n"
         "    try: append(pathlib.Path(name), 'x' * 50_000, kept='the rest is there')\n"
         "    except DiskFull as error: print(error)\n"

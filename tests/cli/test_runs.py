@@ -10,8 +10,11 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE
 from workprof.cli.main import app
+from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.core.question import code_of
-from workprof.errors import NotEnoughData, SettingsError, WorkprofError
+from workprof.core.records import canonical_json, digest, to_json
+from workprof.core.settings import from_environment
+from workprof.core.units import GB
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
@@ -32,9 +35,6 @@ from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
 from workprof.profiles.sweep import SweepSettings
-from workprof.records import canonical_json, digest, to_json
-from workprof.settings import from_environment
-from workprof.units import GB
 from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED
 from workprof.workbench.runs import RUN_DIGITS, numbers_of, seed_of

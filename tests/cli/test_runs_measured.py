@@ -11,6 +11,7 @@ from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.core.question import shell_of
+from workprof.core.settings import from_environment
 from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
@@ -26,7 +27,6 @@ from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.questions import DETECT as DETECT_PHASES
 from workprof.phases.questions import EVALUATE, KNOWN_MATCH, MATCH
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 

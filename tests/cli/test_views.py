@@ -13,7 +13,10 @@ from tests.charts import records_for_classify, records_for_memory, records_for_p
 from tests.pages.conftest import SAMPLE
 from workprof.cli.forecasts import explanation_json
 from workprof.cli.main import app
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
+from workprof.core.records import to_json
+from workprof.core.settings import from_environment
+from workprof.core.units import GB
 from workprof.forecasts.durations import DurationSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.facts import FactPointsSettings
@@ -24,9 +27,6 @@ from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.timeline import AlignmentSettings, TimelineSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.records import to_json
-from workprof.settings import from_environment
-from workprof.units import GB
 from workprof.workbench import Workbench
 
 HEAVY, CPU = records_for_memory.HEAVY, records_for_phases.CPU

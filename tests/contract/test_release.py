@@ -19,11 +19,11 @@ from tests.charts import records_for_memory
 from tests.pages import addresses, whole_home
 from tests.pages.all_views import views
 from workprof.cli.main import app as commands
+from workprof.core.records import canonical_json, digest
+from workprof.core.settings import from_environment
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import PlanSettings, RollupSettings
-from workprof.records import canonical_json, digest
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
 from workprof.store.entries import About, as_line
 
 

@@ -10,20 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "workprof"
 
-GROUND = {
-    "core",
-    "arrays",
-    "columns",
-    "compiled",
-    "errors",
-    "units",
-    "settings",
-    "records",
-    "progress",
-    "spreadsheets",
-    "stopwatch",
-    "visible",
-}
+GROUND = {"core"}
 MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
 METHODS = {"profiles", "forecasts", "memory", "nodes", "phases"}
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from workprof.cache import ARRAYS, DOCUMENT, About, ResultCache
-from workprof.errors import SettingsError
-from workprof.records import digest
+from workprof.core.errors import SettingsError
+from workprof.core.records import digest
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workprof.errors import SettingsError, WorkprofError
+from workprof.core.errors import SettingsError, WorkprofError
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
 from workprof.inputs import LONGEST_STEM, SUFFIXES, chosen_file, discard, listed_files, safe_name, spool_upload
-from workprof.settings import Settings
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.units import GIB
 from workprof.workbench.recordings import recording, recordings
 
 CROOKED = (

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pytest
 
 from workprof.cache import About, ResultCache
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
+from workprof.core.records import Packed, unpack
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
 from workprof.formats import NAMES
-from workprof.records import Packed, unpack
-from workprof.settings import Settings
 from workprof.store.entries import CHECKED, _digest
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.units import GIB
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "workprof").rglob("*.py"))]

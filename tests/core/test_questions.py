@@ -14,9 +14,9 @@ import typer
 
 from workprof.cli.main import app
 from workprof.cli.questions import settings_of
+from workprof.core.errors import SettingsError
 from workprof.core.fields import from_json, leaves, put, read, to_plain, write
 from workprof.core.question import address_of, by_option, code_of, number_text, parameters_of, python_of, shell_of
-from workprof.errors import SettingsError
 from workprof.forecasts import questions as forecasts
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.settings import ProfileSettings

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from workprof.records import Packed, canonical_json, pack, to_json, unpack
+from workprof.core.records import Packed, canonical_json, pack, to_json, unpack
 
 
 @dataclass(frozen=True)

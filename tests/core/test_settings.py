@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from workprof.errors import SettingsError
-from workprof.settings import frame_ancestors, from_environment
+from workprof.core.errors import SettingsError
+from workprof.core.settings import frame_ancestors, from_environment
 
 
 def test_home_defaults_to_the_data_home(tmp_path):

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from tests.mutations import mutated, mutated_bytes
 from workprof.cache import ABOUT, ARRAYS, DOCUMENT, About, ResultCache
 from workprof.charts.profiles.jobs import DIGITS, Selection, read_selection
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.records import Packed, canonical_json, pack, unpack
+from workprof.core.settings import from_environment
 from workprof.memory.scenarios import Scenario
-from workprof.records import Packed, canonical_json, pack, unpack
-from workprof.settings import from_environment
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
 KEY = "0123456789abcdef:step:1"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workprof.errors import UnitUnknown
-from workprof.units import factor, format_bytes, format_duration, format_share, parse_size
+from workprof.core.errors import UnitUnknown
+from workprof.core.units import factor, format_bytes, format_duration, format_share, parse_size
 
 
 @pytest.mark.parametrize(

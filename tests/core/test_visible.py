@@ -9,10 +9,10 @@ import pytest
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.text import visible_table
 from workprof.core.question import code_of, shell_line
-from workprof.settings import Settings
+from workprof.core.settings import Settings
+from workprof.core.text import TURNING, visible
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.visible import TURNING, visible
 
 ODD = "a\u202eb\u2067\u200f\u061c\ufeff'\\\x1b\x85 $x"
 

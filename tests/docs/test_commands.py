@@ -21,7 +21,7 @@ from tests.nodes.transfer_reports import MACHINES, planted
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.cli.main import app
-from workprof.settings import from_environment
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 PATIENCE_S = 180

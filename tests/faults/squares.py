@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.records import Made
+from workprof.core.records import Made
 from workprof.steps import Step
 
 VALUES = 50_000

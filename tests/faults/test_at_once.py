@@ -9,7 +9,7 @@ from tests.faults.soundness import PATIENCE_S, check_cache, check_store, process
 from tests.faults.squares import ROOT_STEP, STEP, Roots, Squares
 from tests.faults.works import settings_of, start_squares, write_trace
 from workprof.background import Ingests
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench

@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults.soundness import check_store, rows_hash
 from tests.faults.works import settings_of, write_trace
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.store.home import DATABASE
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore

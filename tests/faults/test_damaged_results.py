@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tests.faults.soundness import until
 from workprof.cache import About, ResultCache
-from workprof.records import digest
+from workprof.core.records import digest
 from workprof.store.entries import ABOUT, ARRAYS, CHECK, CHECKED, DOCUMENT, UNREADABLE, _digest, as_line, from_line
 
 KEY = "aaaa:settings:test.result:1"

@@ -18,7 +18,7 @@ from tests.faults.forked import Forks
 from tests.faults.soundness import bytes_below, check_cache, lines_of, reopened, rows_hash
 from tests.faults.squares import ROOT_STEP, STEP, Roots, Squares
 from tests.faults.works import settings_of, write_trace
-from workprof.errors import DiskFull
+from workprof.core.errors import DiskFull
 from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.store.trace_store import TraceStore
 

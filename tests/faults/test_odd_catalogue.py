@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from pages._frame import visit
 from tests.faults.works import settings_of, write_trace
-from workprof.errors import EntryDamaged, WorkprofError
+from workprof.core.errors import EntryDamaged, WorkprofError
 from workprof.forecasts.feedback.model import FinishedJobs
 from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.memory.scenarios import Scenario

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.faults.works import settings_of, write_trace
-from workprof.errors import SettingsError, TraceError, WorkprofError
+from workprof.core.errors import SettingsError, TraceError, WorkprofError
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 

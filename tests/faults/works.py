@@ -15,12 +15,12 @@ import pandas as pd
 from tests.faults.soundness import PATIENCE_S
 from tests.faults.squares import ROOT_STEP, STEP, Asked, Squares
 from workprof.cli.main import COMMANDS, GROUPS, main, registered
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import Settings
 from workprof.steps import Request
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.units import GIB
 from workprof.workbench import Workbench
 
 ROWS = 20_000

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from workprof.core.units import DAY_S
 from workprof.forecasts.estimates import Estimates
 from workprof.forecasts.feedback.assignment import fit_assigner, job_units, new_rows
 from workprof.forecasts.feedback.loop import FeedbackSettings, observe
@@ -13,7 +14,6 @@ from workprof.forecasts.predictions import Predictions
 from workprof.forecasts.weighted_samples import effective_size
 from workprof.profiles.features import prepare
 from workprof.profiles.settings import SENSORS10
-from workprof.units import DAY_S
 
 TARGET = "duration_s"
 KINDS = 4

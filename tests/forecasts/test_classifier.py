@@ -8,7 +8,8 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import OneHotEncoder
 
 from tests.forecasts.metadata import sample, small_table
-from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
+from workprof.core.records import canonical_json, pack, unpack
 from workprof.forecasts.boosting import best_temperature, best_threshold, log_loss, softmax
 from workprof.forecasts.classifier import (
     ClassifierModel,
@@ -21,7 +22,6 @@ from workprof.forecasts.classifier import (
 from workprof.forecasts.classifier_evaluation import reliability
 from workprof.forecasts.predictions import REASON_CODES
 from workprof.forecasts.splits import holdout
-from workprof.records import canonical_json, pack, unpack
 
 
 @pytest.fixture(scope="module")

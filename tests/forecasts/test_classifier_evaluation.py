@@ -6,7 +6,8 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_
 
 from tests.forecasts.metadata import sample, small_table
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.records import pack, unpack
 from workprof.forecasts.classifier import ClassifierSettings, train_classifier
 from workprof.forecasts.classifier_evaluation import (
     ClassifierEvaluation,
@@ -17,7 +18,6 @@ from workprof.forecasts.classifier_evaluation import (
     weighted_f1,
 )
 from workprof.forecasts.splits import SPLITS, make_folds
-from workprof.records import pack, unpack
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.records import pack, unpack
 from workprof.forecasts.durations import (
     FEWEST_ROWS,
     MOST_GROUPS,
@@ -20,7 +21,6 @@ from workprof.forecasts.durations import (
     share_within,
     value_at,
 )
-from workprof.records import pack, unpack
 
 ALL = DurationSettings(by="all")
 

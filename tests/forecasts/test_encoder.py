@@ -6,7 +6,8 @@ import pytest
 from sklearn.preprocessing import OneHotEncoder
 
 from tests.forecasts.metadata import small_table
-from workprof.errors import ColumnMissing, TraceError
+from workprof.core.errors import ColumnMissing, TraceError
+from workprof.core.records import pack, unpack
 from workprof.forecasts.encoder import (
     MetadataEncoder,
     encode,
@@ -17,7 +18,6 @@ from workprof.forecasts.encoder import (
     to_matrix,
     training_rows,
 )
-from workprof.records import pack, unpack
 
 TRAIN = pd.DataFrame(
     {

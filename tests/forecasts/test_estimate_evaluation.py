@@ -6,11 +6,11 @@ import pytest
 
 from tests.forecasts.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
+from workprof.core.records import pack, unpack
+from workprof.core.settings import from_environment
 from workprof.forecasts.estimate_evaluation import BASELINES, EstimateEvaluation, evaluate_estimates
 from workprof.forecasts.estimates import EstimateSettings
-from workprof.records import pack, unpack
-from workprof.settings import from_environment
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.synthetic import write_pai_sample

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.records import pack, unpack
 from workprof.forecasts.candidates import CandidateQuantiles, forest_quantiles, grow_forest
 from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profile
 from workprof.forecasts.estimates import (
@@ -20,7 +21,6 @@ from workprof.forecasts.estimates import (
     train_estimator,
 )
 from workprof.forecasts.intervals import MIXTURES, Strata, calibrate, choose, interval
-from workprof.records import pack, unpack
 
 SIGMA = {"narrow": 0.05, "wide": 1.0}
 

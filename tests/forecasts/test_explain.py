@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from tests.forecasts.metadata import small_table
-from workprof.errors import NoRows, SettingsError
+from workprof.core.errors import NoRows, SettingsError
+from workprof.core.records import pack, unpack
 from workprof.forecasts.boosting import from_json_bytes, margins
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier, fit_classifier
 from workprof.forecasts.encoder import encode, sum_by_field, to_matrix
 from workprof.forecasts.explain import GlobalExplanation, JobExplanation, contributions_of, explain_all, explain_job
-from workprof.records import pack, unpack
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from tests.forecasts.loops import KINDS, MEDIANS, SENSORS10, TARGET, begun, forecasts_of, jobs_of, model_of, seen
-from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.core.records import pack, unpack
+from workprof.core.units import DAY_S
 from workprof.forecasts.feedback.assignment import assign_jobs, ended_at, job_units, new_rows, row_hashes
 from workprof.forecasts.feedback.drift import (
     DRIFT,
@@ -24,8 +26,6 @@ from workprof.forecasts.feedback.drift import (
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import finished_jobs, with_finished
 from workprof.forecasts.feedback.windows import MOST_HISTORY, FeedbackState, remembered, start_again
-from workprof.records import pack, unpack
-from workprof.units import DAY_S
 
 model = cache(model_of)
 

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.pages.conftest import SAMPLE
-from workprof.errors import DatasetUnknown, NotEnoughData, WorkprofError
+from workprof.core.errors import DatasetUnknown, NotEnoughData, WorkprofError
+from workprof.core.settings import from_environment
 from workprof.forecasts.durations import EVERYTHING, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.forecasts.feedback.model import RefitSettings
 from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 OTHER = ProfileSettings(min_cluster_size=40)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.encoder import SUBMIT_FIELDS, usable_fields
 from workprof.forecasts.splits import holdout, make_folds
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.formats.benchmarks import KNOWN, read_benchmarks
 from workprof.nodes.metrics import BENCHMARKS
 from workprof.nodes.parsed_runs import parse_runs

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.mutations import mutated
 from tests.nodes import benchmark_outputs as outputs
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
 from workprof.formats.benchmarks import FRAME_COLUMNS, read_benchmarks
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.parsers import PARSERS, parse_output

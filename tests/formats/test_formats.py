@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import FACTORS, factor
 from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, pai_sample, pai_tables
 from workprof.formats.fields import ABSURD_ABOVE, DESCRIPTIONS, FIELDS, REQUESTS, TEXT_FIELDS, USAGE_FIELDS
 from workprof.formats.human_units import byte_count, epoch_ms, milliseconds, percent
-from workprof.units import FACTORS, factor
 
 ALL = [*FORMATS.values(), pai_tables.CORRECTED, pai_tables.FAITHFUL]
 

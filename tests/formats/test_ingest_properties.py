@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.mutations import mutated, mutated_bytes
-from workprof.errors import LONGEST, WorkprofError
+from workprof.core.errors import LONGEST, WorkprofError
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
 from workprof.formats.generic import FORMAT
-from workprof.settings import Settings
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.units import GIB
 
 pytestmark = pytest.mark.slow
 

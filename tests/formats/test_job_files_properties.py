@@ -13,11 +13,11 @@ from pages._memory.bins import _read as read_edges
 from tests.mutations import mutated, mutated_bytes
 from workprof.cli.datasets import read_mapping
 from workprof.cli.forecasts import _pair
-from workprof.errors import SettingsError, TraceError, WorkprofError
+from workprof.core.errors import SettingsError, TraceError, WorkprofError
+from workprof.core.units import GB, GIB
 from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.new_jobs import NULLS, named_jobs, read_new_jobs
 from workprof.formats.pai_sample import PAI_RULES
-from workprof.units import GB, GIB
 
 FIELDS = ("job_name", "task_name", "requested_cpu_percent", "requested_memory_bytes")
 JOBS = "job_name,task_name,plan_cpu,plan_mem,note\n" + "".join(f"j{at},ps,{100 * at},{at}.5,n\n" for at in range(6))

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import ColumnMissing, NoRows, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.formats.lotaru import read_reports, read_scores
 
 HEADER = "Label,Machine,Workflow,NumberSequences,Task,Realtime,%cpu,TaskInputSizeUncompressed"

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from tests.formats.telemetry_files import imported
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
 from workprof.formats.benchmarks import read_benchmarks
 from workprof.formats.repeated_keys import MOST_NAMES, NAME, RepeatedKeys
-from workprof.settings import Settings
 from workprof.store.json_rows import CHUNK_BYTES, json_rows
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.units import GIB
 
 KEYS = ("job_name", "duration_s", "a", "b", "ü")
 

@@ -13,7 +13,7 @@ from tests.formats.test_telemetry_perf_stat import THREE
 from tests.formats.test_telemetry_perfspect import SYSTEM, TABLES
 from tests.formats.test_telemetry_prometheus import answer, series
 from tests.formats.test_telemetry_sadf import BLOCKS
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
 from workprof.formats.measured import TELEMETRY_FORMATS, Measured
 
 PROMETHEUS = answer(series("x_total", [1, 2, 3], cpu="0"), series("g", ["NaN", 5, 6]), warnings=["w"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.formats.telemetry_files import checks, imported
-from workprof.errors import ColumnMissing, SettingsError, TraceError
+from workprof.core.errors import ColumnMissing, SettingsError, TraceError
 from workprof.formats.telemetry import sniffed
 
 PLAIN = """

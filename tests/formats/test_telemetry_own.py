@@ -9,7 +9,7 @@ import pytest
 
 from tests.formats.telemetry_files import checks, imported
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import ColumnMissing, NoRows, SettingsError, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, SettingsError, TraceError
 from workprof.formats.measured import RejectedLine
 from workprof.formats.telemetry import read, sniffed
 from workprof.formats.telemetry.own import RecordingFile, outcomes_of

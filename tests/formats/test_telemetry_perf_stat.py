@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.formats.telemetry_files import checks, imported
-from workprof.errors import NoRows, TraceError
+from workprof.core.errors import NoRows, TraceError
 from workprof.formats.telemetry import sniffed
 
 THREE = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.formats.telemetry_files import checks, imported
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 
 T0 = 1764174327
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.formats.telemetry_files import imported
 from tests.formats.test_telemetry_hostile import TEXTS
 from tests.mutations import mutated
-from workprof.errors import LONGEST, WorkprofError
+from workprof.core.errors import LONGEST, WorkprofError
 from workprof.formats.measured import TELEMETRY_FORMATS
 from workprof.formats.telemetry import read, sniffed
 from workprof.formats.telemetry.own import RecordingFile, text_of, time_text

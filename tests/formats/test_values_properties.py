@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.mutations import NUMBERS, mutated
-from workprof import units
+from workprof.core import units
+from workprof.core.errors import SettingsError, TraceError, UnitUnknown
 from workprof.core.fields import check_value, read
-from workprof.errors import SettingsError, TraceError, UnitUnknown
+from workprof.core.units import KIB
 from workprof.formats.human_units import KINDS, byte_count, epoch_ms, milliseconds, percent
 from workprof.formats.telemetry.times import seconds_of
 from workprof.nodes.questions import RANK
-from workprof.units import KIB
 
 WRITTEN = {"bytes": "1.5 GB", "milliseconds": "1h 3m 4.5s", "epoch_ms": "2024-05-26 19:54:50.296", "percent": "99.8%"}
 AMOUNTS = st.decimals(min_value=0, max_value=10**9, places=3, allow_nan=False).map(str)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from workprof import ProfileSettings, Workbench
+from workprof.core.settings import Settings
 from workprof.memory.rollup import RollupSettings
-from workprof.settings import Settings
 from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.synthetic import write_pai_sample
 

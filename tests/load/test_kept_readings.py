@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from workprof import Workbench
-from workprof.errors import DatasetUnknown
-from workprof.settings import Settings
+from workprof.core.errors import DatasetUnknown
+from workprof.core.settings import Settings
 from workprof.workbench.views import Views
 
 

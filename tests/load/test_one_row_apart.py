@@ -8,8 +8,8 @@ import pytest
 from tests.load.servers import dashboard
 from tests.load.visitor import MAIN, opened
 from workprof import Workbench
+from workprof.core.settings import Settings
 from workprof.memory.rollup import RollupSettings
-from workprof.settings import Settings
 from workprof.synthetic import write_pai_sample
 
 ROWS = 60_000

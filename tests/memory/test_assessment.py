@@ -9,8 +9,9 @@ from scipy import stats
 
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.records import pack, to_json, unpack
 from workprof.core.stats import holm
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.assessment import (
     AssessmentSettings,
     ClassSettings,
@@ -30,7 +31,6 @@ from workprof.memory.facts import (
     known_when,
     spearman,
 )
-from workprof.records import pack, to_json, unpack
 
 GB = 1e9
 

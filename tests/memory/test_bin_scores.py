@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workprof.core.errors import NotEnoughData
 from workprof.core.stats import wilson
-from workprof.errors import NotEnoughData
 from workprof.memory.bin_models import (
     bin_scores,
     estimated_improvement,

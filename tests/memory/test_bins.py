@@ -8,11 +8,11 @@ import pytest
 
 from tests.memory.traces import task_called, trace
 from tests.shared_data import needs_shared_data
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.records import pack, unpack
 from workprof.memory.bin_search import BinSettings, best_edges, exhaustive_trials, faithful_bins, needs_of, stride_edges
 from workprof.memory.bins import SizedRuns, bins_of, effect_of_edges, improvement_curve
 from workprof.memory.usage import usage_curve
-from workprof.records import pack, unpack
 
 GB = 1e9
 

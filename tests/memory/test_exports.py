@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from workprof.core.text import visible
+from workprof.core.units import MIB
 from workprof.memory.exports import (
     Origin,
     groovy_text,
@@ -23,8 +25,6 @@ from workprof.memory.exports import (
     yaml_text,
 )
 from workprof.memory.plan import PlanSettings, plan_of
-from workprof.units import MIB
-from workprof.visible import visible
 
 ORIGIN = Origin('trace "x"\n# y', "abc123", "0.6")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from workprof.core.errors import SettingsError
 from workprof.core.stats import MOST_BLOCKS, saving_interval, too_few, wilson
-from workprof.errors import SettingsError
 
 
 @pytest.mark.parametrize(("events", "low", "high"), [(0, 0.0, 0.87), (1, 0.04, 1.28), (5, 0.5, 2.6), (9, 1.1, 3.8)])

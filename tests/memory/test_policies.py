@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.memory import naive_replay as naive
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.memory.policies import ORACLES, POLICIES, REFIT_EACH, Sequence, policy_named, refits
 from workprof.memory.replay import sizey_order, submit_order
 from workprof.memory.retry import RetrySettings

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.records import Packed, pack, unpack
+from workprof.core.units import GB
 from workprof.memory.bin_models import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor, u_score_of
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.model_tables import TableSettings, train_tables
 from workprof.memory.models import ranking_of, train_predictors
 from workprof.memory.retry import RetrySettings
-from workprof.records import Packed, pack, unpack
-from workprof.units import GB
 
 K3 = BinSettings(task="t", k=3)
 QUICK = PredictorSettings(bins=K3, models=("svm",), sampling=("none",), trials=0)

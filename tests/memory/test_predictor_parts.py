@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.units import GB
 from workprof.memory.bin_models import (
     MODELS,
     SMOTE_NEIGHBOURS,
@@ -22,7 +23,6 @@ from workprof.memory.bin_models import (
 )
 from workprof.memory.model_data import facts_of, fit_encoder, folds_by_bin, split_by_bin, split_by_use
 from workprof.memory.retry import RetrySettings
-from workprof.units import GB
 
 RUNS = pd.DataFrame(
     {

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.records import canonical_json, pack, to_json, unpack
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import (
     LEAST_RUNS,
@@ -16,7 +17,6 @@ from workprof.memory.bins import (
     profile_bins_of,
     profile_curve_of,
 )
-from workprof.records import canonical_json, pack, to_json, unpack
 
 GB = 1e9
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.records import pack, unpack
 from workprof.memory.plan import PlanSettings
 from workprof.memory.why import ReasonSettings, size_reason_of
-from workprof.records import pack, unpack
 
 GB = 1e9
 

@@ -8,11 +8,11 @@ import pytest
 
 from tests.memory.traces import NAMES, trace
 from tests.shared_data import needs_shared_data
-from workprof.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.records import pack, unpack
 from workprof.memory.policies import OURS, PEERS, POLICIES
 from workprof.memory.replay import ReplayResult, ReplaySettings, dominated_by_ours, replay
 from workprof.memory.retry import RetrySettings
-from workprof.records import pack, unpack
 
 SEEDS = (1996, 1, 2, 3, 4)
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.memory.naive_replay import try_one_by_one
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import GIB
 from workprof.memory.retry import BEYOND, RULES, Demand, RetrySettings, Sizes, lifted_by, only, try_sizes
-from workprof.units import GIB
 
 SIZE = st.floats(1e6, 1e11)
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.records import canonical_json, pack, to_json, unpack
 from workprof.memory.bin_models import estimated_improvement, u_rate_of
 from workprof.memory.plan import PlanSettings, least_waste, plan_of
 from workprof.memory.published_memory import (
@@ -23,7 +24,6 @@ from workprof.memory.published_memory import (
 )
 from workprof.memory.rollup import MONTH_HOURS, Held, Price, RollupSettings, clock_of, money_of, peak_held, rollup_of
 from workprof.memory.scenarios import Scenario, compare
-from workprof.records import canonical_json, pack, to_json, unpack
 
 GB = 1e9
 

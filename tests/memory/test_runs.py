@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.usage import ALL_RUNS, runs_of
 
 

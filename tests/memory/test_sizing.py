@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.memory.naive_sizing import first_sizes
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.memory.policies import CAUTIOUS, DEFAULT, Sequence, SizingSettings, Workprof
 from workprof.memory.retry import RetrySettings
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from workprof.charts.memory.policies import violations_sentence, violations_table
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.records import pack, unpack
+from workprof.core.units import GB
 from workprof.memory.plan import PERCENTILE, RULES, PlanSettings, ViolationSettings, plan_of, violations_of
-from workprof.records import pack, unpack
-from workprof.units import GB
 
 HALF = PlanSettings(rule=PERCENTILE, percentile=0.5, headroom=0.0)
 

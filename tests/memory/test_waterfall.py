@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from tests.memory.naive_replay import try_one_by_one
+from workprof.core.units import GB
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.models import train_predictors
 from workprof.memory.retry import RetrySettings, Sizes
-from workprof.units import GB
 
 SETTINGS = PredictorSettings(bins=BinSettings(task="t", k=3), models=("svm",), sampling=("none", "weighted"), trials=0)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.records import pack, unpack
 from workprof.memory.policies import SizingSettings
 from workprof.memory.why import Why, WhySettings, why
-from workprof.records import pack, unpack
 
 
 def jobs(n=80):

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from tests.nodes.planted_nodes import runs_of
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
+from workprof.core.progress import silent
+from workprof.core.records import pack, to_json, unpack
 from workprof.nodes.advice import (
     Advice,
     AdviceSettings,
@@ -19,8 +21,6 @@ from workprof.nodes.advice import (
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.ranking import rank_nodes
 from workprof.nodes.selection import RankSettings
-from workprof.progress import silent
-from workprof.records import pack, to_json, unpack
 
 SPEEDS = {"compute": {"cpu": 3.0, "memory": 1.0, "disk": 1.0}, "storage": {"cpu": 1.0, "memory": 1.0, "disk": 5.0}}
 

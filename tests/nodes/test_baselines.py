@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, recall_score
 
 from tests.nodes.run_frames import frame_of, simulated
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
 from workprof.nodes.baselines import best_feature_weights, fit_forest, fit_logistic, fit_rule
 from workprof.nodes.calibration import (
     AS_TOLD,

@@ -9,7 +9,8 @@ import pytest
 from tests.nodes.run_frames import frame_of, real_runs, simulated
 from tests.shared_data import needs_shared_data
 from workprof.cli.nodes import detection_json
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.records import pack, to_json, unpack
 from workprof.nodes.baselines import best_feature_weights
 from workprof.nodes.calibration import f1
 from workprof.nodes.detection import Detection, detect_degradation, principal_axes
@@ -18,7 +19,6 @@ from workprof.nodes.histories import first_share, run_table
 from workprof.nodes.network import Recipe
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.perona import search_recipe
-from workprof.records import pack, to_json, unpack
 from workprof.synthetic.benchmarks import BenchmarkTraceSettings, benchmark_trace, write_benchmark_trace
 
 QUICK = DetectSettings(epochs=4)

@@ -7,7 +7,9 @@ import pytest
 
 from tests.nodes.planted_nodes import development_runs, runs_of
 from tests.shared_data import needs_shared_data
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.progress import silent
+from workprof.core.records import pack, to_json, unpack
 from workprof.nodes.groups import (
     WEAK_SILHOUETTE,
     Groups,
@@ -20,8 +22,6 @@ from workprof.nodes.groups import (
     nodes_differ,
 )
 from workprof.nodes.selection import RankSettings
-from workprof.progress import silent
-from workprof.records import pack, to_json, unpack
 
 KINDS = {"n1": (1.0, 1.0), "n2": (1.6, 1.2), "c2": (2.2, 2.5)}
 FEW = RankSettings(n_draws=200)

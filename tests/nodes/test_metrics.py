@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from workprof.errors import UnitUnknown
+from workprof.core.errors import UnitUnknown
 from workprof.nodes.metrics import ASPECT_OF, ASPECTS, BENCHMARKS, METRICS, NUMERIC, UNITS, converted
 
 # How many metrics Perona's public code parses of each benchmark; the paper says 153.

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.records import pack, unpack
 from workprof.nodes.network import (
     CODE,
     PUBLISHED,
@@ -22,7 +23,6 @@ from workprof.nodes.network import (
     padded,
 )
 from workprof.nodes.training import train
-from workprof.records import pack, unpack
 
 jax_on_cpu()
 N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE = 5, 3, 2, 2

@@ -17,12 +17,12 @@ from tests.nodes.benchmark_outputs import (
     iperf3,
 )
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import ColumnMissing, TraceError
+from workprof.core.errors import ColumnMissing, TraceError
+from workprof.core.records import pack, unpack
 from workprof.formats.benchmarks import read_benchmarks
 from workprof.nodes.metrics import METRICS
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
 from workprof.nodes.parsers import parse_output
-from workprof.records import pack, unpack
 
 MIB, GIB = 2**20, 2**30
 # Counters and rounded spreads for which zero is what was measured, not a value that is missing.

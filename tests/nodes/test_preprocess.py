@@ -7,7 +7,7 @@ import pytest
 
 from tests.nodes.run_frames import real_runs, simulated
 from tests.shared_data import needs_shared_data
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
 from workprof.nodes.histories import first_share, run_table
 from workprof.nodes.metrics import METRICS
 from workprof.nodes.parsed_runs import parse_runs

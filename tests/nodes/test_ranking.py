@@ -9,14 +9,14 @@ import pytest
 
 from tests.nodes.planted_nodes import cpu_text, development_runs, numbered, run_of, runs_of
 from tests.shared_data import needs_shared_data
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.progress import silent
+from workprof.core.records import pack, to_json, unpack
 from workprof.nodes.comparisons import EXCLUDE, RERUN
 from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import Ranking, rank_nodes
 from workprof.nodes.scores import campaigns, multiplicities, weighted_medians
 from workprof.nodes.selection import RankSettings
-from workprof.progress import silent
-from workprof.records import pack, to_json, unpack
 
 SPEEDS = {"big": 4.0, "mid": 2.0, "small": 1.0}
 

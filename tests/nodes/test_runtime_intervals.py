@@ -6,7 +6,7 @@ import pytest
 from tests.nodes.test_transfer import SPEEDS, runs, scores
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
 from tests.shared_data import needs_shared_data
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES
 from workprof.nodes.runtime_intervals import PastErrors, RuntimeQuery, coverage, forecast, past_errors, spread
 from workprof.nodes.transfer import TransferSettings, transfer

@@ -8,7 +8,7 @@ import numpy as np
 import psutil
 import pytest
 
-from workprof.errors import SettingsError, WorkprofError
+from workprof.core.errors import SettingsError, WorkprofError
 from workprof.formats.benchmarks import read_benchmarks
 from workprof.nodes.metrics import ASPECT_OF, BENCHMARKS, METRICS
 from workprof.nodes.parsed_runs import parameters_of, parse_runs

@@ -8,7 +8,8 @@ import pytest
 
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
 from tests.shared_data import needs_shared_data
-from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.core.records import pack, unpack
 from workprof.nodes.runtime_factors import (
     FACTORS,
     PUBLISHED_SCORES,
@@ -19,7 +20,6 @@ from workprof.nodes.runtime_factors import (
 )
 from workprof.nodes.runtime_models import TaskRuns, busy_share, correlation, line_or_median, naive, online_m
 from workprof.nodes.transfer import TransferSettings, error_figures, held_out_errors, leave_one_workflow_out, transfer
-from workprof.records import pack, unpack
 
 SPEEDS = {"home": 1.0, "fast": 2.0, "slow": 0.5}
 

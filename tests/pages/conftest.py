@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages._frame import visit
 from tests.made_once import made_once
 from workprof.core.question import address_of
-from workprof.settings import from_environment
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 ROOT = Path(__file__).parents[2]

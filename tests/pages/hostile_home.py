@@ -12,13 +12,13 @@ from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from tests.pages.whole_home import Hashes
+from workprof.core.settings import from_environment
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.phases.library import faithful_library
 from workprof.phases.matching import MatchRunSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 EVERY = 40

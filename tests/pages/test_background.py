@@ -4,7 +4,7 @@ import threading
 import time
 
 from workprof.background import Ingests
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.store.reports import IngestOptions, IngestReport
 
 REPORT = IngestReport("x", "ab", "jobs", "generic", 1, 1, 0, None, (), (), 0.1)

@@ -7,13 +7,13 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, by_options, problems
 from workprof.core.question import parameters_of
+from workprof.core.settings import from_environment
+from workprof.core.units import format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.questions import FORECASTER, OBSERVE
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
-from workprof.units import format_share
 from workprof.workbench import Workbench
 
 ROWS = 500

@@ -7,12 +7,12 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, problems
 from workprof.core.question import address_of
+from workprof.core.settings import from_environment
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.questions import STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 TAB = "Is there anything to cluster?"

@@ -8,11 +8,11 @@ import pytest
 from tests.pages.conftest import SAMPLE, by_options, problems
 from workprof.charts.durations.errors import MEASURES
 from workprof.core.question import parameters_of
+from workprof.core.settings import from_environment
 from workprof.forecasts.durations import GROUPINGS, DurationSettings, share_within, value_at
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.questions import EVALUATE_ESTIMATES
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 ROWS = 500

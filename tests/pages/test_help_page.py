@@ -9,13 +9,13 @@ from pages._parts.terms import term
 from tests.pages.conftest import problems
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
 from workprof.charts.help.terms import TERMS, found_terms, meaning_of
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.settings import from_environment
 from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, rules_of
 from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
 from workprof.profiles.settings import default_min_cluster_size
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
-from workprof.workbench.diagnostics import diagnostics
+from workprof.workbench.datasets import diagnostics
 
 VIEWS = ("Glossary", "Methods", "Published or corrected", "Formats", "Limits and keys", "Diagnostics")
 WORDS_OF_THE_HOUSE = (

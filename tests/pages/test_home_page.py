@@ -4,8 +4,8 @@ import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
+from workprof.core.settings import from_environment
 from workprof.memory.rollup import RollupSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 

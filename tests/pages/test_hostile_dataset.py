@@ -14,7 +14,7 @@ from tests.pages.addresses import everything
 from tests.pages.all_views import View
 from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.text import label_text, markdown_text
-from workprof.settings import from_environment
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 pytestmark = pytest.mark.slow

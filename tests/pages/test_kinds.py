@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.pages.conftest import problems
-from workprof.errors import WrongKind
+from workprof.core.errors import WrongKind
+from workprof.core.settings import from_environment
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 RUN = {

@@ -11,7 +11,7 @@ from streamlit.runtime.secrets import Secrets
 from pages._login import door
 from pages._login.door import LoginRules, login_rules
 from tests.pages.conftest import problems
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 
 NOW = 1_800_000_000.0
 VISITOR = {"email": "User@Example.org", "email_verified": True, "iat": NOW - 60}

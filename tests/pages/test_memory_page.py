@@ -8,13 +8,13 @@ import pytest
 from pages._memory.bins import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import problems
+from workprof.core.settings import from_environment
+from workprof.core.units import GB, format_share
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
-from workprof.settings import from_environment
-from workprof.units import GB, format_share
 from workprof.workbench import Workbench
 
 VIEWS = ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Scenarios")

@@ -9,12 +9,12 @@ from tests.charts import records_for_memory as given
 from tests.pages import addresses
 from tests.pages.conftest import problems
 from workprof.charts.memory.tasks import gb_h
+from workprof.core.settings import from_environment
+from workprof.core.units import GB, format_share
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
 from workprof.store.reports import ProfileNote
-from workprof.units import GB, format_share
 from workprof.workbench import Workbench
 
 ROWS = 600

@@ -15,13 +15,13 @@ from tests.pages.conftest import problems
 from workprof.cache import About
 from workprof.core.fields import read
 from workprof.core.question import address_of
+from workprof.core.settings import from_environment
 from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.questions import DETECT, RANK
 from workprof.nodes.selection import RankSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, problems
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.core.settings import from_environment
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 PAGES = ("home", "data", "profiles")

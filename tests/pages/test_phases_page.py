@@ -18,6 +18,7 @@ from tests.pages import addresses
 from tests.pages.conftest import problems
 from workprof.charts.phases.fingerprints import EVERY
 from workprof.core.question import address_of
+from workprof.core.settings import from_environment
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.fingerprints import FingerprintSettings
@@ -26,7 +27,6 @@ from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.questions import TIMELINE
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 VIEWS = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")

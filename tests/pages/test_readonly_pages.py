@@ -9,11 +9,11 @@ import pytest
 from pages._frame.visit import READONLY
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
+from workprof.core.settings import from_environment
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.scenarios import Scenario
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
 from workprof.store.home import DATABASE
 from workprof.workbench import Workbench
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, problems
 from workprof.background import Ingests, Tasks
-from workprof.settings import from_environment
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 PATIENCE_S = 120

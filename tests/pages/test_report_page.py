@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.pages.conftest import ROOT, SAMPLE, problems
-from workprof.settings import from_environment
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 
 PATIENCE_S = 120

@@ -9,8 +9,8 @@ import streamlit as st
 from tests.pages import whole_home
 from tests.pages.conftest import problems
 from workprof.cli.main import app as command_line
-from workprof.records import to_json
-from workprof.settings import from_environment
+from workprof.core.records import to_json
+from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED
 

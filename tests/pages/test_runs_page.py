@@ -7,6 +7,7 @@ import pytest
 from pages._runs import links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
+from workprof.core.settings import from_environment
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay import ReplaySettings
@@ -15,7 +16,6 @@ from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED
 

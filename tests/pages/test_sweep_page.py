@@ -7,9 +7,9 @@ import pytest
 
 from tests.pages.conftest import SAMPLE, problems
 from workprof.core.question import parameters_of
+from workprof.core.settings import from_environment
 from workprof.profiles.questions import FIT
 from workprof.profiles.sweep import SweepSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 ROWS = 1_800

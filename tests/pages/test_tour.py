@@ -9,8 +9,8 @@ import streamlit as st
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import PATIENCE_S, problems
 from workprof.charts.text import markdown_text
+from workprof.core.settings import from_environment
 from workprof.report.tour import STOPS, missing, prepare, samples_of
-from workprof.settings import from_environment
 from workprof.workbench import JOBS, Workbench
 
 FORMS = ("selectbox", "multiselect", "number_input", "text_input", "text_area", "slider", "toggle", "checkbox", "tabs")

@@ -11,6 +11,7 @@ from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import SAMPLE
 from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.cache import About
+from workprof.core.settings import from_environment
 from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
@@ -22,7 +23,6 @@ from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import faithful_library
 from workprof.phases.matching import MatchRunSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 ROWS = 500

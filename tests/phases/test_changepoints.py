@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import Cancelled, NotEnoughData
+from workprof.core.errors import Cancelled, NotEnoughData
+from workprof.core.records import pack, unpack
 from workprof.phases.changepoints import ChangePoints, ChangePointSettings, change_points, noise_sd
-from workprof.records import pack, unpack
 
 
 def noise(n_counters, n_samples, seed=0):

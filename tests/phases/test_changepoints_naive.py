@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 from tests.phases import naive_changepoints as naive
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
 from workprof.phases.changepoints import ChangePointSettings, Prior, change_points, prior_of, standard_series
 from workprof.phases.kernels import add_logarithms, exponentials
 from workprof.phases.live import OnlineDetector

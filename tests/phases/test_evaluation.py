@@ -6,11 +6,11 @@ import pytest
 
 from tests.phases.planted_runs import planted
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.records import pack, unpack
 from workprof.phases.evaluation import Evaluation, EvaluationSettings, evaluate
 from workprof.phases.library import LibrarySettings, faithful_library
 from workprof.phases.timeline import DetectSettings, detect
-from workprof.records import pack, unpack
 
 SMALL = EvaluationSettings(splits=2, open_splits=1)
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from tests.shared_data import FOLDER, needs_shared_data
+from workprof.core.records import pack, unpack
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.fingerprints import (
     STATISTICS,
@@ -21,7 +22,6 @@ from workprof.phases.fingerprints import (
     phase_statistics,
 )
 from workprof.phases.runs import runs_of
-from workprof.records import pack, unpack
 
 SETTINGS = FingerprintSettings()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
 from workprof.phases.detector import fit_detector, fit_pair_model
 from workprof.phases.fingerprints import FingerprintSettings, feature_vectors, fingerprints_of
 from workprof.phases.library import LibrarySettings

@@ -9,13 +9,13 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines, live_sentence
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.progress import silent
+from workprof.core.records import pack, unpack
+from workprof.core.settings import from_environment
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel, relabelled
 from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
 from workprof.phases.matching import KnownMatchSettings, match_known
-from workprof.progress import silent
-from workprof.records import pack, unpack
-from workprof.settings import from_environment
 from workprof.workbench.recordings import MOST_CAUGHT_UP, Following, counters_of, recording, recordings
 
 RUN = "workload == 'two steps' and run == '4'"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.phases.recorder.counters import Readings, Snapshot, System, row_between
 from workprof.phases.recorder.perf import EVENTS, intervals, nearest, probe
 from workprof.phases.recorder.processes import ProcessLine, ProcessTree, Session, descendants, process_table

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted
-from workprof.errors import ColumnMissing, NoRows, SettingsError
+from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.phases.fingerprints import FingerprintSettings, fit_normaliser, normalised
 from workprof.phases.runs import SYSTEM72, counters_in, find_run, runs_of
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tests.phases.planted_runs import COUNTERS, planted, samples_of
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
+from workprof.core.records import pack, unpack
 from workprof.phases.detector import Limits, fit_detector
 from workprof.phases.fingerprints import feature_vectors
 from workprof.phases.library import LibrarySettings, faithful_library, library_of
 from workprof.phases.matching import UNKNOWN, MatchRunSettings, match_run
 from workprof.phases.runs import runs_of
 from workprof.phases.similarity import MatchSettings, Threshold, accepts, chosen_c, thresholds_of
-from workprof.records import pack, unpack
 
 LABELS = ["a", "a", "a", "b", "b"]
 DISTANCES = np.array([[0, 1, 2, 9, 9], [1, 0, 3, 9, 9], [2, 3, 0, 9, 9], [9, 9, 9, 0, 4], [9, 9, 9, 4, 0.0]])

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_phases as given
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import read
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.progress import silent
+from workprof.core.records import pack, unpack
 from workprof.phases.changepoints import change_points
 from workprof.phases.fingerprints import FingerprintSettings, fingerprint, fit_normaliser, normalised
 from workprof.phases.library import LibrarySettings
 from workprof.phases.questions import TIMELINE
 from workprof.phases.runs import RunListSettings, find_run, run_list, runs_of
 from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings, detect, one_run
-from workprof.progress import silent
-from workprof.records import pack, unpack
 
 ASKED = FingerprintSettings()
 

@@ -3,7 +3,8 @@ import pytest
 from sklearn.metrics import silhouette_samples, silhouette_score
 
 from tests.profiles.planted import job_table
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.records import canonical_json, pack, to_json, unpack
 from workprof.profiles.baseline import (
     BASELINE_METRICS,
     PUBLISHED_SILHOUETTES,
@@ -13,7 +14,6 @@ from workprof.profiles.baseline import (
     label_baseline,
 )
 from workprof.profiles.features import prepare
-from workprof.records import canonical_json, pack, to_json, unpack
 
 JOBS = job_table()
 POINTS = prepare(JOBS, BaselineSettings().preparation()).points

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from tests.profiles.planted import job_table
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.profiles.features import draw_per_group, draw_rows, numeric_columns, read_features
 from workprof.profiles.settings import ALL17, SENSORS10
 

@@ -4,11 +4,11 @@ import pytest
 from sklearn.metrics import silhouette_score
 
 from tests.profiles.planted import job_table
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
+from workprof.core.records import pack, unpack
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import SENSORS10, ProfileSettings, preset
 from workprof.profiles.summary import project
-from workprof.records import pack, unpack
 
 JOBS = job_table()
 TRACE_COLUMNS = (

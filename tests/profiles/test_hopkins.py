@@ -4,9 +4,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from tests.profiles.planted import blobs, job_table
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.records import canonical_json, pack, to_json, unpack
 from workprof.profiles.hopkins import PUBLISHED_HOPKINS, Hopkins, HopkinsSettings, hopkins, hopkins_of_distances
-from workprof.records import canonical_json, pack, to_json, unpack
 
 JOBS = job_table()
 

@@ -3,7 +3,7 @@ import pytest
 
 from tests import naive
 from tests.profiles.planted import awkward_points, blobs
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.profiles.tree import find_neighbours, make_blocks
 
 POINTS = awkward_points()

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import MinMaxScaler, PowerTransformer, RobustScaler, StandardScaler
 
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
+from workprof.core.records import pack, unpack
 from workprof.profiles.features import FittedTransform, apply_transform, best_exponent, fit_transform, read_features
-from workprof.records import pack, unpack
 
 THEIRS = {
     "standard": StandardScaler(),

@@ -1,6 +1,6 @@
 import pytest
 
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.profiles.settings import ProfileSettings, clustered_rows, default_min_cluster_size, preset, resolve
 
 

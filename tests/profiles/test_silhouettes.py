@@ -4,7 +4,7 @@ from sklearn.metrics import silhouette_samples
 
 from tests import naive
 from tests.profiles.planted import blobs
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.profiles.silhouettes import exact_silhouettes, row_silhouettes, sampled_silhouettes
 
 METRICS = ["euclidean", "manhattan", "cosine"]

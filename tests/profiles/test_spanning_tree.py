@@ -5,8 +5,8 @@ from scipy.sparse.csgraph import connected_components
 
 from tests import naive
 from tests.profiles.planted import awkward_points, blobs
+from workprof.core.records import pack, unpack
 from workprof.profiles.tree import SpanningTree, build_spanning_tree, find_neighbours
-from workprof.records import pack, unpack
 
 POINTS = awkward_points()
 

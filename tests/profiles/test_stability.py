@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from tests.profiles.planted import blobs, job_table
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
+from workprof.core.records import canonical_json, pack, to_json, unpack
 from workprof.profiles.fit import fit_profiles
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import (
@@ -14,7 +15,6 @@ from workprof.profiles.stability import (
     stability_reading,
     summarise_jaccards,
 )
-from workprof.records import canonical_json, pack, to_json, unpack
 
 JOBS = job_table()
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.profiles.planted import job_table
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.profiles.fit import fit_profiles
 from workprof.profiles.sweep import (
     COUPLED,

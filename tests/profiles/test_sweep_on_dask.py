@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.profiles.planted import job_table
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.parallel import loops_on
 from workprof.profiles.sweep import GroupSettings, sweep_group
 

@@ -13,11 +13,11 @@ import pytest
 from tests.hostile_texts import MARK, TURNING
 from tests.pages import hostile_home
 from workprof.charts.downloads import csv_bytes
+from workprof.core.settings import from_environment
+from workprof.core.text import FORMULA_STARTS
 from workprof.report.bundle import report_bundle
 from workprof.report.html import report_html
 from workprof.report.report import make_report
-from workprof.settings import from_environment
-from workprof.spreadsheets import FORMULA_STARTS
 from workprof.workbench import Workbench
 
 pytestmark = pytest.mark.slow

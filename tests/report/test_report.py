@@ -13,14 +13,14 @@ import pytest
 
 from tests.pages.conftest import SAMPLE
 from workprof.charts.shapes import Chart, Headline
-from workprof.errors import Cancelled, SettingsError
+from workprof.core.errors import Cancelled, SettingsError
+from workprof.core.settings import from_environment
 from workprof.memory.rollup import RollupSettings
 from workprof.report.bundle import report_bundle
 from workprof.report.html import MOST_ROWS, report_html
 from workprof.report.parts import Content, Kind, Section, Table
 from workprof.report.report import Report, make_report
 from workprof.report.sections import SECTIONS
-from workprof.settings import from_environment
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 

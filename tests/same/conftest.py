@@ -21,10 +21,10 @@ from tests.pages.test_nodes_page import SPEEDS, write
 from tests.same.reading import Printed, seen, unexplained
 from workprof.cache import About
 from workprof.cli.main import app
+from workprof.core.progress import silent
+from workprof.core.settings import from_environment
 from workprof.phases.evaluation import EvaluationSettings
-from workprof.progress import silent
 from workprof.report.built import build_report
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 PATIENCE_S = 300

@@ -12,11 +12,11 @@ from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.feedback import drift_table, quantile_table
 from workprof.cli.forecasts import classifier_json, forecast_json
+from workprof.core.records import to_json
+from workprof.core.units import GB, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.forecaster import ForecasterSettings
-from workprof.records import to_json
-from workprof.units import GB, format_share
 
 pytestmark = pytest.mark.slow
 

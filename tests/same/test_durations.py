@@ -5,11 +5,11 @@ import pytest
 from tests.charts.test_duration_charts import evaluation
 from tests.same.reading import same_figures, same_metrics
 from workprof.cli.forecasts import estimates_json
+from workprof.core.records import to_json
+from workprof.core.units import format_share
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.records import to_json
-from workprof.units import format_share
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ import pytest
 from tests.charts import records_for_memory, records_for_phases
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.test_nodes_page import SPEEDS
+from workprof.core.units import format_bytes, format_count, format_duration, format_share
 from workprof.profiles.settings import ProfileSettings
-from workprof.units import format_bytes, format_count, format_duration, format_share
 
 pytestmark = pytest.mark.slow
 

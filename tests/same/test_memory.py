@@ -15,6 +15,8 @@ from workprof.cli.memory import (
     replay_json,
     rollup_json,
 )
+from workprof.core.records import to_json
+from workprof.core.units import GB, format_share
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -22,8 +24,6 @@ from workprof.memory.bins import ProfileBinSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.records import to_json
-from workprof.units import GB, format_share
 
 pytestmark = pytest.mark.slow
 

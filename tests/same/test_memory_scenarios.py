@@ -8,8 +8,8 @@ from tests.charts import records_for_memory as given
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.memory.plans import comparison_table
 from workprof.charts.memory.tasks import gb_h, number
+from workprof.core.units import GB, format_share
 from workprof.memory.plan import PlanSettings, ViolationSettings
-from workprof.units import GB, format_share
 
 pytestmark = pytest.mark.slow
 

@@ -5,10 +5,10 @@ import pytest
 from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.cli.nodes import advice_json, detection_json, groups_json, ranking_json
+from workprof.core.records import to_json
 from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.records import to_json
 
 pytestmark = pytest.mark.slow
 

@@ -14,12 +14,12 @@ from workprof.charts.downloads import csv_bytes
 from workprof.charts.phases.evaluation import distance_matrix, threshold_table
 from workprof.charts.phases.matches import first_of_each_source, live_chart
 from workprof.cli.phases import evaluation_json, match_json, phases_json
+from workprof.core.records import to_json
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.matching import MatchRunSettings
 from workprof.phases.timeline import DetectSettings, TimelineSettings
-from workprof.records import to_json
 from workprof.workbench.recordings import Following
 
 pytestmark = pytest.mark.slow

@@ -10,10 +10,10 @@ import pytest
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.charts.downloads import csv_bytes, summary_table
 from workprof.cli.profiles import fit_json
+from workprof.core.records import to_json
+from workprof.core.units import HOUR_S, format_count, format_duration, format_share
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
-from workprof.records import to_json
-from workprof.units import HOUR_S, format_count, format_duration, format_share
 
 pytestmark = pytest.mark.slow
 

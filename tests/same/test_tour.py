@@ -7,10 +7,10 @@ import pytest
 from tests.charts import records_for_classify, records_for_memory
 from tests.same.conftest import PATIENCE_S
 from tests.same.reading import FIGURE, Printed, bar
+from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.units import format_count, format_share
 
 pytestmark = pytest.mark.slow
 

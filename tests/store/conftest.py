@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workprof.settings import Settings
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
 from workprof.store.trace_store import TraceStore
-from workprof.units import GIB
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

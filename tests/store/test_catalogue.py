@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import ColumnMissing, DatasetUnknown, SettingsError
+from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError
 from workprof.store.reports import IngestOptions, ProfileNote
 
 WORKLOADS = ("bert", "ctr", "", "ctr")

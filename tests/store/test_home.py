@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from workprof.errors import HomeBusy, SettingsError
-from workprof.settings import Settings
+from workprof.core.errors import HomeBusy, SettingsError
+from workprof.core.settings import Settings
 from workprof.store.catalogue import STATEMENTS
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHILD = """
 import sys
 from pathlib import Path
-from workprof.settings import Settings
+from workprof.core.settings import Settings
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 store = TraceStore(Settings(home=Path(sys.argv[1]), data=Path(sys.argv[1])))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
 from workprof.store.reports import IngestOptions
 
 HEADER = "job_name,duration_s\n"

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workprof.errors import Cancelled, ColumnMissing, NoRows, SettingsError, TraceError, UnitUnknown, WorkprofError
+from workprof.core.errors import Cancelled, ColumnMissing, NoRows, SettingsError, TraceError, UnitUnknown, WorkprofError
+from workprof.core.units import MIB
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.units import MIB
 
 HEADER = "job_name,duration_s,peak_memory_bytes\n"
 GOOD = HEADER + "".join(f"j{i},{i},{i * 1000}\n" for i in range(100))

@@ -10,7 +10,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import DurationSettings
 from workprof.memory.assessment import AssessmentSettings
@@ -72,7 +72,7 @@ def house(tmp_path_factory):
     secret = folder / "secret.csv"
     secret.write_text(f"content\n{CANARY}\n")
     out = folder / "out.csv"
-    from workprof.settings import Settings
+    from workprof.core.settings import Settings
 
     with Workbench(Settings(home=folder / "home", data=folder)) as bench:
         half = House(bench, "", (), secret, out)

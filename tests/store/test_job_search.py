@@ -2,7 +2,7 @@
 
 import pytest
 
-from workprof.errors import ColumnMissing, NoRows, SettingsError
+from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.store.reports import IngestOptions
 
 TEXTS = ["Bert train", "bert/serve", "100%_done", "a\"b'c; DROP TABLE catalogue; --", "ünïcode BERT", "resnet"]

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from workprof.errors import TraceError, WorkprofError
+from workprof.core.errors import TraceError, WorkprofError
 from workprof.store.json_rows import CHUNK_BYTES, json_rows
 from workprof.store.reports import IngestOptions
 

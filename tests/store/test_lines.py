@@ -7,13 +7,13 @@ import re
 import pyarrow as pa
 import pytest
 
-from workprof.errors import TraceError, WorkprofError
-from workprof.settings import Settings
+from workprof.core.errors import TraceError, WorkprofError
+from workprof.core.settings import Settings
+from workprof.core.units import GIB, MIB
 from workprof.store.accounts import BLANK, DOUBTFUL_BREAKS, LOST, PLAIN_QUOTES, QUOTED_BREAKS
 from workprof.store.lines import CHUNK_BYTES, MOST_CELL_LINES, count_lines, filled_lines, lines_of_plain_quotes
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.units import GIB, MIB
 
 HEADER = "job_name,duration_s,note"
 ACCEPTED = IngestOptions(format="generic", accept_loss=True)

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from workprof.core.units import MIB
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.store.text_shape import MAX_LINE_BYTES, WINDOW, set_aside_long_lines
-from workprof.units import MIB
 
 MAPPING = {"job_name": FieldSource("job_name"), "duration_s": FieldSource("duration_s", "s")}
 OPTIONS = IngestOptions(format="generic", mapping=MAPPING)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import NoRows, SettingsError, TraceError
+from workprof.core.errors import NoRows, SettingsError, TraceError
 from workprof.store.reports import FieldSource, IngestOptions
 
 RUN = {

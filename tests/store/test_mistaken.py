@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workprof.errors import DatasetUnknown, SettingsError, WrongKind
+from workprof.core.errors import DatasetUnknown, SettingsError, WrongKind
 from workprof.store.reports import IngestOptions
 from workprof.workbench import Workbench
 

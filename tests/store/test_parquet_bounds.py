@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workprof.errors import SettingsError, TraceError, WorkprofError
-from workprof.settings import from_environment
+from workprof.core.errors import SettingsError, TraceError, WorkprofError
+from workprof.core.settings import from_environment
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 

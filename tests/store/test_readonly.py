@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from workprof.errors import HomeBusy, SettingsError
-from workprof.settings import Settings
+from workprof.core.errors import HomeBusy, SettingsError
+from workprof.core.settings import Settings
 from workprof.store.home import LOCK, hold
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from workprof.settings import Settings
+from workprof.core.settings import Settings
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 store = TraceStore(Settings(home=Path(sys.argv[1]), data=Path(sys.argv[1])))

@@ -14,7 +14,8 @@ import workprof.store
 import workprof.workbench
 from tests.charts import records_for_memory as given
 from tests.command_line import run_here
-from workprof.errors import HomeBusy, WorkprofError
+from workprof.core.errors import HomeBusy, WorkprofError
+from workprof.core.settings import Settings
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_search import BinSettings
@@ -22,7 +23,6 @@ from workprof.memory.scenarios import Scenario
 from workprof.nodes.ranking import NodeScenario
 from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.settings import Settings
 from workprof.store.documents import FinishedTable
 from workprof.store.home import DATABASE
 from workprof.store.reports import IngestOptions, ProfileNote

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 
 from workprof.cache import About
-from workprof.records import unpack
+from workprof.core.records import unpack
 from workprof.store.entries import InMemory, ResultsInMemory, as_line, from_line
 
 

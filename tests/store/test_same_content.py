@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.store.reports import IngestOptions
 from workprof.synthetic import write_pai_sample
 from workprof.synthetic.pai_tables import write_pai_tables

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workprof.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.store.frames import shares
 from workprof.store.reports import IngestOptions
 

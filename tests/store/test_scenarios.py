@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.settings import from_environment
 from workprof.memory.scenarios import Scenario
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 

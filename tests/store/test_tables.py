@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tests.store import naive_tables
-from workprof.errors import ColumnMissing, TraceError
+from workprof.core.errors import ColumnMissing, TraceError
 from workprof.store.reports import IngestOptions
 from workprof.synthetic.pai_tables import write_pai_tables
 

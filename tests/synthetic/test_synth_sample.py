@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.synthetic import SAMPLE_COLUMNS, TRUTH_COLUMNS, pai_sample_tables, write_pai_sample
 from workprof.synthetic.pai import BLOCK_ROWS, block_sizes
 from workprof.synthetic.pai_behaviours import MEMORY_STEP, WORKLOAD_ROWS

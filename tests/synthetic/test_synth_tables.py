@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.synthetic import TABLE_COLUMNS, SynthReport, write_pai_tables
 
 JOBS = 20_000

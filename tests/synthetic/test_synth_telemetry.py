@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.formats.telemetry import read, sniffed
 from workprof.phases.runs import SYSTEM72
 from workprof.synthetic.telemetry import (

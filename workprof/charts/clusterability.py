@@ -14,10 +14,10 @@ from workprof.charts.profiles.overview import together
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.core.units import format_share
 from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette
 from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
 from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability
-from workprof.units import format_share
 
 CONVENTION = (
     "Convention of the paper: near 0 = clusterable, 0.5 = no more structure than uniform random rows, near 1 = evenly "

@@ -12,8 +12,8 @@ from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, formatted, label
 from workprof.charts.theme import COLOURS
+from workprof.core.units import DAY_S, HOUR_S, format_count, format_duration, format_share
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
-from workprof.units import DAY_S, HOUR_S, format_count, format_duration, format_share
 
 MOMENTS = ("_time_s", "started_s", "finished_s")
 """Ends of the names of columns that hold moments: of jobs, and of benchmark runs."""

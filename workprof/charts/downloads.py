@@ -11,9 +11,9 @@ import pandas as pd
 
 import workprof
 from workprof.charts.profiles.overview import PUBLISHED
+from workprof.core.records import to_json
+from workprof.core.text import spreadsheet_text
 from workprof.profiles.fit import ProfileFit
-from workprof.records import to_json
-from workprof.spreadsheets import spreadsheet_text
 from workprof.store.reports import Dataset
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from workprof.charts.text import counted
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.records import Packed, unpack
+from workprof.core.units import format_duration
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import (
     EXACT_SILHOUETTE_ROWS,
@@ -19,8 +21,6 @@ from workprof.profiles.settings import (
     default_features,
 )
 from workprof.profiles.sweep import OPTICS_SWEEP_ROWS, GroupSettings, SweepSettings
-from workprof.records import Packed, unpack
-from workprof.units import format_duration
 
 Settings = TypeVar("Settings")
 

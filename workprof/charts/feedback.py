@@ -13,11 +13,11 @@ from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
+from workprof.core.units import format_share
 from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Assessment, Drift, FeedbackNow
 from workprof.forecasts.feedback.loop import Observed
 from workprof.forecasts.feedback.windows import FIT, OBSERVED, REFITTED, FeedbackState, HistoryEntry
-from workprof.units import format_share
 
 
 def feedback_headlines(state: FeedbackState, stands: Assessment) -> tuple[Headline, ...]:

@@ -8,10 +8,10 @@ from workprof.charts.memory.policies import NOW, OURS, saving_words
 from workprof.charts.memory.tasks import number
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted, listed
+from workprof.core.units import format_count, format_duration, format_share
 from workprof.memory.replay import ReplayResult
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import ColumnProfile, Dataset
-from workprof.units import format_count, format_duration, format_share
 
 Columns = tuple[ColumnProfile, ...]
 

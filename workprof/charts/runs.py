@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from workprof.charts.text import counted
-from workprof.units import format_duration, format_share
+from workprof.core.units import format_duration, format_share
 
 MB = 1e6
 SHORT_SETTINGS = 80

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workprof.units import DAY_S, GIB, HOUR_S, MIB, MINUTE_S, format_bytes, format_count, format_duration
-from workprof.visible import visible
+from workprof.core.text import visible
+from workprof.core.units import DAY_S, GIB, HOUR_S, MIB, MINUTE_S, format_bytes, format_count, format_duration
 
 __all__ = [
     "AxisUnit",

@@ -18,6 +18,7 @@ from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import headlines, size_bars
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import counted
+from workprof.core.units import format_bytes, format_count, format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations
 from workprof.memory.assessment import Assessment
@@ -25,7 +26,6 @@ from workprof.memory.replay import PolicyFigures, ReplayResult
 from workprof.nodes.ranking import Ranking
 from workprof.phases.timeline import Timeline
 from workprof.profiles.fit import ProfileFit
-from workprof.units import format_bytes, format_count, format_share
 
 
 @dataclass(frozen=True)

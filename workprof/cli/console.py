@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.progress import Progress
-from workprof.settings import Settings, from_environment
-from workprof.visible import visible
+from workprof.core.progress import Progress
+from workprof.core.settings import Settings, from_environment
+from workprof.core.text import visible
 
 Home = Annotated[
     Path | None,
@@ -59,7 +59,7 @@ def tell_open_home(home: Path) -> None:
 
 def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
     """Print the answer: as JSON, or as text for people."""
-    from workprof.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.core.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
 
     told = json.dumps(to_json(answer), allow_nan=False) if as_json else plain(text())
     print(told, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end

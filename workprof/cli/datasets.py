@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, tell_open_home, warn
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.store.outputs import SUFFIX, checked_output
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport, lines_lost
 

@@ -12,7 +12,8 @@ from workprof.cli.console import Home, Json, emit, names, opened, progress_line,
 from workprof.cli.datasets import read_mapping
 from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, settings_of
 from workprof.cli.questions import register as add_function
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import GB, format_share
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import FEWEST_ROWS, DurationCurve, ObservedDurations, share_within, value_at
@@ -22,7 +23,6 @@ from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.feedback.drift import Drift
 from workprof.forecasts.feedback.loop import Observed
 from workprof.store.reports import IngestOptions
-from workprof.units import GB, format_share
 from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts, JobForecast, Need
 
 SHOWN_ROWS = 20

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 import workprof
 from workprof.cli.console import choose_home, warn
-from workprof.errors import Cancelled, StepFailed, WorkprofError
+from workprof.core.errors import Cancelled, StepFailed, WorkprofError
 
 DONE, OURS, CALLERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 

@@ -14,7 +14,8 @@ import typer
 import workprof
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table
 from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import GB, format_share
 from workprof.memory import questions
 from workprof.memory.assessment import FEWEST_RUNS, Assessment
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
@@ -27,7 +28,6 @@ from workprof.memory.replay import PolicyFigures, ReplayResult
 from workprof.memory.rollup import Rollup
 from workprof.memory.why import Why
 from workprof.store.outputs import checked_output, write_whole
-from workprof.units import GB, format_share
 
 app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)
 

@@ -12,6 +12,7 @@ import typer
 from workprof.cli import nodes_suite
 from workprof.cli.console import Json, emit, table, warn
 from workprof.cli.questions import WITH, Face, add, options, parameter, register, settings_of
+from workprof.core.units import format_share
 from workprof.nodes import questions
 from workprof.nodes.advice import Advice
 from workprof.nodes.comparisons import AspectScore
@@ -21,7 +22,6 @@ from workprof.nodes.ranking import RankedNode, Ranking
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.scores import OVERALL
 from workprof.nodes.transfer import Transfer
-from workprof.units import format_share
 
 HELP = "Which machine for which work, and which one has gone bad."
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)

@@ -16,7 +16,8 @@ import typer
 from workprof.cli.console import Json, emit, table, warn
 from workprof.cli.questions import WITH, options, parameter, settings_of
 from workprof.cli.questions import register as add_command
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import format_duration
 from workprof.nodes.questions import SUITE
 from workprof.nodes.suite import (
     PACKAGES,
@@ -30,7 +31,6 @@ from workprof.nodes.suite import (
     tools_of,
 )
 from workprof.store.outputs import append, checked_output
-from workprof.units import format_duration
 
 INTERRUPTED = 130
 ON_DISK = Path("/var/tmp")  # noqa: S108  a folder of our own inside it; unlike /tmp it is seldom in memory

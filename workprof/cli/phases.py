@@ -14,8 +14,9 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table
 from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
+from workprof.core.errors import SettingsError
 from workprof.core.fields import to_plain
-from workprof.errors import SettingsError
+from workprof.core.units import format_share
 from workprof.phases import questions
 from workprof.phases.evaluation import Evaluation
 from workprof.phases.fingerprints import STATISTICS, Fingerprint
@@ -23,7 +24,6 @@ from workprof.phases.library import MEASURES, Library, LibraryView
 from workprof.phases.matching import Match
 from workprof.phases.runs import RunList
 from workprof.phases.timeline import AlignedRuns, Phases, Timeline
-from workprof.units import format_share
 
 HELP = "Phases of a run, fingerprints, and which known workload a run is like."
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)

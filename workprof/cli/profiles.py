@@ -11,6 +11,7 @@ import typer
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
 from workprof.core.fields import put, read
+from workprof.core.units import format_share
 from workprof.profiles.baseline import Baseline
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import Hopkins
@@ -20,7 +21,6 @@ from workprof.profiles.settings import preset as preset_overrides
 from workprof.profiles.stability import Stability
 from workprof.profiles.summary import ProfileCard
 from workprof.profiles.sweep import SweepRun
-from workprof.units import format_share
 from workprof.workbench.sweeps import SweepState
 
 app = typer.Typer(help="Kinds of jobs.", no_args_is_help=True, rich_markup_mode=None)

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, from_json, leaves, put, read, write
 from workprof.core.question import Question
-from workprof.errors import SettingsError
 from workprof.profiles.settings import ProfileSettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]

@@ -19,12 +19,12 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Json, emit, warn
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import format_bytes, format_duration
 from workprof.formats.telemetry.own import RecordingFile
 from workprof.phases.recorder.recording import Outcome, Recorder, RecordSettings
 from workprof.store.outputs import append as append_line
 from workprof.store.outputs import checked_output
-from workprof.units import format_bytes, format_duration
 
 INTERRUPTED = 130
 STOPPED_BY = (signal.SIGINT, signal.SIGTERM)

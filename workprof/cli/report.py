@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
+from workprof.core.units import format_duration
 from workprof.store.outputs import checked_output, write_whole
-from workprof.units import format_duration
 
 if TYPE_CHECKING:
     from workprof.report.report import Report

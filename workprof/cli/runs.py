@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, opened, table
-from workprof.errors import SettingsError
-from workprof.units import format_duration
+from workprof.core.errors import SettingsError
+from workprof.core.units import format_duration
 
 if TYPE_CHECKING:
     from workprof.workbench.runs import KeptRun

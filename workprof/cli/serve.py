@@ -22,8 +22,8 @@ import typer
 
 from workprof.cli import smoke
 from workprof.cli.console import Home, opened, progress_line, settings_for, tell_open_home, warn
-from workprof.errors import SettingsError, StepFailed
-from workprof.settings import CHECKOUT, Settings, frame_ancestors
+from workprof.core.errors import SettingsError, StepFailed
+from workprof.core.settings import CHECKOUT, Settings, frame_ancestors
 from workprof.store.home import HANDED_OVER, hold
 
 if TYPE_CHECKING:

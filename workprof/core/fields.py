@@ -17,9 +17,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from workprof.errors import SettingsError, UnitUnknown
-from workprof.records import Packed, unpack
-from workprof.units import GB, MEMORY_FACTORS, parse_size
+from workprof.core.errors import SettingsError, UnitUnknown
+from workprof.core.records import Packed, unpack
+from workprof.core.units import GB, MEMORY_FACTORS, parse_size
 
 Record = TypeVar("Record")
 

@@ -16,8 +16,8 @@ from typing import Any, Generic, TypeVar, get_type_hints
 from urllib.parse import urlencode
 
 from workprof.core.fields import Leaf, differences, get, leaves, put, read, write
+from workprof.core.text import visible
 from workprof.steps import Step
-from workprof.visible import visible
 
 S = TypeVar("S")
 R = TypeVar("R")

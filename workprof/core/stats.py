@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from workprof.arrays import Floats
-from workprof.errors import SettingsError
+from workprof.core.arrays import Floats
+from workprof.core.errors import SettingsError
 
 FEWEST_RUNS = 34
 """Below it a figure carries the badge 'too few runs' (the published harness leaves such tasks out)."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.units import format_count
 from workprof.forecasts.encoder import (
     Encoded,
     MetadataEncoder,
@@ -28,7 +29,6 @@ from workprof.forecasts.encoder import (
 )
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import Fold, drawn_holdout
-from workprof.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +118,7 @@ def margins(booster: Booster, encoder: MetadataEncoder, rows: Encoded, n_rounds:
 
 
 def _threads(n_rows: int, alone: int) -> int:
-    from workprof.compiled import worker_threads  # noqa: PLC0415  heavy
+    from workprof.core.compiled import worker_threads  # noqa: PLC0415  heavy
 
     return 1 if n_rows <= alone else worker_threads()
 

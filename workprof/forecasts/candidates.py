@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Floats, Ints, Positions
+from workprof.core.arrays import Floats, Ints, Positions
 from workprof.forecasts.boosting import from_json_bytes, to_json_bytes
 from workprof.forecasts.history import (
     DEFAULT_BANDWIDTH_S,

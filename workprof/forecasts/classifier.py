@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Ints
+from workprof.core.arrays import Ints
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
+from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.units import format_count
 from workprof.forecasts.boosting import (
     PUBLISHED_ROUNDS,
     Tuning,
@@ -40,9 +42,6 @@ from workprof.forecasts.encoder import (
 )
 from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
-from workprof.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.encoder import usable_fields
 from workprof.forecasts.predictions import NO_PROFILE, REASON_CODES, Predictions
 from workprof.forecasts.splits import SPLITS, make_folds
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.forecasts.estimates import Target
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, SettingsError, TraceError
 from workprof.core.fields import Setting
-from workprof.errors import ColumnMissing, SettingsError, TraceError
 from workprof.profiles.metadata import NOT_GIVEN
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.arrays import Floats
+from workprof.core.arrays import Floats
 
 CURVE_POINTS = 201
 """Quantiles per error curve."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.errors import NotEnoughData
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.forecasts.candidates import CANDIDATES, MEDIAN, TREE_THREADS, predict_quantiles
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.errors import PredictorErrors, ratio_error, summarise_errors
@@ -30,7 +31,6 @@ from workprof.forecasts.estimates import (
 from workprof.forecasts.history import Cells, Past, backoff_medians, encode, learn_vocabulary, read_cells, take_cells
 from workprof.forecasts.splits import Fold, make_folds, units_of
 from workprof.profiles.features import draw_rows
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.forecasts.candidates import (
     CANDIDATES,
     CandidateQuantiles,
@@ -38,8 +38,6 @@ from workprof.forecasts.intervals import (
 )
 from workprof.forecasts.splits import N_FOLDS, SPLITS, units_of
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Floats, Ints
-from workprof.errors import NoRows, SettingsError
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import NoRows, SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.core.units import format_bytes
 from workprof.forecasts.boosting import Booster, booster_output, margins, softmax
 from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field
 from workprof.profiles.features import draw_rows
 from workprof.profiles.metadata import NOT_GIVEN
-from workprof.progress import Progress, silent
-from workprof.units import format_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Ints
+from workprof.core.arrays import Ints
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings, LoadedClassifier, fit_classifier
 from workprof.forecasts.estimates import (
     TARGETS,
@@ -28,7 +29,6 @@ from workprof.forecasts.estimates import (
 from workprof.forecasts.explain import MOST_SAMPLE_ROWS, SAMPLE_ROWS, JobExplanation, explain_job
 from workprof.forecasts.predictions import Predictions
 from workprof.forecasts.splits import SPLITS
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

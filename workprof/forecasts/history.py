@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.forecasts.encoder import METADATA_FIELDS, PLAN_FIELDS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
 from workprof.forecasts.candidates import CANDIDATES, MEDIAN, CandidateQuantiles, predict_quantiles, train_candidates
 from workprof.forecasts.history import Past, take_cells
 from workprof.forecasts.splits import holdout, make_folds

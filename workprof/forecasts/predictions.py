@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.forecasts.encoder import Encoded, MetadataEncoder, is_seen
 
 NO_PROFILE = -1

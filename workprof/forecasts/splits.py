@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Ints
-from workprof.columns import numbers_of
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.arrays import Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 
 if TYPE_CHECKING:
     import pandas as pd

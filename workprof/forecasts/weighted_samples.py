@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Floats, Ints
-from workprof.units import DAY_S
+from workprof.core.arrays import Floats, Ints
+from workprof.core.units import DAY_S
 
 Units = NDArray[np.uint64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.compiled import compiled
+from workprof.core.arrays import Floats, Ints
+from workprof.core.compiled import compiled
 
 
 @compiled

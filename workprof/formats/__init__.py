@@ -5,7 +5,7 @@ To add a format: write one file like `nextflow.py` and list its FORMAT here.
 
 from __future__ import annotations
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.formats import generic, nextflow, pai_sample
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, Check, Measured, RejectedLine
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.lines import refuse_unread

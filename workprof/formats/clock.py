@@ -1,6 +1,6 @@
 """What hour a trace's clock shows: seconds to add to its times so that hour of day and weekday are local."""
 
-from workprof.units import HOUR_S
+from workprof.core.units import HOUR_S
 
 UTC_OFFSETS_S = {"pai-sample": 8 * HOUR_S, "pai-tables": 8 * HOUR_S}
 """The PAI trace's times are shifted by an unknown whole number of weeks; read at UTC+8 they keep hour and weekday

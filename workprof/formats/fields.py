@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workprof.core.units import GIB, KIB
 from workprof.formats.declare import NUMBER, TEXT
-from workprof.units import GIB, KIB
 
 
 @dataclass(frozen=True)

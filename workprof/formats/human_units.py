@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from workprof.units import DAY_S, HOUR_S, KIB, MINUTE_S
+from workprof.core.units import DAY_S, HOUR_S, KIB, MINUTE_S
 
 _PLAIN = r"([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"  # possessive: a cell of a million digits takes no longer than it is
 _ASCII = re.IGNORECASE | re.ASCII  # without ASCII the Kelvin sign is a K and the long s an s

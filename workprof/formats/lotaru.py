@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workprof.errors import ColumnMissing, NoRows, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, TraceError
+from workprof.core.units import factor
 from workprof.store.lines import refuse_other_count, rows_under_header
-from workprof.units import factor
 
 TEXTS = {"Workflow": "workflow", "Task": "task", "Label": "label", "Machine": "machine"}
 NUMBERS = {

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workprof.errors import ColumnMissing, NoRows, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, TraceError
+from workprof.core.units import factor
 from workprof.formats.declare import PLAIN, Rule
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.store.lines import refuse_other_count, rows_under_header
-from workprof.units import factor
 
 CHUNK_ROWS = 20_000
 NULLS = ("", "NULL", "\\N")

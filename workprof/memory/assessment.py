@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.core.units import GB, HOUR_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
 from workprof.memory.usage import Request, Runs, Target, runs_of, with_flat_request
-from workprof.progress import Progress, silent
-from workprof.units import GB, HOUR_S
 
 if TYPE_CHECKING:
     import pandas as pd

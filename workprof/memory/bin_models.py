@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.stats import Interval, wilson
-from workprof.errors import NotEnoughData, SettingsError
 from workprof.memory.bin_search import BinSettings, faithful_bins
 from workprof.memory.retry import Demand, RetrySettings, Sizes, lifted_by, try_sizes
 

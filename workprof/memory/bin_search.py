@@ -8,11 +8,11 @@ from typing import Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import SettingsError
+from workprof.core.units import GB
 from workprof.memory.usage import Headroom, Request, Target, Task
-from workprof.units import GB
 
 COUNT, TIME, COST = "count", "time", "cost"
 WEIGHTS = (COUNT, TIME, COST)

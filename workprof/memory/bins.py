@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.core.units import GB
 from workprof.memory.assessment import FEWEST_RUNS, wasted_gb_h
 from workprof.memory.bin_search import (
     COST,
@@ -30,8 +31,6 @@ from workprof.memory.bin_search import (
     usual_stride_bytes,
 )
 from workprof.memory.usage import Runs, UsageCurve, requesting, runs_of, usage_curve, with_flat_request
-from workprof.progress import Progress, silent
-from workprof.units import GB
 
 if TYPE_CHECKING:
     import pandas as pd

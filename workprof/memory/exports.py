@@ -11,10 +11,10 @@ import json
 import re
 from dataclasses import dataclass
 
+from workprof.core.records import digest, to_json
+from workprof.core.text import spreadsheet_text
+from workprof.core.units import GB, MIB
 from workprof.memory.plan import KEPT, Plan, PlannedTask, PlanSettings
-from workprof.records import digest, to_json
-from workprof.spreadsheets import spreadsheet_text
-from workprof.units import GB, MIB
 
 MOST_CHARACTERS = 200
 

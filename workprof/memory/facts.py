@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
 from workprof.core.stats import holm
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.units import GB
 from workprof.memory.usage import USAGE_COLUMNS, Runs, Target, Task, runs_of
-from workprof.progress import Progress, silent
-from workprof.units import GB
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.bin_models import FAITHFUL, LearningRows, PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import SizedRuns, bin_runs, edge_choices, effect_of_edges, saved_share

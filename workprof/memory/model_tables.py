@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
 from workprof.core.stats import Interval
-from workprof.errors import SettingsError
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import MOST_BINS
 from workprof.memory.models import ModelResult, PredictorResult, train_predictors
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
+from workprof.core.progress import Progress, silent
 from workprof.core.stats import Interval
+from workprof.core.units import GB
 from workprof.memory.bin_models import (
     CORRECTED,
     NONE,
@@ -37,8 +39,6 @@ from workprof.memory.facts import AFTER
 from workprof.memory.model_data import InputFact, PredictorData, folds_by_bin, predictor_data, run_hours
 from workprof.memory.retry import Demand, Outcome, RetrySettings, try_sizes
 from workprof.memory.usage import ALL_RUNS
-from workprof.progress import Progress, silent
-from workprof.units import GB
 
 if TYPE_CHECKING:
     import pandas as pd

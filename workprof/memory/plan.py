@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Floats, Ints, numbers_if_present
 from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
 from workprof.core.stats import wilson
+from workprof.core.units import MIB, PERCENT_FACTORS
 from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
 from workprof.memory.usage import Runs, Target, runs_of
-from workprof.progress import Progress, silent
-from workprof.units import MIB, PERCENT_FACTORS
 
 if TYPE_CHECKING:
     import pandas as pd

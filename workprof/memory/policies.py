@@ -10,9 +10,9 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import SettingsError
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.retry import RetrySettings, Sizes, only
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
 from workprof.core.stats import Interval, saving_interval, too_few, wilson
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.units import GB
 from workprof.memory.policies import (
     CAUTIOUS,
     DEFAULT,
@@ -34,8 +35,6 @@ from workprof.memory.policies import (
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
 from workprof.memory.usage import Runs, Target, runs_of
-from workprof.progress import Progress, silent
-from workprof.units import GB
 
 if TYPE_CHECKING:
     import pandas as pd

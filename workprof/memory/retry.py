@@ -7,10 +7,10 @@ from typing import Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import SettingsError
-from workprof.units import GB, MIB
+from workprof.core.units import GB, MIB
 
 RULES = ("published", "next_edge", "double", "max_seen", "more", "request_x_attempt")
 """How a failed run is lifted; 'published' = as each policy's source says."""

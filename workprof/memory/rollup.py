@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.progress import Progress, silent
+from workprof.core.units import GB, HOUR_S
 from workprof.memory.plan import KEEP, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
 from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
 from workprof.memory.usage import Request, Runs, requesting, runs_of, with_flat_request
-from workprof.progress import Progress, silent
-from workprof.units import GB, HOUR_S
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 
 MOST_COMPARED = 4
 MOST_NAME = 80

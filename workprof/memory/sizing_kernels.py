@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats
-from workprof.compiled import compiled
+from workprof.core.arrays import Bools, Floats
+from workprof.core.compiled import compiled
 
 AS_IT_WAS, LINE_RATIO, LINE_SHIFT, POWER = 0, 1, 2, 3
 """The size itself; times or plus its distance from a straight line through the inputs; the same on log scales."""

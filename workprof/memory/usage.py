@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_if_present, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.units import HOUR_S
+from workprof.core.units import HOUR_S
 
 if TYPE_CHECKING:
     import pandas as pd

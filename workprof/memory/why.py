@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
 from workprof.core.stats import Interval, too_few, wilson
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.units import GB, format_share
 from workprof.memory.plan import GIVEN, KEPT, PlannedTask, PlanSettings, plan_of
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
 from workprof.memory.replay import submit_order
 from workprof.memory.retry import Demand, RetrySettings, Sizes, try_sizes
 from workprof.memory.usage import Runs, Target, Task, runs_of
-from workprof.progress import Progress, silent
-from workprof.units import GB, format_share
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,13 +9,13 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData
+from workprof.core.progress import Progress
 from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.ranking import Ranking, rank_nodes
 from workprof.nodes.selection import RankSettings
-from workprof.progress import Progress
 
 BUSY = 95
 """Percentile over all jobs that counts as full use where nothing tells how much was requested."""

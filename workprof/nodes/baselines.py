@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.nodes.calibration import logistic, run_losses
 from workprof.nodes.detection_data import (
     DetectionData,

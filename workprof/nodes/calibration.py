@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.nodes.detection_data import COMBINED, PERONA, DetectionData, FittedDetector, Score
 from workprof.nodes.histories import UNKNOWN, rounds, with_history
 

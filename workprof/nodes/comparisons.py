@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats
+from workprof.core.arrays import Bools, Floats
+from workprof.core.units import format_share
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.scores import (
     LEAST_RUNS,
@@ -21,7 +22,6 @@ from workprof.nodes.scores import (
     overall_weights,
 )
 from workprof.nodes.selection import OrientedRuns, RankSettings
-from workprof.units import format_share
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.core.units import format_share
 from workprof.nodes.baselines import FeatureWeights, best_feature_weights, fit_forest, fit_logistic, fit_rule
 from workprof.nodes.calibration import (
     AS_TOLD,
@@ -47,8 +49,6 @@ from workprof.nodes.network import SavedNetwork
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.perona import PeronaDetector, fit_perona, recipe_of, search_recipe
 from workprof.nodes.preprocess import DroppedMetric, Orientation
-from workprof.progress import Progress, silent
-from workprof.units import format_share
 
 if TYPE_CHECKING:
     import pandas as pd

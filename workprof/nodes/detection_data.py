@@ -8,9 +8,9 @@ from typing import Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.histories import (
     UNKNOWN,
     Distances,

@@ -9,14 +9,14 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.progress import Progress
 from workprof.nodes.detection_data import CORRECTED, FAITHFUL
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.scores import Levels, aspect_weights, levels_of, node_scores
 from workprof.nodes.selection import OrientedRuns, RankSettings, oriented, select
-from workprof.progress import Progress
 
 
 @settings

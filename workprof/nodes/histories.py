@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.nodes.metrics import CONTEXT, HIGHER, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 

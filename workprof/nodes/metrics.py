@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workprof.errors import UnitUnknown
-from workprof.units import GB, MEMORY_FACTORS
+from workprof.core.errors import UnitUnknown
+from workprof.core.units import GB, MEMORY_FACTORS
 
 HIGHER, LOWER, CONTEXT = "higher", "lower", "context"
 TEXT = "text"

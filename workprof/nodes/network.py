@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import SettingsError
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import SettingsError
 
 CODE = 32
 """Numbers in the code of a run."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Floats, Ints
-from workprof.errors import ColumnMissing, TraceError
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import ColumnMissing, TraceError
 from workprof.nodes.metrics import NUMERIC
 from workprof.nodes.parsers import ParsedOutput, parse_output
 

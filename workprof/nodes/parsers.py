@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.nodes.metrics import METRICS, converted
 
 NAN = float("nan")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.progress import Progress, silent
 from workprof.nodes.baselines import FeatureWeights, logistic_weights
 from workprof.nodes.calibration import calibrated
 from workprof.nodes.detection_data import (
@@ -35,7 +36,6 @@ from workprof.nodes.network import (
 )
 from workprof.nodes.preprocess import Preparation, inputs_of, learn_preparation, learn_published, owned, published_table
 from workprof.nodes.training import train
-from workprof.progress import Progress, silent
 
 BETWEEN = 7
 """Numbers of an edge beside the host values of its two runs."""

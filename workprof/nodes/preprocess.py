@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.nodes.histories import RunTable
 from workprof.nodes.metrics import CONTEXT, HIGHER, LOWER, METRICS
 

@@ -20,7 +20,7 @@ from types import TracebackType
 
 import numpy as np
 
-from workprof.errors import WorkprofError
+from workprof.core.errors import WorkprofError
 
 TIMED_OUT = 124
 GRACE_S = 2.0

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from workprof.arrays import Ints
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.arrays import Ints
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.progress import Progress
 from workprof.nodes.comparisons import (
     AspectScore,
     Change,
@@ -42,7 +43,6 @@ from workprof.nodes.selection import (
     select,
     values_without_ratio,
 )
-from workprof.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats
-from workprof.errors import NotEnoughData
+from workprof.core.arrays import Bools, Floats
+from workprof.core.errors import NotEnoughData
 from workprof.nodes.runtime_factors import DEFAULT_FACTOR, MachineScores, factor_named
 from workprof.nodes.runtime_models import TaskRuns, busy_share, line_or_median
 from workprof.nodes.transfer import Transfer, default_predictions, scaled

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workprof.arrays import Floats
-from workprof.errors import ColumnMissing, NoRows
-from workprof.units import DURATION_FACTORS
+from workprof.core.arrays import Floats
+from workprof.core.errors import ColumnMissing, NoRows
+from workprof.core.units import DURATION_FACTORS
 
 TEST_SEQUENCES: dict[str, tuple[frozenset[int], frozenset[int]]] = {
     "eager": (frozenset({26308272}), frozenset({81035690})),

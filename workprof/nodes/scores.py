@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.records import digest
 from workprof.nodes.metrics import ASPECT_OF, ASPECTS
 from workprof.nodes.selection import OrientedRuns, RankSettings
-from workprof.records import digest
 
 LEAST_RUNS = 3
 """Of a benchmark on a node; with fewer there is no interval and no rank."""

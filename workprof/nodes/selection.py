@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
 from workprof.nodes.metrics import ASPECT_OF, ASPECTS, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 

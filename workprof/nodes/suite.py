@@ -23,8 +23,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.fields import Setting, settings
-from workprof.errors import SettingsError, WorkprofError
+from workprof.core.units import MIB, format_bytes
 from workprof.nodes.metrics import ASPECT_OF, BENCHMARKS
 from workprof.nodes.processes import (
     HostWatch,
@@ -35,7 +36,6 @@ from workprof.nodes.processes import (
     free_port,
     run_tool,
 )
-from workprof.units import MIB, format_bytes
 
 
 @settings

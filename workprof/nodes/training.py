@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
+from workprof.core.progress import Progress, silent
 from workprof.nodes.network import (
     CODE,
     HIDDEN,
@@ -30,7 +31,6 @@ from workprof.nodes.network import (
     jax_on_cpu,
     norm,
 )
-from workprof.progress import Progress, silent
 
 TRIPLET_MARGIN = 0.05
 MINED_MARGIN = 0.2

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats
+from workprof.core.arrays import Bools, Floats
+from workprof.core.errors import NoRows, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NoRows, NotEnoughData, SettingsError
 from workprof.nodes.runtime_factors import DEFAULT_FACTOR, FACTORS, Factor, MachineScores, factor_named, scores_of
 from workprof.nodes.runtime_models import (
     TransferCases,

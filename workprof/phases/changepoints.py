@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData
-from workprof.progress import Progress, silent
+from workprof.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     from workprof.phases.segmentation import Segmentation  # numba
@@ -292,7 +292,7 @@ def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progr
 
 def _segmentations(series: StandardSeries, settings: ChangePointSettings, progress: Progress) -> list[Segmentation]:
     """Return the segmentation of each counter. Joint phases are those of the run: every counter has them."""
-    from workprof.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.core.compiled import share_out  # noqa: PLC0415  numba
     from workprof.phases.segmentation import ONE_PHASE, search_changes  # noqa: PLC0415  numba
 
     usable, n_samples = np.flatnonzero(series.usable), series.values.shape[1]

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.phases.library import LibrarySettings
 from workprof.phases.similarity import FEWEST_RUNS
-from workprof.progress import Progress, silent
 
 N_PAIR_MODELS = 2
 N_TREES = 80

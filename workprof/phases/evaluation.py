@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.progress import Progress, silent
 from workprof.phases.fingerprints import RenormalisedRuns, prints_of
 from workprof.phases.library import (
     MEASURES,
@@ -24,7 +25,6 @@ from workprof.phases.library import (
 )
 from workprof.phases.runs import Runs, runs_of
 from workprof.phases.trials import KnownAnswers, OpenTrial, Split, known_answers, open_trial, stratified_splits
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

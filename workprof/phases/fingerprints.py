@@ -9,12 +9,12 @@ from typing import Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.phases.changepoints import ChangePointSettings, change_points, joined
 from workprof.phases.runs import Run, Runs
-from workprof.progress import Progress, silent
 
 
 @settings

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.compiled import compiled, compiled_fast
+from workprof.core.arrays import Floats, Ints
+from workprof.core.compiled import compiled, compiled_fast
 
 _LN2 = math.log(2.0)
 _LN2_HIGH = 0.693145751953125

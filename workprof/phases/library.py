@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.fingerprints import Fingerprint, Fingerprints, FingerprintSettings, fingerprints_of
 from workprof.phases.runs import Runs, runs_of, texts_of
@@ -25,7 +26,6 @@ from workprof.phases.similarity import (
     thresholds_of,
     warping,
 )
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import settings
-from workprof.errors import NotEnoughData
+from workprof.core.progress import Progress
 from workprof.phases.changepoints import (
     LEAST_HAZARD_SAMPLES,
     PRUNE_BELOW,
@@ -27,7 +28,6 @@ from workprof.phases.fingerprints import feature_vectors, fingerprint_of_phases,
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
 from workprof.phases.matching import Match, detector_of, match
 from workprof.phases.runs import Run, runs_of
-from workprof.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

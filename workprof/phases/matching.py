@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.phases.detector import Detector, fit_detector
 from workprof.phases.fingerprints import Fingerprint, feature_vector, feature_vectors, fingerprint
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, TrainHash, library_of, relabelled
 from workprof.phases.runs import find_run, runs_of, texts_of
 from workprof.phases.similarity import accepts, euclidean, warping
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

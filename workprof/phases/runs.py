@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.core.fields import settings
-from workprof.errors import ColumnMissing, NoRows, SettingsError
-from workprof.progress import Progress, silent
+from workprof.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.phases.changepoints import ChangePointSettings, Prior, prior_of
 from workprof.phases.kernels import Belief, Odds, Stretches, Trail, advance
 

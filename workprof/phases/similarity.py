@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats
+from workprof.core.arrays import Floats
 from workprof.core.fields import Setting, settings
 from workprof.phases.fingerprints import Fingerprint
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.progress import Progress, silent
 from workprof.phases.changepoints import ChangePoints, agreement_of, change_points
 from workprof.phases.fingerprints import (
     STATISTICS,
@@ -24,7 +25,6 @@ from workprof.phases.fingerprints import (
 )
 from workprof.phases.library import LibrarySettings, TrainHash
 from workprof.phases.runs import Run, find_run, runs_of
-from workprof.progress import Progress, silent
 
 if TYPE_CHECKING:
     import pandas as pd

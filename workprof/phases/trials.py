@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.errors import NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.phases.detector import Detector, fit_pair_model
 from workprof.phases.fingerprints import Fingerprint, feature_vectors
 from workprof.phases.library import MEASURES, Library, LibrarySettings
 from workprof.phases.matching import detector_of
 from workprof.phases.runs import Run
 from workprof.phases.similarity import accepts, euclidean, warping
-from workprof.progress import Progress, silent
 
 
 @dataclass(frozen=True)

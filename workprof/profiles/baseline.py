@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Bools, Ints
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Bools, Ints, numbers_if_present
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.units import format_count
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.metadata import metadata_fields, value_codes
 from workprof.profiles.settings import METRICS, Features, Mode, ProfileSettings, SampleRows, Scaler, Seed, Silhouette
 from workprof.profiles.silhouettes import exact_silhouettes, sampled_silhouettes
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
-from workprof.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.units import format_count
 from workprof.profiles.settings import ALL17, FEATURE_SETS, SENSORS10, ProfileSettings, clustered_rows, resolve
-from workprof.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.errors import SettingsError
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.records import Made
+from workprof.core.units import format_count, format_share
 from workprof.profiles.features import FittedTransform, Prepared, prepare
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.scores import ProfileScores, score
@@ -28,10 +31,6 @@ from workprof.profiles.tree import (
     find_neighbours,
     run_optics,
 )
-from workprof.progress import Progress, silent
-from workprof.records import Made
-from workprof.stopwatch import Stopwatch
-from workprof.units import format_count, format_share
 
 if TYPE_CHECKING:
     import pandas as pd

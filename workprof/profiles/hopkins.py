@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData
+from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.units import format_count
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.settings import Features, Metric, Mode, ProfileSettings, Scaler, Seed
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
-from workprof.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Ints
+from workprof.core.arrays import Ints
 
 if TYPE_CHECKING:
     import pandas as pd

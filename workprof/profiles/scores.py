@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Floats, Ints, numbers_if_present
 from workprof.profiles.silhouettes import Silhouettes, exact_silhouettes, sampled_silhouettes
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import Annotated
 
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
 
 METRICS = ("euclidean", "manhattan")
 ALGORITHMS = ("hdbscan", "optics")

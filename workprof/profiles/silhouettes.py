@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.errors import SettingsError
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import SettingsError
 from workprof.profiles.features import draw_per_group
 
 SILHOUETTE_METRICS = ("euclidean", "manhattan", "cosine")
@@ -137,7 +137,7 @@ def _compute(
     points: Floats, metric: str, rows: Ints, parts: _Parts, dtype: type, report: Callable[[float], None] | None
 ) -> Floats:
     """Write the silhouettes of `rows` into `parts`; return (n_rows,) rounding step of each row's distances."""
-    from workprof.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.core.compiled import share_out  # noqa: PLC0415  numba
     from workprof.profiles.kernels.distance_sums import group_points  # noqa: PLC0415
 
     grouped = group_points(points, parts.codes, metric, dtype)

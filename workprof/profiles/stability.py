@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Floats, Ints, numbers_if_present
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData
+from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.units import format_count, format_share
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.scores import adjusted_rand
 from workprof.profiles.settings import ProfileSettings, Seed
 from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, run_optics
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
-from workprof.units import format_count, format_share
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Floats, Ints, numbers_if_present
+from workprof.core.units import DAY_S, HOUR_S, format_bytes, format_count, format_duration, format_share
 from workprof.profiles.metadata import CELL, CategoryShare, FieldCounts, Heatmap, count_values, heatmap, metadata_fields
-from workprof.units import DAY_S, HOUR_S, format_bytes, format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.scores import ProfileScores, acquires, adjusted_rand, score, scores_v3
@@ -33,8 +34,6 @@ from workprof.profiles.settings import (
     default_features,
 )
 from workprof.profiles.tree import Neighbours, SpanningTree, build_spanning_tree, cut, find_neighbours, run_optics
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

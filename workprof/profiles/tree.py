@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints, Positions
-from workprof.errors import NotEnoughData, SettingsError
+from workprof.core.arrays import Bools, Floats, Ints, Positions
+from workprof.core.errors import NotEnoughData, SettingsError
 
 ROWS_PER_BLOCK = 128
 LISTED = 32
@@ -81,7 +81,7 @@ def find_neighbours(
     Raises:
         NotEnoughData: with fewer than two rows.
     """
-    from workprof.compiled import share_out  # noqa: PLC0415  numba
+    from workprof.core.compiled import share_out  # noqa: PLC0415  numba
     from workprof.profiles.kernels.nearest import nearest_rows  # noqa: PLC0415
 
     n = len(points)

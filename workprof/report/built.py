@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workprof.progress import Progress
+from workprof.core.progress import Progress
 from workprof.report.bundle import manifest, report_bundle
 from workprof.report.html import report_html
 from workprof.report.report import Report, make_report

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts.downloads import csv_bytes
+from workprof.core.records import to_json
 from workprof.inputs import safe_name
-from workprof.records import to_json
 from workprof.report.parts import Section
 from workprof.report.report import Report
 

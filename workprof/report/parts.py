@@ -1,16 +1,55 @@
-"""What a section of the report is made of."""
+"""What a report is made of: its parts, and heavy questions asked for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import pandas as pd
 
 from workprof.charts.shapes import Chart, Headline
-from workprof.progress import Progress
+from workprof.core.errors import Cancelled, StepFailed
+from workprof.core.progress import Progress
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
+from workprof.workbench.asking import Bound
+
+S = TypeVar("S")
+R = TypeVar("R")
+LOOK_EVERY_S = 0.5
+
+
+def through_job(question: Bound[S, R], dataset: str, settings: S, progress: Progress) -> R:
+    """Return the cached result, or start the job that makes it (or join the one that runs) and wait.
+
+    Args:
+        question: of a workbench.
+        dataset: content hash.
+        settings: of the question.
+        progress: told what the job tells; when it raises `Cancelled`, the job is stopped.
+
+    Raises:
+        Cancelled: the job was stopped, here or elsewhere.
+        StepFailed: the job says why.
+    """
+    result = question.cached(dataset, settings).result
+    if result is not None:
+        return result
+    view = question.start(dataset, settings)
+    while view.active:
+        try:
+            progress(view.fraction, view.message)
+        except Cancelled:
+            question.bench.cancel(view.key)
+            raise
+        view = question.bench.wait(view.key, LOOK_EVERY_S) or view
+    if view.state == "cancelled":
+        raise Cancelled(f"{view.step} was cancelled")
+    result = question.cached(dataset, settings).result
+    if result is None:
+        raise StepFailed(view.message)
+    return result
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 import workprof
-from workprof.errors import Cancelled, EntryDamaged, SettingsError, WorkprofError
-from workprof.progress import Progress, silent
+from workprof.core.errors import Cancelled, EntryDamaged, SettingsError, WorkprofError
+from workprof.core.progress import Progress, silent
 from workprof.report.parts import Kind, Section
 from workprof.report.sections import SECTIONS
 from workprof.store.reports import Dataset

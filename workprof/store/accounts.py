@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import duckdb
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
+from workprof.core.progress import Progress
 from workprof.formats.declare import TEXT, SourceColumn
-from workprof.progress import Progress
 from workprof.store.catalogue import one
 from workprof.store.connection import quoted
 from workprof.store.lines import MOST_CELL_LINES, Lines, count_lines, lines_of_plain_quotes, number_in_file

@@ -10,8 +10,8 @@ from typing import Any
 
 import duckdb
 
-from workprof.errors import DatasetUnknown, EntryDamaged, SettingsError
-from workprof.records import pack
+from workprof.core.errors import DatasetUnknown, EntryDamaged, SettingsError
+from workprof.core.records import pack
 from workprof.store import documents
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, stored

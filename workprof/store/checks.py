@@ -11,14 +11,14 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import factor
 from workprof.formats.declare import Capacity, Format
 from workprof.formats.fields import ABSURD_ABOVE, REQUESTS, USAGE_FIELDS
 from workprof.store.catalogue import Entry, one
 from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, ZERO_TIME
 from workprof.store.connection import quoted
 from workprof.store.reports import Check, Column, ColumnProfile, TimeCoverage
-from workprof.units import factor
 
 
 @dataclass(frozen=True)

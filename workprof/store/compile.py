@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from workprof.core.units import factor
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.store.connection import quoted, text
 from workprof.store.relation import TIMESTAMP
 from workprof.store.reports import Column
-from workprof.units import factor
 
 ROW_ID = "row_id"
 FINISHED = "finished"

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 
 import duckdb
 
-from workprof.errors import SettingsError, WorkprofError
-from workprof.progress import Progress, silent
-from workprof.settings import Settings
+from workprof.core.errors import SettingsError, WorkprofError
+from workprof.core.progress import Progress, silent
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
 from workprof.store.home import Home, busy, free_bytes, is_full, narrow, no_room, room_in
-from workprof.units import GIB
 
 WAIT_FOR_WRITER_S = 0.2
 SPILL_SHARE_OF_FREE_DISK = 0.8

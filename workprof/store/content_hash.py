@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workprof.errors import TraceError
-from workprof.progress import Progress
-from workprof.records import canonical_json
+from workprof.core.errors import TraceError
+from workprof.core.progress import Progress
+from workprof.core.records import canonical_json
+from workprof.core.units import MIB, format_bytes
 from workprof.store.reports import IngestOptions
 from workprof.store.running import POLL_S, Span
 from workprof.store.spool import Spooled, head_of, is_packed
-from workprof.units import MIB, format_bytes
 
 HASH_DIGITS = 32
 """Of SHA-256, which today's processors compute twice as fast as BLAKE2b."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workprof.errors import SettingsError, TraceError
+from workprof.core.errors import SettingsError, TraceError
 from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, WIDE
 from workprof.formats.telemetry import sniffed

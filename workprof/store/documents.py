@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 import duckdb
 import numpy as np
 
-from workprof.errors import EntryDamaged, WorkprofError
-from workprof.records import Arrays, Packed, pack, unpack
+from workprof.core.errors import EntryDamaged, WorkprofError
+from workprof.core.records import Arrays, Packed, pack, unpack
 from workprof.store.connection import Database
 from workprof.store.entries import UNREADABLE, misfit
 from workprof.store.reports import ProfileNote

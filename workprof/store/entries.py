@@ -23,10 +23,10 @@ from typing import IO, Any, TypeVar, Union, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import WorkprofError
-from workprof.records import Arrays, Packed, digest, pack, unpack
+from workprof.core.errors import WorkprofError
+from workprof.core.records import Arrays, Packed, digest, pack, unpack
+from workprof.core.units import MIB
 from workprof.store.home import make_folder, open_private_bytes, write_private
-from workprof.units import MIB
 
 MOST_SHOWN = 60
 LARGEST = 2**63 - 1

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workprof.errors import ColumnMissing, NoRows, SettingsError
-from workprof.records import digest
+from workprof.core.errors import ColumnMissing, NoRows, SettingsError
+from workprof.core.records import digest
 from workprof.store import catalogue, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, ROW_ID

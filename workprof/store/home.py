@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from workprof.errors import DiskFull, HomeBusy, SettingsError, WorkprofError
-from workprof.units import format_bytes
+from workprof.core.errors import DiskFull, HomeBusy, SettingsError, WorkprofError
+from workprof.core.units import format_bytes
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """No space, no quota, and a file longer than this process may write."""

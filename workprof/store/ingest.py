@@ -16,9 +16,9 @@ from pathlib import Path
 
 import duckdb
 
-from workprof.errors import Cancelled, TraceError
+from workprof.core.errors import Cancelled, TraceError
+from workprof.core.progress import Progress
 from workprof.formats import MEASUREMENTS, TABLES, declared
-from workprof.progress import Progress
 from workprof.store import catalogue, measurements, one_file, rejects, tables
 from workprof.store.catalogue import REJECTS, ROWS, STAGE
 from workprof.store.connection import Database, quoted

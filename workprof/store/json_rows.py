@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
+from workprof.core.units import MIB, format_bytes
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.text_shape import UTF8_BOM
-from workprof.units import MIB, format_bytes
 
 LOOKED_AT_ROWS = 200
 CHUNK_BYTES = MIB

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.compiled import compiled
+from workprof.core.compiled import compiled
 from workprof.store.lines import (
     BLANK,
     BREAK_LINE,

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import TraceError
-from workprof.progress import Progress, silent
+from workprof.core.errors import TraceError
+from workprof.core.progress import Progress, silent
+from workprof.core.units import MIB, format_bytes
 from workprof.store.running import Span
 from workprof.store.text_shape import MAX_LINE_BYTES, UTF8_BOM, LongLine
-from workprof.units import MIB, format_bytes
 
 MOST_CELL_LINES = 100
 """A cell of more lines is taken for a quote that was left open."""

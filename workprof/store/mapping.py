@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from workprof.errors import ColumnMissing, SettingsError, UnitUnknown
+from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
+from workprof.core.units import DURATION_FACTORS, FACTORS, MEMORY_FACTORS, PERCENT_FACTORS
 from workprof.formats import generic
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule
 from workprof.formats.fields import FIELDS, NAME_FIELDS
 from workprof.formats.generic import SYNONYMS, UNIT_SUFFIXES
 from workprof.store.relation import TIMESTAMP
 from workprof.store.reports import FieldSource
-from workprof.units import DURATION_FACTORS, FACTORS, MEMORY_FACTORS, PERCENT_FACTORS
 
 UNITS_OF = {"s": DURATION_FACTORS, "B": MEMORY_FACTORS, "percent": PERCENT_FACTORS}
 SHOWN_COLUMNS = 20

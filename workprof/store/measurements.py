@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workprof.errors import NoRows
+from workprof.core.errors import NoRows
 from workprof.formats.declare import NUMBER, TEXT
 from workprof.formats.measured import BENCHMARKS, Check, Measured, RejectedLine
 from workprof.store import rejects

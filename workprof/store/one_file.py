@@ -8,11 +8,11 @@ from pathlib import Path
 
 import duckdb
 
-from workprof.errors import NoRows, TraceError
+from workprof.core.errors import NoRows, TraceError
+from workprof.core.progress import Progress
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.formats.human_units import KINDS
-from workprof.progress import Progress
 from workprof.store import checks, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one

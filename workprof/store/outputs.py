@@ -12,9 +12,9 @@ import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from workprof.errors import SettingsError, WorkprofError
+from workprof.core.errors import SettingsError, WorkprofError
+from workprof.core.text import spreadsheet_text
 from workprof.formats.fields import DESCRIPTIONS, FIELDS
-from workprof.spreadsheets import spreadsheet_text
 from workprof.store.catalogue import Entry
 from workprof.store.connection import Database, quoted, text
 from workprof.store.home import is_full, no_room, room_in

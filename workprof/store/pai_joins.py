@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from workprof.core.progress import Progress
 from workprof.formats.declare import NUMBER, TEXT, SourceColumn
 from workprof.formats.fields import FIELDS, USAGE_FIELDS
 from workprof.formats.pai_tables import (
@@ -19,7 +20,6 @@ from workprof.formats.pai_tables import (
     METRIC_COLUMNS,
     TABLES,
 )
-from workprof.progress import Progress
 from workprof.store import rejects
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, FLAGS, Output, Plan, compile_plan

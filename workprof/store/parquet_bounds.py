@@ -9,13 +9,13 @@ from __future__ import annotations
 import duckdb
 import pyarrow.parquet as pq
 
-from workprof.errors import TraceError
-from workprof.progress import Progress
+from workprof.core.errors import TraceError
+from workprof.core.progress import Progress
+from workprof.core.units import format_bytes
 from workprof.store.connection import quoted
 from workprof.store.relation import opened, parquet_relation
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, most_bytes
-from workprof.units import format_bytes
 
 BYTES_OF_A_VALUE = 8
 TEXT = "BYTE_ARRAY"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workprof.core.progress import silent
 from workprof.formats import generic
-from workprof.progress import silent
 from workprof.store.connection import Database
 from workprof.store.detect import as_utf8
 from workprof.store.home import room_in

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import duckdb
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
+from workprof.core.progress import Progress
 from workprof.formats.declare import TEXT, SourceColumn
 from workprof.formats.pai_sample import PAI_NULLS
 from workprof.formats.pai_tables import OPTIONAL, TABLES
-from workprof.progress import Progress
 from workprof.store import rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import duckdb
 
-from workprof.errors import TraceError
-from workprof.spreadsheets import FORMULA_STARTS
+from workprof.core.errors import TraceError
+from workprof.core.text import FORMULA_STARTS, TURNING, visible
 from workprof.store.catalogue import one
 from workprof.store.connection import quoted, text
 from workprof.store.home import narrow
 from workprof.store.spool import Spooled
-from workprof.visible import TURNING, visible
 
 TEXT_CHARACTERS = 500
 """How much of a bad line is kept."""
@@ -119,7 +118,7 @@ def forget(cursor: duckdb.DuckDBPyConnection) -> None:
 
 
 def safe_cell(column: str) -> str:
-    """Return the SQL of a text cell that runs as no formula and turns no line round (see `workprof.spreadsheets`)."""
+    """Return the SQL of a text cell that runs as no formula and turns no line round (see `workprof.core.text`)."""
     name = quoted(column)
     starts = ", ".join(text(start) for start in FORMULA_STARTS)
     shown = name

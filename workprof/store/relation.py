@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
+from workprof.core.units import MIB
 from workprof.formats.declare import NUMBER, TEXT, SourceColumn
 from workprof.store.connection import text
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import MAX_COLUMNS, MAX_LINE_BYTES, TextShape, unique_names
-from workprof.units import MIB
 
 BUFFER_BYTES = 16 * MIB
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 
 JOINS = ("corrected", "faithful")
 GRAINS = ("instance", "task", "job")

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
+from workprof.core.progress import Progress
 from workprof.formats.repeated_keys import RepeatedKeys
-from workprof.progress import Progress
 from workprof.store.home import open_private
 from workprof.store.json_rows import CHUNK_BYTES, JsonRow, is_json_array, json_rows
 from workprof.store.lines import refuse_unread

@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from workprof.progress import Progress
+from workprof.core.progress import Progress
 
 POLL_S = 0.1
 

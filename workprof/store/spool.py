@@ -18,14 +18,14 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from workprof.errors import TraceError
-from workprof.progress import Progress
-from workprof.settings import DEFAULT_EXPANSION_LIMIT
+from workprof.core.errors import TraceError
+from workprof.core.progress import Progress
+from workprof.core.settings import DEFAULT_EXPANSION_LIMIT
+from workprof.core.units import MIB, format_bytes
 from workprof.store.home import free_bytes, open_private_bytes
 from workprof.store.json_rows import is_json_array
 from workprof.store.running import Span
 from workprof.store.text_shape import LongLine, set_aside_long_lines
-from workprof.units import MIB, format_bytes
 
 CHUNK_BYTES = MIB
 EXPANSION_FLOOR_BYTES = 256 * MIB

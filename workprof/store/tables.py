@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import duckdb
 
-from workprof.errors import NoRows
+from workprof.core.errors import NoRows
+from workprof.core.progress import Progress
 from workprof.formats.pai_tables import CORRECTED, FAITHFUL
-from workprof.progress import Progress
 from workprof.store import pai_joins, rejects
 from workprof.store.loaded import Joined, Loaded, Stage
 from workprof.store.one_file import counted

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
+from workprof.core.units import MIB
 from workprof.store.home import open_private_bytes
-from workprof.units import MIB
 
 HEAD_BYTES = 1 << 20
 SAMPLE_ROWS = 200

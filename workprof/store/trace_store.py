@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from workprof.progress import Progress, silent
-from workprof.settings import Settings
+from workprof.core.progress import Progress, silent
+from workprof.core.settings import Settings
 from workprof.store import catalogue, checks, detect, documents, frames, ingest, outputs, proposal
 from workprof.store.catalogue import Known
 from workprof.store.connection import Database, quoted

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.store.outputs import write_whole
 from workprof.synthetic.report import SynthReport, check_room, check_size
 

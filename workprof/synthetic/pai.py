@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from workprof.progress import Progress, silent
+from workprof.core.progress import Progress, silent
 from workprof.store.outputs import whole
 from workprof.synthetic.pai_behaviours import SAMPLE_COLUMNS, SENSOR_COLUMNS, draw_sensors
 from workprof.synthetic.pai_jobs import (

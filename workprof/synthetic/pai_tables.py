@@ -13,7 +13,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from workprof.progress import Progress, silent
+from workprof.core.progress import Progress, silent
 from workprof.store.outputs import whole
 from workprof.synthetic.pai_behaviours import COORDINATES, OUTLIER, columns, scatter, spread
 from workprof.synthetic.pai_jobs import (

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import format_bytes
 from workprof.store.home import free_bytes, no_room
-from workprof.units import format_bytes
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.store.outputs import whole
 from workprof.synthetic.report import SynthReport, check_room, check_size
 

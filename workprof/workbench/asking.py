@@ -10,14 +10,14 @@ from typing import Any, Generic, Self, TypeVar
 import pandas as pd
 
 from workprof.cache import About, ResultCache
+from workprof.core.errors import WrongKind
+from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
-from workprof.errors import WrongKind
+from workprof.core.settings import Settings
 from workprof.formats.clock import utc_offset_s
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
-from workprof.progress import Progress, silent
-from workprof.settings import Settings
 from workprof.steps import Request, Step, perform
 from workprof.store.reports import Dataset
 from workprof.store.trace_store import TraceStore

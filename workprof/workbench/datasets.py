@@ -1,13 +1,26 @@
-"""Questions about datasets: what is loaded, what it holds, what became of its rows."""
+"""Questions about datasets: ingest, list, columns, checks, what cannot be read, the installation told for support."""
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
+import platform
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from workprof.progress import Progress, silent
+import workprof
+from workprof.core.progress import Progress, silent
+from workprof.forecasts.feedback.model import FinishedJobs
+from workprof.forecasts.feedback.windows import FeedbackState
+from workprof.formats.measured import BENCHMARKS, TELEMETRY
+from workprof.memory.scenarios import Scenario
+from workprof.nodes.ranking import NodeScenario
+from workprof.phases.library import LibraryEdits
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -115,3 +128,124 @@ class DatasetQuestions(Asking):
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """Return the rows of these ids (all columns, or the ones named)."""
         return self._store.rows(dataset, row_ids, columns)
+
+
+KEPT: dict[str, tuple[str, type[Any]]] = {
+    JOBS: ("Scenario {!r}", Scenario),
+    BENCHMARKS: ("Scenario {!r}", NodeScenario),
+    TELEMETRY: ("What was labelled by hand", LibraryEdits),
+}
+"""Kind of a dataset -> the words for what people keep about it, with a place for its name, and its class."""
+
+
+@dataclass(frozen=True)
+class UnreadableKept:
+    """One thing that was kept about a dataset, and why it cannot be read.
+
+    Attributes:
+        what: it is, for people.
+        reason: that it cannot be read, for people.
+        scenario: its name, where it is one; else None.
+        loop: digest of the settings of its feedback loop, where it is one; else None.
+    """
+
+    what: str
+    reason: str
+    scenario: str | None = None
+    loop: str | None = None
+
+
+class UnreadableQuestions(DatasetQuestions):
+    """Questions about what the database keeps beside the datasets' rows."""
+
+    def unreadable(self, dataset: str) -> tuple[UnreadableKept, ...]:
+        """Return what is kept about a dataset and cannot be read; nothing in a home that nobody damaged."""
+        entry = self.dataset(dataset)
+        return self._views.get((entry.hash, f"unreadable {self._store.commits}"), lambda: self._unreadable(entry))
+
+    def remove_unreadable(self, dataset: str) -> tuple[UnreadableKept, ...]:
+        """Remove what cannot be read of what is kept about a dataset, and return what it was."""
+        entry = self.dataset(dataset)
+        found = self._unreadable(entry)
+        for one in found:
+            if one.scenario is not None:
+                self._store.remove_scenario(entry.hash, one.scenario)
+            if one.loop is not None:
+                self._store.forget_feedback(entry.hash, one.loop)
+        return found
+
+    def _unreadable(self, entry: Dataset) -> tuple[UnreadableKept, ...]:
+        what, cls = KEPT.get(entry.kind, KEPT[JOBS])
+        scenarios = self._store.unreadable_scenarios(entry.hash, cls)
+        found = [UnreadableKept(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
+        if entry.kind == JOBS:
+            loops = self._store.unreadable_feedback(entry.hash, FeedbackState, FinishedJobs)
+            found += [UnreadableKept("What finished jobs told", one.reason, loop=loop) for loop, one in loops.items()]
+        return tuple(found)
+
+
+LIBRARIES = (
+    *("streamlit", "plotly", "duckdb", "pandas", "numpy", "scipy", "scikit-learn", "hdbscan", "numba", "xgboost"),
+    *("shap", "pyarrow", "jax"),
+)
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """An installation and its open home.
+
+    Attributes:
+        versions: of workprof, Python and libraries ('missing' where one is not installed).
+        platform: kernel and processor kind, without the machine's name.
+        processors: that this process may use.
+        home_bytes: of the home folder on disk.
+        memory_limit_bytes: of database and cache.
+        datasets: kind -> how many.
+        kept_runs: how many.
+        readonly: whether changes are refused.
+    """
+
+    versions: dict[str, str]
+    platform: str
+    processors: int
+    home_bytes: int
+    memory_limit_bytes: int
+    datasets: dict[str, int]
+    kept_runs: int
+    readonly: bool
+
+
+def diagnostics(workbench: DatasetQuestions) -> Diagnostics:
+    """Return what is told of this installation."""
+    settings = workbench.settings
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Diagnostics(
+        versions={"workprof": workprof.__version__, "python": platform.python_version()} | _libraries(),
+        platform=f"{platform.system()} {platform.release()}, {platform.machine()}",
+        processors=allowed,
+        home_bytes=_bytes_of(settings.home),
+        memory_limit_bytes=settings.memory_limit_bytes,
+        datasets=dict(Counter(entry.kind for entry in workbench.datasets())),
+        kept_runs=len(workbench.runs()),
+        readonly=settings.readonly,
+    )
+
+
+def _libraries() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "missing"
+    return found
+
+
+def _bytes_of(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue  # went away meanwhile
+    return total

@@ -12,7 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
+from workprof.core.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
+from workprof.core.progress import Progress, silent
+from workprof.core.records import canonical_json, digest
 from workprof.forecasts import questions
 from workprof.forecasts.feedback.assignment import new_rows
 from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
@@ -27,8 +29,6 @@ from workprof.forecasts.feedback.model import (
 )
 from workprof.forecasts.feedback.windows import FeedbackState, start, start_again
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
-from workprof.progress import Progress, silent
-from workprof.records import canonical_json, digest
 from workprof.store.documents import FinishedTable
 from workprof.store.reports import Dataset, IngestOptions
 from workprof.store.trace_store import finished_rows, passing_trace

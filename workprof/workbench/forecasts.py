@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.errors import ColumnMissing, NotEnoughData, SettingsError, WorkprofError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, WorkprofError
+from workprof.core.progress import Progress, silent
+from workprof.core.settings import Settings
 from workprof.forecasts import questions
 from workprof.forecasts.candidates import LEVELS
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
@@ -29,8 +31,6 @@ from workprof.forecasts.history import TIMES
 from workprof.formats import rules_of
 from workprof.formats.new_jobs import NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
-from workprof.progress import Progress, silent
-from workprof.settings import Settings
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames, ask
 from workprof.workbench.sweeps import SweepQuestions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workprof.errors import ColumnMissing
+from workprof.core.errors import ColumnMissing
 from workprof.forecasts.encoder import METADATA_FIELDS
 from workprof.workbench.forecasts import ForecastQuestions
 

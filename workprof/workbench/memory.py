@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress, silent
 from workprof.memory import questions
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.profiles.settings import ProfileSettings
-from workprof.progress import Progress, silent
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames, ask
 from workprof.workbench.profiles import ProfileQuestions

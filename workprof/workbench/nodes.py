@@ -10,7 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.errors import NoRows, NotEnoughData, SettingsError
+from workprof.core.errors import NoRows, NotEnoughData, SettingsError
+from workprof.core.progress import Progress, silent
 from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes import questions
@@ -24,7 +25,6 @@ from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
 from workprof.nodes.selection import RankSettings
 from workprof.nodes.transfer import Transfer, TransferSettings, transfer
 from workprof.profiles.settings import ProfileSettings
-from workprof.progress import Progress, silent
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames, ask, refuse_other_kind
 from workprof.workbench.profiles import ProfileQuestions

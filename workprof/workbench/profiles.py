@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from workprof.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData
+from workprof.core.progress import Progress, silent
 from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.fit import ProfileFit, recut, tree_settings
@@ -16,7 +17,6 @@ from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, clustered_rows, default_features, resolve
 from workprof.profiles.stability import PROFILE, StabilitySettings
 from workprof.profiles.tree import SpanningTree
-from workprof.progress import Progress, silent
 from workprof.store.reports import Dataset, ProfileNote
 from workprof.workbench.asking import Extras, Frames, ask
 from workprof.workbench.datasets import DatasetQuestions

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from workprof.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.settings import Settings
 from workprof.formats.telemetry.own import HEADER, PARTIAL
 from workprof.phases.live import LiveLibrary, LiveRun, LiveView, detector_from
-from workprof.settings import Settings
 
 KEYS = tuple(HEADER.rstrip(",").split(","))
 MOST_LISTED = 50

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from workprof.cache import KeptEntry
+from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.core.question import address_of, python_of, shell_of
-from workprof.errors import NotEnoughData, SettingsError, WorkprofError
+from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.jobs import JobView
 from workprof.profiles.settings import ProfileSettings
-from workprof.records import Packed, canonical_json, digest, unpack
 from workprof.workbench.declared import STORED, asked_for
 from workprof.workbench.forecasts import ForecastQuestions
 

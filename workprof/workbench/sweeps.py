@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, replace
 
+from workprof.core.progress import Progress, silent
+from workprof.core.settings import Settings
 from workprof.jobs import JobView
 from workprof.profiles.questions import GROUP
 from workprof.profiles.settings import FEATURE_SETS
@@ -22,8 +24,6 @@ from workprof.profiles.sweep import (
     summarise_runs,
     winners_by_target,
 )
-from workprof.progress import Progress, silent
-from workprof.settings import Settings
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import ask
 from workprof.workbench.profiles import ProfileQuestions

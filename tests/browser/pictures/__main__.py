@@ -10,8 +10,8 @@ from playwright.sync_api import sync_playwright
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, ROOT, SAMPLE, Visitor, running_server
 from tests.browser.pictures import FOLDER, LARGEST_BYTES, PICTURES, photograph
 from tests.pages.whole_home import Hashes
+from workprof.core.settings import from_environment
 from workprof.forecasts.forecaster import ForecasterSettings
-from workprof.settings import from_environment
 from workprof.workbench import Workbench
 
 SAMPLES = ROOT / "data" / "sample"

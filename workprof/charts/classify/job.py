@@ -16,13 +16,13 @@ from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened, title
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
+from workprof.core.records import to_json
+from workprof.core.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, format_share
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
 from workprof.forecasts.predictions import N_TOP, NO_PROFILE, Predictions
-from workprof.records import to_json
 from workprof.store.reports import Dataset
-from workprof.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, format_share
 
 PUBLISHED = (
     "Published definitions: every value its own column, XGBoost's defaults, trained on the rows with a profile; it "

@@ -15,10 +15,10 @@ from workprof.charts.classify.job import Naming
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
+from workprof.core.units import format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.predictions import NO_PROFILE
-from workprof.units import format_share
 
 SPLIT_NAMES = {"random": "random", "by_job": "by job", "by_group": "by group", "by_time": "by time"}
 SPLIT_WORDS = {

@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.arrays import Floats
 from workprof.charts import shapes
 from workprof.charts.durations.observed import number, percent
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, horizontal, vertical
 from workprof.charts.text import formatted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIERS, rows_height
+from workprof.core.arrays import Floats
+from workprof.core.units import format_share
 from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors
 from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
 from workprof.forecasts.estimates import TARGETS
-from workprof.units import format_share
 
 
 @dataclass(frozen=True)

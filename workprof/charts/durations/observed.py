@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.arrays import Floats, Ints
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
 from workprof.charts.theme import COLOURS, OUTLIERS
+from workprof.core.arrays import Floats, Ints
+from workprof.core.units import format_share
 from workprof.forecasts.durations import (
     EVERYTHING,
     FEWEST_ROWS,
@@ -25,7 +26,6 @@ from workprof.forecasts.durations import (
     share_within,
     value_at,
 )
-from workprof.units import format_share
 
 
 @dataclass(frozen=True)

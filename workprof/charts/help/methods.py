@@ -8,13 +8,13 @@ from typing import Protocol
 
 import pandas as pd
 
+from workprof.core.units import format_bytes
 from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.bin_search import MOST_BINS
 from workprof.memory.plan import LEAST_RUNS
 from workprof.memory.scenarios import MOST_COMPARED
 from workprof.profiles.settings import EXACT_SILHOUETTE_ROWS, OPTICS_ROWS
 from workprof.profiles.sweep import OPTICS_SWEEP_ROWS
-from workprof.units import format_bytes
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.memory.bin_models import PENALTY
 from workprof.memory.policies import DEFAULT
 from workprof.profiles.settings import DEFAULT_SHARE, EXACT_SILHOUETTE_ROWS, SMALLEST_DEFAULT_SIZE

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.arrays import Floats
 from workprof.charts import shapes
 from workprof.charts.memory.plans import bins_scenario
 from workprof.charts.memory.tasks import gb, gb_h, saved, shown
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, shortened
 from workprof.charts.theme import COLOURS
+from workprof.core.arrays import Floats
+from workprof.core.units import GB, format_share
 from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.bin_search import COUNT
 from workprof.memory.bins import Bins, ImprovementCurve, NoBins, ProfileBins
 from workprof.memory.scenarios import Scenario
 from workprof.store.reports import Dataset
-from workprof.units import GB, format_share
 
 
 def bin_headlines(found: Bins) -> tuple[Headline, ...]:

@@ -16,6 +16,7 @@ from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, Headline, figur
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
+from workprof.core.units import GB, format_share
 from workprof.memory.bins import Bins
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall
 from workprof.memory.plan import Plan
@@ -23,7 +24,6 @@ from workprof.memory.replay import ReplayResult
 from workprof.memory.rollup import MEAN, ONE_EACH, PEAK, BeforeAfter, Rollup
 from workprof.memory.scenarios import Comparison, Scenario, Value
 from workprof.store.reports import Dataset
-from workprof.units import GB, format_share
 
 MOST_BARS = 15
 MEASURE_WORDS = {

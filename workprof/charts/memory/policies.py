@@ -15,10 +15,10 @@ from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figur
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.core.table import Column, frame
+from workprof.core.units import GB, format_share
 from workprof.memory.plan import Violations
 from workprof.memory.replay import PolicyFigures, ReplayResult
 from workprof.memory.why import Why
-from workprof.units import GB, format_share
 
 POLICY_WORDS = {
     "workprof": "workprof",

@@ -15,6 +15,7 @@ from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, row
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
+from workprof.core.units import GB, format_share
 from workprof.memory.assessment import (
     CLASSES,
     FEWEST_RUNS,
@@ -27,7 +28,6 @@ from workprof.memory.assessment import (
     Utilisation,
     task_classes,
 )
-from workprof.units import GB, format_share
 
 CLASS_LOOKS = {LIGHT: (COLOURS[2], "circle"), MODERATE: (COLOURS[1], "square"), HEAVY: (COLOURS[4], "diamond")}
 """Colour and symbol of a class of tasks."""

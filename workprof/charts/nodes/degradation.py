@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.arrays import Bools, Floats, Ints
 from workprof.charts import shapes
 from workprof.charts.nodes.ranking import NO_DATA, moment_words, node_name
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.units import format_share
 from workprof.nodes.detection import Detection
-from workprof.units import format_share
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 MOST_POINTS = 5000

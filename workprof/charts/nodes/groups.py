@@ -12,11 +12,11 @@ from workprof.charts.nodes.ranking import NO_DATA, nodes_words, ranking_sentence
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.units import format_share
 from workprof.nodes.advice import Advice
 from workprof.nodes.groups import Groups
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.transfer import Transfer
-from workprof.units import format_share
 
 STABLE_FROM = 0.75
 

@@ -13,10 +13,10 @@ from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import mark, rows_height
+from workprof.core.units import format_share
 from workprof.nodes.comparisons import AspectScore, PairRatio
 from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking
 from workprof.nodes.selection import RankSettings
-from workprof.units import format_share
 
 NO_DATA = "no data"
 

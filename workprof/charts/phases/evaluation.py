@@ -14,9 +14,9 @@ from workprof.charts.phases.timeline import NOT_THE_PAPER, number
 from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, SMALLEST_PX, rows_height
+from workprof.core.units import format_share
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
-from workprof.units import format_share
 
 ROW_PX, MOST_PX = 13, 900
 MEASURE = {"euclidean": "ed", "dtw": "dtw"}

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.arrays import Floats
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, number, seconds, statistic_words
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.arrays import Floats
 from workprof.phases.timeline import AlignedRuns, Timeline
 
 EVERY = "all"

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 import workprof
-from workprof.arrays import Floats
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, counter_unit, number, seconds
 from workprof.charts.shapes import (
@@ -23,9 +22,10 @@ from workprof.charts.shapes import (
 )
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.arrays import Floats
+from workprof.core.records import to_json
 from workprof.phases.live import SHOWN_S, LiveView
 from workprof.phases.matching import UNKNOWN, Match, MatchLine, Verdict
-from workprof.records import to_json
 
 MOST_ROWS = 20
 MEASURES = {"euclidean": "Euclidean distance of phases", "dtw": "DTW distance of phases (Manhattan)"}

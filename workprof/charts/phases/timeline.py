@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 import workprof
-from workprof.arrays import Floats
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
+from workprof.core.arrays import Floats
+from workprof.core.records import to_json
+from workprof.core.units import format_share
 from workprof.phases.timeline import Timeline
-from workprof.records import to_json
-from workprof.units import format_share
 
 LONGEST_COUNTER = 34
 STATISTIC_WORDS = {

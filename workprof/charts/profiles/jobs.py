@@ -16,8 +16,8 @@ from workprof.charts.profiles.overview import groups, note
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import plotly_text
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, mark
+from workprof.core.units import format_share
 from workprof.profiles.fit import ProfileFit
-from workprof.units import format_share
 
 Points = NDArray[np.float64]  # (n, 2)
 

@@ -16,12 +16,12 @@ from workprof.charts import shapes
 from workprof.charts.shapes import Chart, Headline, figure_of
 from workprof.charts.text import column_words, listed, plotly_text, shortened
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, mark, rows_height
+from workprof.core.units import format_count, format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.scores import ProfileScores
 from workprof.profiles.summary import ProfileCard
 from workprof.profiles.tree import CondensedTree
 from workprof.store.reports import ProfileNote
-from workprof.units import format_count, format_share
 
 PUBLISHED = "Published definitions: features, missing values as 0 and scores as in the paper."
 ORDERS = ("std", "median", "size")

@@ -26,8 +26,8 @@ from workprof.charts.sweep.runs import (
     written,
 )
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
+from workprof.core.units import format_count, format_share
 from workprof.profiles.sweep import RunComparison, SweepRun
-from workprof.units import format_count, format_share
 
 HEAT_LINE_PX = 38
 HEAT_AROUND_PX = 130

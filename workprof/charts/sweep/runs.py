@@ -12,9 +12,9 @@ import pandas as pd
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.units import format_share
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, ScoreSummary, SweepGroup, SweepRun, TargetWinner
-from workprof.units import format_share
 
 HIGHER, LOWER, NEITHER = "higher is better", "lower is better", "neither high nor low is better"
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_if_present
-from workprof.errors import ColumnMissing, NoRows, NotEnoughData
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData
 from workprof.forecasts.weighted_samples import Units
 from workprof.profiles.features import FittedTransform, Prepared, apply_transform, draw_rows
 

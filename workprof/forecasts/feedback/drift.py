@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints
 from workprof.core.stats import holm
 from workprof.forecasts.estimates import Estimates
 from workprof.forecasts.feedback.assignment import OUTLIER

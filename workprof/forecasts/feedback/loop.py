@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.arrays import Floats
-from workprof.columns import numbers_if_present
+from workprof.core.arrays import Floats, numbers_if_present
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.errors import NotEnoughData, SettingsError
 from workprof.forecasts.feedback.assignment import OUTLIER, NewRows, assign_jobs, ended_at, job_units
 from workprof.forecasts.feedback.drift import Assessment, assess
 from workprof.forecasts.feedback.model import FeedbackModel, scale_of

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats, Ints
-from workprof.columns import numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
-from workprof.errors import ColumnMissing, NotEnoughData
+from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.forecasts.estimates import (
     TARGETS,
     ErrorsAtFit,
@@ -31,8 +31,6 @@ from workprof.profiles.features import draw_rows, prepare
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.scores import acquires
 from workprof.profiles.silhouettes import exact_silhouettes
-from workprof.progress import Progress, silent
-from workprof.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.forecasts.weighted_samples import (
     Units,
     WeightedSample,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
 from workprof.formats.measured import TELEMETRY_FORMATS, Measured
 from workprof.formats.telemetry.sniffing import sniffed
 

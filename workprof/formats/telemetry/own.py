@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.telemetry.samples import KEYS, Samples, labelled
 from workprof.formats.telemetry.text_table import TextTable, numbers, read_table

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of

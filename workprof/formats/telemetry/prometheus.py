@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.formats.measured import Check
 from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.samples import Samples, labelled, parsed, stem_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.formats.measured import RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, numbers, read_table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.errors import NoRows, TraceError
+from workprof.core.errors import NoRows, TraceError
 from workprof.formats.measured import TELEMETRY, Check, Measured, RejectedLine
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.formats.telemetry.times import usual_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
 from workprof.formats.measured import RejectedLine
 from workprof.store.text_shape import unique_names
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.errors import TraceError
+from workprof.core.errors import TraceError
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
 from workprof.formats.measured import Check
-from workprof.units import DAY_S, HOUR_S, MINUTE_S
 
 Seconds = NDArray[np.float64]
 

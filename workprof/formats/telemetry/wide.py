@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import NO_VALUE, Numbers, TextTable, header_of, numbers, read_table

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workprof.errors import SettingsError
-from workprof.units import KIB, MIB
+from workprof.core.errors import SettingsError
+from workprof.core.units import KIB, MIB
 
 
 @dataclass(frozen=True)

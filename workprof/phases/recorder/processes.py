@@ -17,9 +17,9 @@ from typing import IO
 
 import psutil
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import KIB, MIB
 from workprof.phases.recorder.counters import Readings
-from workprof.units import KIB, MIB
 
 GONE = ("Z", "X", "x")
 """States of processes that have ended and only wait to be asked for."""

@@ -18,11 +18,11 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.errors import SettingsError
+from workprof.core.errors import SettingsError
+from workprof.core.units import KIB, MIB
 from workprof.phases.recorder.counters import PROC, Readings, Snapshot, System, row_between
 from workprof.phases.recorder.perf import PerfStat, Probe, probe
 from workprof.phases.recorder.processes import CommandExit, ProcessTree, Session
-from workprof.units import KIB, MIB
 
 SHORTEST_INTERVAL_S = 0.1
 

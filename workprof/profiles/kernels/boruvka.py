@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workprof.arrays import Bools, Floats, Ints, Positions
-from workprof.compiled import compiled, share_out
+from workprof.core.arrays import Bools, Floats, Ints, Positions
+from workprof.core.compiled import compiled, share_out
 from workprof.profiles.kernels.nearest import Space, box_gaps, to_block
 from workprof.profiles.tree import Neighbours
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.arrays import Floats, Ints
-from workprof.compiled import compiled_fast
+from workprof.core.arrays import Floats, Ints
+from workprof.core.compiled import compiled_fast
 
 TILE = 512
 """Points per tile: 512 points x 12 numbers x 4 bytes are half of a 48 KB first-level cache."""

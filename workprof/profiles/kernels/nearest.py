@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workprof.arrays import Floats, Ints, Positions
-from workprof.compiled import compiled
+from workprof.core.arrays import Floats, Ints, Positions
+from workprof.core.compiled import compiled
 
 Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]
 """Rows in blocks, as compiled loops take them: points (n, d), lanes (d, n), starts (n_blocks + 1,), lower and upper

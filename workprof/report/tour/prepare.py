@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workprof.core.progress import Progress, silent
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.profiles.settings import ProfileSettings
-from workprof.progress import Progress, silent
 from workprof.report.built import BuiltReport, build_report
 from workprof.report.tour.stops import stops_of
 from workprof.store.reports import Dataset

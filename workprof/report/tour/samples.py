@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from workprof.progress import silent
+from workprof.core.progress import silent
 from workprof.store.content_hash import ContentHash, salt_of
 from workprof.store.detect import named_files
 from workprof.store.ingest import HASH, LAYOUT_VERSION

@@ -1,4 +1,4 @@
-"""The one rule for characters that cannot be seen and yet move, hide or turn round what stands beside them."""
+"""Texts from outside, made safe for people and spreadsheets: nothing hides, nothing runs."""
 
 from __future__ import annotations
 
@@ -25,3 +25,15 @@ _HIDDEN = re.compile(CLASS)
 def visible(text: str) -> str:
     r"""Return a text with hidden characters as they are spelled, such as `\u202e`; any other is as it was."""
     return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes a cell that starts so for a formula (after a tab or a line end it looks on)."""
+
+
+def spreadsheet_text(text: str) -> str:
+    """Return a text that a spreadsheet shows as it is: one that would be a formula gets an apostrophe in front.
+
+    Hidden characters are spelled out.
+    """
+    return visible("'" + text if text.startswith(FORMULA_STARTS) else text)

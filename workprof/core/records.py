@@ -1,9 +1,4 @@
-"""Frozen records to JSON and arrays, and back: the one safe form in which results are kept (no pickles).
-
-A record is a frozen dataclass whose fields are scalars, strings, None, NumPy arrays (numbers, booleans or fixed-width
-text), tuples, dicts with string keys, and other records. `pack` splits it into a JSON document and named arrays;
-`unpack` rebuilds it from the field annotations, so nothing in a file decides which class is made.
-"""
+"""Records as JSON and arrays, and back; no other kind of file is ever read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of a process, read once from the environment (see the README, "Settings")."""
+"""The settings of a process, read once from the environment (see the README, Settings)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workprof.errors import SettingsError, UnitUnknown
-from workprof.units import GIB, MIB, parse_size
+from workprof.core.errors import SettingsError, UnitUnknown
+from workprof.core.units import GIB, MIB, parse_size
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * GIB
 SMALLEST_MEMORY_LIMIT_BYTES = 256 * MIB

@@ -1,20 +1,6 @@
-"""The errors a caller can act on.
+"""Errors that a user can act on: each says what was wrong, the value, and the next step."""
 
-WorkprofError                 anything that workprof refuses, with what was wrong, the value and the next step
-├── TraceError                the file or its rows
-│   ├── ColumnMissing         a required column is absent
-│   ├── WrongKind             the dataset holds something else: jobs, benchmark runs or telemetry
-│   ├── UnitUnknown           a unit that units.py does not know
-│   └── NoRows                nothing is left after reading and checking
-├── SettingsError             a setting outside its bounds
-├── NotEnoughData             the method needs more rows, columns or clusters
-├── DatasetUnknown            no dataset of that name or hash
-├── EntryDamaged              what the database keeps about a dataset cannot be read
-├── HomeBusy                  another process holds the home folder
-├── DiskFull                  there is no room for what was to be written
-├── Cancelled                 the user stopped a running step
-└── StepFailed                a step's child process died; its last words are in the message
-"""
+from __future__ import annotations
 
 LONGEST = 4_000
 """Characters of a message: a name in a file may be of any length."""
@@ -42,7 +28,7 @@ class WrongKind(TraceError):
 
 
 class UnitUnknown(TraceError):
-    """A unit that `workprof.units` does not know."""
+    """A unit that `workprof.core.units` does not know."""
 
 
 class NoRows(TraceError):

@@ -1,15 +1,20 @@
-"""Columns of a job table as numbers."""
+"""Names of the array types, and columns of a job table as numbers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from workprof.arrays import Floats
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Positions = NDArray[np.int32]
 
 
 def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:

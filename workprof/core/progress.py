@@ -1,4 +1,4 @@
-"""Time by step, and word of each step to whoever watches."""
+"""How a running step tells how far it is, and the time of its parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from workprof.progress import Progress
+Progress = Callable[[float | None, str], None]
+
+
+def silent(fraction: float | None, message: str) -> None:
+    """Tell nobody."""
 
 
 class Stopwatch:

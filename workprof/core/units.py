@@ -1,15 +1,11 @@
-"""Units: the only place with 1024**n, percent and minutes.
-
-Inside workprof a duration is in seconds (`_s`), memory in bytes (`_bytes`), CPU and GPU in percent of one
-core or GPU (`_percent`, 100 = one), a share between 0 and 1 (`_share`). Files are converted once, on the way in.
-"""
+"""Units of the trace, of people and of tools: read, converted once, and written."""
 
 from __future__ import annotations
 
 import math
 import re
 
-from workprof.errors import UnitUnknown
+from workprof.core.errors import UnitUnknown
 
 KIB = 1024
 MIB = 1024**2

@@ -1,0 +1,384 @@
+"""The sections of a report, one per page, in the order in which they are read."""
+
+from __future__ import annotations
+
+from workprof.charts.classify.job import Naming
+from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
+from workprof.charts.clusterability import hopkins_line
+from workprof.charts.data import check_table, column_table, coverage_chart, ingest_sentence, join_table
+from workprof.charts.downloads import summary_table
+from workprof.charts.durations.errors import (
+    ErrorView,
+    error_cdf,
+    error_headlines,
+    interval_sentence,
+    predictor_table,
+    profile_error_boxes,
+)
+from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
+from workprof.charts.home import dataset_headlines, overview_sentence
+from workprof.charts.memory.boxes import task_boxes
+from workprof.charts.memory.models import learning_curve
+from workprof.charts.memory.plans import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
+from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
+from workprof.charts.memory.tasks import (
+    assessment_headlines,
+    assessment_sentence,
+    classes_chart,
+    group_table,
+    left_out_words,
+    task_table,
+)
+from workprof.charts.nodes.degradation import (
+    code_map,
+    detection_headlines,
+    detection_reliability,
+    detectors_table,
+    orientation_table,
+    reconstruction_errors,
+    runs_table,
+    timeline,
+    trust_sentence,
+    unscored_table,
+    unseen_metrics_table,
+)
+from workprof.charts.nodes.groups import groups_sentence, groups_table, silhouette_bars
+from workprof.charts.nodes.ranking import (
+    aspect_lines,
+    degraded_sentences,
+    leave_out_table,
+    node_table,
+    pair_table,
+    ranked_bars,
+    ranking_headlines,
+    robustness_sentence,
+)
+from workprof.charts.phases.evaluation import (
+    confusion_chart,
+    evaluation_headlines,
+    evaluation_sentence,
+    inner_table,
+    known_bars,
+    known_table,
+    measures_of,
+    open_curve,
+    unknown_table,
+)
+from workprof.charts.phases.timeline import NOT_THE_PAPER, most_moving, phase_table, timeline_chart
+from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
+from workprof.charts.profiles.jobs import profile_map
+from workprof.charts.profiles.overview import condensed_tree, headlines, profile_names, silhouette_boxes, size_bars
+from workprof.charts.sweep import runs as sweep_runs
+from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
+from workprof.core.errors import ColumnMissing
+from workprof.core.progress import Progress
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.durations import PROFILE, DurationSettings
+from workprof.forecasts.estimates import EstimateEvaluationSettings
+from workprof.formats.measured import BENCHMARKS, TELEMETRY
+from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.replay import ReplaySettings
+from workprof.memory.rollup import RollupSettings
+from workprof.nodes.detection import DegradationSettings, Detection
+from workprof.nodes.groups import GroupSettings
+from workprof.nodes.selection import RankSettings
+from workprof.phases.evaluation import EvaluationSettings
+from workprof.phases.runs import RunList
+from workprof.phases.timeline import TimelineSettings
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.sweep import SweepSettings
+from workprof.report.parts import Content, Kind, Table, through_job
+from workprof.store.reports import Dataset
+from workprof.workbench import JOBS, Workbench
+
+NOT_IN_PRINT = ["histogram"]
+
+
+def _data(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    progress(None, "Looking at the columns")
+    columns = workbench.column_profiles(dataset.hash)
+    loaded = workbench.ingest_report(dataset.hash)
+    coverage = coverage_chart(workbench.time_coverage(dataset.hash))
+    tables = [
+        Table("Columns", "columns", column_table(columns).drop(columns=NOT_IN_PRINT, errors="ignore")),
+        Table("Checks", "checks", check_table(loaded)),
+    ]
+    if loaded.joins:
+        tables.append(Table("Joins", "joins", join_table(loaded)))
+    if loaded.rejected:
+        tables.append(Table("Rejected rows (the first thousand)", "rejects", workbench.rejects(dataset.hash)))
+    jobs = dataset.kind == JOBS
+    return Content(
+        settings={},
+        headlines=dataset_headlines(dataset, columns) if jobs else (),
+        words=(*((overview_sentence(dataset, columns),) if jobs else ()), ingest_sentence(loaded)),
+        charts=(coverage,) if coverage is not None else (),
+        tables=tuple(tables),
+        published=dataset.mode == "faithful",
+    )
+
+
+DATA = Kind("data", "Data", "data", "", _data)
+
+
+def profiles_of(workbench: Workbench, dataset: Dataset, settings: ProfileSettings, progress: Progress) -> ProfileFit:
+    """Return the profiles: kept, or found by a job."""
+    return through_job(workbench.profiles, dataset.hash, settings, progress)
+
+
+def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    fit = profiles_of(workbench, dataset, ProfileSettings(), progress)
+    hopkins = through_job(workbench.hopkins, dataset.hash, HopkinsSettings(), progress)
+    names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
+    charts = [
+        size_bars(fit, names),
+        profile_map(fit, names),
+        silhouette_boxes(fit, names),
+        condensed_tree(fit, names),
+        *(feature_boxes(fit, names, feature) for feature in fit.features),
+        *(metadata_heatmap(fit, names, heatmap.field) for heatmap in fit.heatmaps),
+        hopkins_line(hopkins),
+    ]
+    return Content(
+        settings={"profiles": fit.settings, "hopkins": HopkinsSettings()},
+        headlines=headlines(fit),
+        words=fit.notes,
+        charts=tuple(chart for chart in charts if chart is not None),
+        tables=(Table("Profiles", "profiles", summary_table(fit, names)),),
+        published=fit.settings.mode == "faithful",
+    )
+
+
+PROFILES = Kind("profiles", "Profiles", "profiles", JOBS, _profiles)
+
+
+SCORE = "acquires"
+
+
+def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    state = workbench.sweep(dataset.hash, SweepSettings(), progress)
+    algorithm = state.runs[state.best].settings.algorithm
+    return Content(
+        settings={"sweep": state.settings},
+        words=(
+            sweep_runs.best_sentence(state.runs, state.best, complete=True),
+            sweep_runs.summary_sentence(state.summary),
+        ),
+        charts=(
+            score_heatmap(state.runs, SCORE, algorithm),
+            parallel_coordinates(state.runs, state.best),
+            sweep_runs.target_bars(state.winners, state.runs),
+        ),
+        tables=(
+            Table("Runs", "sweep-runs", sweep_runs.runs_table(state.runs, state.best)),
+            Table("Each score over all runs", "sweep-summary", sweep_runs.summary_table(state.summary)),
+        ),
+    )
+
+
+SWEEP = Kind("sweep", "Sweep", "sweep", JOBS, _sweep)
+
+
+def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    settings = ClassifierSettings()
+    fit = profiles_of(workbench, dataset, settings.profiles, progress)
+    found = through_job(workbench.classifier_evaluation, dataset.hash, settings, progress)
+    naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings())), settings.mode)
+    shown = found.splits[found.shown]
+    return Content(
+        settings={"classifier": settings},
+        words=found.notes,
+        charts=(
+            split_bars(found, naming),
+            table_five(shown, naming),
+            confusion_heatmap(shown, naming),
+            reliability_diagram(shown, naming),
+        ),
+        published=settings.mode == "faithful",
+    )
+
+
+CLASSIFY = Kind("classify", "Classify", "classify", JOBS, _classify)
+
+
+def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    clustering, view = ProfileSettings(), ObservedView()
+    by_profile = DurationSettings(by=PROFILE)
+    fit = profiles_of(workbench, dataset, clustering, progress)
+    profiles = profile_names(fit, workbench.profile_notes(dataset.hash, clustering))
+    observed = workbench.observed_durations(dataset.hash, by_profile, progress, fit=clustering)
+    names = group_names(observed, profiles)
+    tested = EstimateEvaluationSettings()
+    errors = through_job(workbench.estimate_evaluation, dataset.hash, tested, progress)
+    charts = (
+        observed_ecdf(observed, names, view),
+        error_cdf(errors, ErrorView()),
+        profile_error_boxes(errors, profiles),
+    )
+    return Content(
+        settings={"observed": by_profile, "errors": tested},
+        headlines=error_headlines(errors),
+        words=(interval_sentence(errors), *errors.notes),
+        charts=tuple(chart for chart in charts if chart is not None),
+        tables=(
+            Table("Quantiles by profile", "quantiles", quantile_table(observed, names, view)),
+            Table("Predictors", "predictors", predictor_table(errors)),
+        ),
+    )
+
+
+DURATIONS = Kind("durations", "Durations", "durations", JOBS, _durations)
+
+
+REQUEST = "requested_memory_bytes"
+
+
+def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
+        raise ColumnMissing(f"savings compare with requests, and {dataset.name} has no column {REQUEST}; map it")
+    asked, plan, policies = AssessmentSettings(), RollupSettings(), ReplaySettings()
+    assessed = workbench.assessment(dataset.hash, asked, progress)
+    rolled = workbench.rollup(dataset.hash, plan, progress)
+    replayed = through_job(workbench.replay, dataset.hash, policies, progress)
+    return Content(
+        settings={"assessment": asked, "plan": plan, "replay": policies},
+        headlines=(*assessment_headlines(assessed), *rollup_headlines(rolled), *policy_headlines(replayed, 0.0)),
+        words=(assessment_sentence(assessed), rollup_sentence(rolled), left_out_words(assessed.left_out)),
+        charts=(
+            task_boxes(assessed),
+            classes_chart(assessed),
+            rollup_bars(rolled),
+            frontier_chart(replayed, 0.0),
+            learning_curve(replayed),
+        ),
+        tables=(
+            Table("Tasks, most GB·h wasted first", "memory-tasks", task_table(assessed)),
+            Table("Tasks by what they ask for", "memory-groups", group_table(assessed)),
+            Table("Before and after the plan", "memory-rollup", rollup_table(rolled)),
+            Table("The plan", "memory-plan", plan_table(rolled.plan)),
+            Table("Policies on the same runs", "memory-policies", policy_table(replayed)),
+        ),
+    )
+
+
+MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory)
+
+
+def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    settings, grouped = RankSettings(), GroupSettings()
+    result = workbench.node_ranking(dataset.hash, settings, progress)
+    groups = workbench.node_groups(dataset.hash, grouped, progress)
+    return Content(
+        settings={"ranking": settings, "groups": grouped},
+        headlines=ranking_headlines(result),
+        words=(*result.notes, *degraded_sentences(result), robustness_sentence(result), groups_sentence(groups)),
+        charts=(ranked_bars(result), aspect_lines(result), *((silhouette_bars(groups),) if groups.silhouettes else ())),
+        tables=(
+            Table("Nodes", "nodes", node_table(result)),
+            Table("Pairs", "node-pairs", pair_table(result)),
+            Table("With one benchmark left out", "node-leave-outs", leave_out_table(result)),
+            Table("Groups", "node-groups", groups_table(groups)),
+        ),
+        published=result.published,
+    )
+
+
+def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    settings = DegradationSettings()
+    result = through_job(workbench.degradation, dataset.hash, settings, progress)
+    names = sorted({str(name) for name in result.runs.node})
+    charts = (
+        *(timeline(result, name) for name in names),
+        code_map(result),
+        detection_reliability(result),
+        reconstruction_errors(result),
+    )
+    return Content(
+        settings={"detection": settings.detect},
+        headlines=detection_headlines(result),
+        words=(trust_sentence(result), *result.messages),
+        charts=tuple(chart for chart in charts if chart is not None),
+        tables=_tables(result),
+        published=result.published,
+    )
+
+
+def _tables(result: Detection) -> tuple[Table, ...]:
+    return (
+        Table("Detectors on the same runs", "node-detectors", detectors_table(result)),
+        Table("Judged runs", "node-runs-judged", runs_table(result)),
+        Table("Runs without a verdict", "node-unscored", unscored_table(result)),
+        Table("Metrics that the network does not see", "node-dropped", unseen_metrics_table(result)),
+        Table("Which way metrics point", "node-orientations", orientation_table(result)),
+    )
+
+
+RANKING = Kind("nodes", "Nodes", "nodes", BENCHMARKS, _ranking)
+DEGRADATION = Kind("degradation", "Degradation", "nodes", BENCHMARKS, _degradation)
+
+
+MOST_RUNS = 12
+
+
+def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    runs = workbench.phase_runs(dataset.hash, progress=progress)
+    shown = _first_of_each(runs)
+    asked = [TimelineSettings(run=name) for name in shown]
+    found = [through_job(workbench.timeline, dataset.hash, own, progress) for own in asked]
+    return Content(
+        settings=dict(zip(shown, asked, strict=True)),
+        words=(f"{len(runs.runs)} runs; shown is the first of each of {len(shown)} workloads.",),
+        charts=tuple(timeline_chart(one, most_moving(one)) for one in found),
+        tables=tuple(
+            Table(f"Phases of {name}", f"phases-{name.replace('/', '-')}", phase_table(one))
+            for name, one in zip(shown, found, strict=True)
+        ),
+    )
+
+
+def _first_of_each(runs: RunList) -> list[str]:
+    first: dict[str, str] = {}
+    for line in runs.runs:
+        first.setdefault(line.workload or line.name, line.name)
+    return list(first.values())[:MOST_RUNS]
+
+
+def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    asked = EvaluationSettings()
+    found = through_job(workbench.evaluate_phases, dataset.hash, asked, progress)
+    charts = [known_bars(found), *(open_curve(found, measure) for measure in measures_of(found)[:1])]
+    if found.known is not None:
+        charts.append(confusion_chart(found.known))
+    known = (Table("Known workloads (Table II)", "phases-known", known_table(found)),) if found.known else ()
+    return Content(
+        settings={"evaluation": asked},
+        headlines=evaluation_headlines(found),
+        words=(evaluation_sentence(found), *found.notes, NOT_THE_PAPER),
+        charts=tuple(chart for chart in charts if chart is not None),
+        tables=(
+            *known,
+            Table("Unknown workloads (Table III)", "phases-unknown", unknown_table(found)),
+            Table("Distances within workloads (Table IV)", "phases-distances", inner_table(found)),
+        ),
+    )
+
+
+TIMELINES = Kind("phases", "Phases", "phases", TELEMETRY, _timelines)
+EVALUATION = Kind("recognition", "Known and unknown workloads", "phases", TELEMETRY, _evaluation)
+
+
+SECTIONS: tuple[Kind, ...] = (
+    DATA,
+    PROFILES,
+    CLASSIFY,
+    SWEEP,
+    DURATIONS,
+    MEMORY,
+    RANKING,
+    DEGRADATION,
+    TIMELINES,
+    EVALUATION,
+)
+"""To add one: write a file beside these and list it here; page, command and test follow."""
