@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
-from workprof.charts.help.terms import explained
+from workprof.charts.help.terms import explained, glossary_of
 from workprof.charts.text import visible
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, check_value, get, leaves, put, read
@@ -154,7 +154,8 @@ def _help(leaf: Leaf, usual: Any) -> str | None:
     if about.empty and leaf.word(usual):
         meanings = {str(leaf.word(usual)): about.empty, **meanings}
     meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
-    return explained(leaf.label, meaning) or None
+    title = leaf.label if glossary_of(leaf.label) else leaf.label.partition(" (")[0]
+    return explained(title, meaning) or None
 
 
 def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: str | None) -> Any:

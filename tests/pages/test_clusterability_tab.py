@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
+from workprof.charts.help.terms import glossary_of
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
 from workprof.profiles.baseline import BaselineSettings
@@ -94,6 +95,12 @@ def test_an_address_of_the_shell_sets_the_controls_of_its_question(app, loaded):
     assert problems(test) == []
     controls = {"min_samples": 45, "sample_rows": 0, "resamples": 3, "resample_rows": 500, "hopkins_resamples": 5}
     assert {name: test.number_input(key=f"profiles_{name}").value for name in controls} == controls
+
+
+@pytest.mark.parametrize("name", ["min_cluster_size", "min_samples", "epsilon"])
+def test_a_field_of_the_form_carries_the_glossary_s_help_whatever_0_means_there(app, loaded, name):
+    assert glossary_of(name)
+    assert glossary_of(name) in app("profiles").number_input(key=f"profiles_{name}").help
 
 
 def test_a_recut_changes_the_page_and_the_form_without_a_job(app, loaded, house):
