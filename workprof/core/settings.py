@@ -22,7 +22,7 @@ ANCESTORS = "WORKPROF_FRAME_ANCESTORS"
 ORIGIN = re.compile(r"https?://(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:([0-9]{1,5}|\*))?", re.I)
 """A host-source with a scheme and without a path (Content Security Policy Level 3, section 2.3.1)."""
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
