@@ -11,6 +11,7 @@ from workprof.store.reports import Dataset
 PAGE = _shell.Page("Help", "What do the words mean, whose methods are these, and what can be read?", "", kind="")
 VIEWS = {
     "Glossary": views.glossary,
+    "Settings": views.settings,
     "Methods": views.methods,
     "Published or corrected": views.definitions,
     "Formats": formats.formats,

@@ -1,15 +1,18 @@
-"""The texts of the Help page: glossary, methods, definitions, limits, diagnostics."""
+"""The texts of the Help page: glossary, settings, methods, definitions, limits, diagnostics."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages._frame.visit import Visit
+from pages._parts import tables
 from pages._parts.downloads import csv
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, METHODS, definition_table, diagnostics_text
+from workprof.charts.help.settings import SETTING_COLUMNS, setting_lines, settings_table
 from workprof.charts.help.terms import found_terms, term_table
 from workprof.charts.text import counted, markdown_text
 from workprof.workbench.datasets import diagnostics
+from workprof.workbench.declared import DECLARED
 
 LONGEST = 800
 
@@ -62,6 +65,28 @@ def definitions(visit: Visit) -> None:
             st.markdown(f"The difference: {markdown_text(one.numbers, LONGEST)}")
             st.caption(f"Source: {markdown_text(one.source, LONGEST)}.")
     csv(definition_table(), "definitions", "help_definitions_csv", "CSV of these definitions")
+
+
+def settings(visit: Visit) -> None:
+    """Show every setting of every question, once."""
+    del visit
+    text = st.text_input(
+        "Search", key="help_setting", bind="query-params", placeholder="A word, such as headroom or seed"
+    )
+    lines = setting_lines(DECLARED.values(), text)
+    if not lines:
+        st.info(f"No setting holds {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
+        return
+    st.caption(f"{counted(len(lines), 'setting')}; in a shell `workprof COMMAND NAME OPTION VALUE`.")
+    table = settings_table(lines)
+    tables.show(
+        table,
+        hide_index=True,
+        key="help_settings",
+        alt=f"{len(lines)} settings with their options, defaults and bounds",
+        column_config=tables.columns(SETTING_COLUMNS),
+    )
+    csv(table, "settings", "help_settings_csv", "CSV of these settings")
 
 
 def limits(visit: Visit) -> None:

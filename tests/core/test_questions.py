@@ -25,7 +25,7 @@ from workprof.profiles.sweep import SweepSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
-CASES = 100
+CASES = (100, pytest.param(1000, marks=pytest.mark.soak))
 WORDS = ("a", "b c", "flow:sort", "é", "x,y", " odd ", "n=1", "[1]", "-k", "")
 QUESTIONS = [*DECLARED.values(), forecasts.OBSERVE]
 BY_COMMAND = [one for one in QUESTIONS if not one.no_command]
@@ -105,18 +105,20 @@ def parsed(command, question):
     return settings_of(question, context.params)
 
 
+@pytest.mark.parametrize("cases", CASES)
 @pytest.mark.parametrize("question", BY_COMMAND, ids=lambda one: one.name)
-def test_random_settings_come_back_from_the_command_line(question):
+def test_random_settings_come_back_from_the_command_line(question, cases):
     draw = random.Random(question.name)
-    for _ in range(CASES):
+    for _ in range(cases):
         settings = any_settings(draw, question)
         assert parsed(shell_of(question, "ab12", settings), question) == settings
 
 
+@pytest.mark.parametrize("cases", CASES)
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
-def test_random_settings_come_back_from_the_address(question):
+def test_random_settings_come_back_from_the_address(question, cases):
     draw, named = random.Random(question.name), by_option(question)
-    for _ in range(CASES):
+    for _ in range(cases):
         settings = any_settings(draw, question)
         address = urlsplit(address_of(question, "ab12", settings))
         given = {name: values[0] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
@@ -126,10 +128,11 @@ def test_random_settings_come_back_from_the_address(question):
         assert put(question.default(), values) == settings
 
 
+@pytest.mark.parametrize("cases", CASES)
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
-def test_the_python_of_random_settings_makes_them(question):
+def test_the_python_of_random_settings_makes_them(question, cases):
     draw = random.Random(question.name)
-    for _ in range(CASES):
+    for _ in range(cases):
         settings = any_settings(draw, question)
         code = python_of(question, "ab12", "name", settings)
         lines = code.partition("\nwith ")[0]
@@ -176,10 +179,11 @@ def test_a_text_that_no_setting_can_mean_is_refused_in_words(question):
                 read(leaf, "maybe")
 
 
+@pytest.mark.parametrize("cases", CASES)
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
-def test_text_and_json_of_a_setting_are_read_as_they_were_written(question):
+def test_text_and_json_of_a_setting_are_read_as_they_were_written(question, cases):
     draw = random.Random(question.name)
-    for _ in range(CASES):
+    for _ in range(cases):
         for leaf in question.leaves:
             if leaf.many or leaf.number or leaf.kind in (str, bool):
                 value = any_value(draw, leaf)

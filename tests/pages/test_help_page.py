@@ -8,6 +8,7 @@ import pytest
 from pages._parts.terms import term
 from tests.pages.conftest import problems
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
+from workprof.charts.help.settings import setting_lines
 from workprof.charts.help.terms import TERMS, found_terms, meaning_of
 from workprof.core.errors import SettingsError
 from workprof.core.settings import from_environment
@@ -16,8 +17,9 @@ from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
 from workprof.profiles.settings import default_min_cluster_size
 from workprof.workbench import Workbench
 from workprof.workbench.datasets import diagnostics
+from workprof.workbench.declared import DECLARED
 
-VIEWS = ("Glossary", "Methods", "Published or corrected", "Formats", "Limits and keys", "Diagnostics")
+VIEWS = ("Glossary", "Settings", "Methods", "Published or corrected", "Formats", "Limits and keys", "Diagnostics")
 WORDS_OF_THE_HOUSE = (
     *("job", "task", "instance", "requested", "peak usage", "mean usage", "allocation", "wastage", "over-allocation"),
     *("under-allocation", "headroom", "cluster", "profile", "min_cluster_size", "min_samples", "submit-time metadata"),
@@ -119,3 +121,19 @@ def test_diagnostics_count_what_the_home_holds(loaded, home):
     assert found.kept_runs == 2
     assert found.home_bytes > sum(path.stat().st_size for path in home.glob("*.duckdb"))
     assert found.versions["duckdb"].startswith("2.")
+
+
+def test_every_setting_of_every_command_is_listed_once_and_found_by_a_word(app):
+    lines = setting_lines(DECLARED.values())
+    named = [(line.question.words, line.leaf.flag) for line in lines]
+    assert len(named) == len(set(named))
+    assert {(one.words, leaf.flag) for one in DECLARED.values() if not one.no_command for leaf in one.leaves} == set(
+        named
+    )
+    test = app("help", help_tab="Settings", help_setting="headroom")
+    assert problems(test) == []
+    shown = test.dataframe[0].value
+    assert {"memory bins", "memory rollup"} <= set(shown["command"])
+    assert shown["meaning"].str.contains("Kept free above the use of every run").any()
+    test.text_input(key="help_setting").set_value("no such <b>word</b>").run()
+    assert "No setting holds no such" in words(test)

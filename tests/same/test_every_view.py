@@ -72,6 +72,7 @@ COMPARED = {
 WITHOUT_FIGURES = {
     "help": "words about methods and formats; no figure of a dataset",
     "help Glossary": "words",
+    "help Settings": "words",
     "help Methods": "words and citations",
     "help Published or corrected": "published numbers with their sources; none is computed",
     "help Formats": "the declarations of the formats",
