@@ -12,6 +12,7 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, tell_open_home, warn
 from workprof.core.errors import SettingsError
+from workprof.formats import NAMES
 from workprof.store.outputs import SUFFIX, checked_output
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport, lines_lost
 
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files, or the folder of the raw tables.", show_default=False)],
-    trace_format: Annotated[str, typer.Option("--format", help="pai-sample, pai-tables, nextflow, generic.")] = "auto",
+    trace_format: Annotated[str, typer.Option("--format", help=f"auto, or one of {', '.join(NAMES)}.")] = "auto",
     name: Annotated[str, typer.Option("--name", help="Name of the dataset (default: from the file).")] = "",
     mapping: Annotated[Path | None, typer.Option("--map", help='JSON {FIELD: {"from": COLUMN, "unit": UNIT}}')] = None,
     join: Annotated[str, typer.Option("--join", help="Raw tables: corrected (worker_name) or faithful.")] = "corrected",
