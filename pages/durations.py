@@ -192,8 +192,7 @@ def errors(shared: Shared) -> None:
         question = LongQuestion(
             name="durations_start",
             settings=settings,
-            answer=workbench.estimate_evaluation.cached,
-            start=workbench.estimate_evaluation.start,
+            ask=workbench.estimate_evaluation,
             button="Test the predictors",
             before=partial(_before, shared, settings),
             what="Testing the predictors",

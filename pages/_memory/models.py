@@ -135,8 +135,7 @@ def models(asked: Asked) -> None:
     question = LongQuestion(
         name="memory_train",
         settings=settings,
-        answer=asked.workbench.bin_models.cached,
-        start=asked.workbench.bin_models.start,
+        ask=asked.workbench.bin_models,
         button="Train the models",
         before=partial(_before, asked, settings),
         what="Training the models",

@@ -118,8 +118,7 @@ def policies(asked: Asked) -> None:
     question = LongQuestion(
         name="memory_replay",
         settings=settings,
-        answer=asked.workbench.replay.cached,
-        start=asked.workbench.replay.start,
+        ask=asked.workbench.replay,
         button="Replay the policies",
         before=partial(_before, asked, settings),
         what="Replaying the policies",

@@ -76,8 +76,7 @@ def _detection(context: PageContext, settings: DegradationSettings, name: str) -
     question = LongQuestion(
         name,
         settings,
-        context.workbench.degradation.cached,
-        context.workbench.degradation.start,
+        context.workbench.degradation,
         "Look for degraded runs",
         before,
         "Looking for degraded runs",

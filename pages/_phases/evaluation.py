@@ -41,8 +41,7 @@ def evaluation(context: PageContext) -> None:
         LongQuestion(
             name=f"phases_start_evaluation_{train[:8]}",
             settings=settings,
-            answer=ask.cached,
-            start=ask.start,
+            ask=ask,
             button="Evaluate",
             before=lambda: f"Not evaluated with these settings yet. {_took(context)}",
             what="Evaluating",

@@ -46,11 +46,11 @@ def match(context: PageContext) -> None:
     result: Match | None
     if edits.labels or train:
         ask = context.workbench.known_match
-        edited = LongQuestion("phases_start_match", known, ask.cached, ask.start, BUTTON, before, WHAT)
+        edited = LongQuestion("phases_start_match", known, ask, BUTTON, before, WHAT)
         result = long_question.result(context.visit, context.dataset, edited)
     else:  # the question of `workprof phases match`, and its kept answer
         whole, of_all = MatchRunSettings(context.line.name, context.library), context.workbench.match_run
-        shared = LongQuestion("phases_start_match_run", whole, of_all.cached, of_all.start, BUTTON, before, WHAT)
+        shared = LongQuestion("phases_start_match_run", whole, of_all, BUTTON, before, WHAT)
         result = long_question.result(context.visit, context.dataset, shared)
     if result is not None:
         _match(context, result, known)
@@ -147,15 +147,14 @@ def library(context: PageContext) -> None:
     runs = context.workbench.phase_runs(source)
     edits = edits_of(context, source)
     _labels(context, source, runs, edits)
-    ask = context.workbench.library_view
     result = long_question.result(
         context.visit,
         context.dataset,
         LongQuestion(
             name="phases_start_library",
             settings=LibraryViewSettings(edits, context.library),
-            answer=lambda _, settings: ask.cached(source, settings),
-            start=lambda _, settings: ask.start(source, settings),
+            ask=context.workbench.library_view,
+            source=source,
             button="Compare the runs",
             before=lambda: f"The fingerprints of {len(runs.runs)} runs are not compared with these settings yet.",
             what="Comparing the runs",

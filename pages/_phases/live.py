@@ -48,8 +48,7 @@ def live(context: PageContext) -> None:
         LongQuestion(
             name="phases_start_live",
             settings=settings,
-            answer=context.workbench.live_library.cached,
-            start=context.workbench.live_library.start,
+            ask=context.workbench.live_library,
             button="Learn the known workloads",
             before=lambda: (
                 f"To follow it, the workloads of this dataset are learned from {len(settings.library.counters)} "

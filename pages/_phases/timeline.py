@@ -104,8 +104,7 @@ def _result(context: PageContext) -> Timeline | None:
         LongQuestion(
             name="phases_start_timeline",
             settings=settings,
-            answer=context.workbench.timeline.cached,
-            start=context.workbench.timeline.start,
+            ask=context.workbench.timeline,
             button="Find the phases",
             before=lambda: (
                 f"{counted(context.line.samples, 'sample')} of {counted(context.dataset.rows, 'row')}: the search runs "
