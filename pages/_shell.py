@@ -48,11 +48,11 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         stops.show(page.title.lower())
         return
     with guard():
-        house = open_house()
-        choice = datasets.choose(house.workbench.datasets(), page.kind)
-        running_work.badge(house)
+        app_state = open_house()
+        choice = datasets.choose(app_state.workbench.datasets(), page.kind)
+        running_work.badge(app_state)
         figures.image_format_choice()
-        visit = Visit(house, choice.dataset)
+        visit = Visit(app_state, choice.dataset)
         if visit.readonly:
             st.sidebar.caption(":material/lock: Read-only: everything can be looked at, nothing changed.")
         header.header(page.title, page.question, choice.dataset)

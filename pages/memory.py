@@ -30,10 +30,10 @@ def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     forms.arrive("memory", QUESTIONS)
     header.reset("memory")
-    asked = scope.asked(visit, dataset)
-    if asked is None:
+    context = scope.context(visit, dataset)
+    if context is None:
         return
-    tabs.show_open(scope.TAB, VIEWS, asked)
+    tabs.show_open(scope.TAB, VIEWS, context)
 
 
 _shell.run(PAGE, body)

@@ -53,7 +53,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
             visit.workbench.profiles.start(dataset.hash, asked)
             st.rerun()
     if answer.result is None:
-        running_work.job_panel(visit.house, answer.job, "Finding profiles")
+        running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
         _previous(visit, dataset, running=running)
         return
     st.session_state[SHOWN] = (dataset.hash, asked)

@@ -30,7 +30,7 @@ def batch(view: View) -> None:
         "A CSV file with one line per new job. Its columns are named as the fields here, or as in the trace that this "
         f"dataset came from: {markdown_text(', '.join(view.model.encoder.fields), 400)}. Empty cells are not given."
     )
-    asked = running_work.follow(view.visit.house.batches, WORK)
+    asked = running_work.follow(view.visit.app_state.batches, WORK)
     upload = st.file_uploader("CSV of new jobs", type=["csv"], key="classify_upload", max_upload_size=LARGEST_MB)
     if upload is not None:
         of = (repr((view.dataset.hash, view.settings)), upload.file_id)
@@ -39,7 +39,7 @@ def batch(view: View) -> None:
             "Classify these jobs", type="primary", icon=":material/play_arrow:", key="classify_start"
         ):
             with guard():
-                _start(view, spool_upload(upload, upload.name, view.visit.house.settings.home), of)
+                _start(view, spool_upload(upload, upload.name, view.visit.app_state.settings.home), of)
     if asked is not None:
         _follow(view, asked)
 
@@ -47,13 +47,13 @@ def batch(view: View) -> None:
 def _follow(view: View, asked: TaskView[Batch]) -> None:
     """Show the work on a file, or its answers where they are of this forecaster."""
     if asked.result is None:
-        running_work.task_panel(view.visit.house.batches, asked, "Classifying the jobs of")
+        running_work.task_panel(view.visit.app_state.batches, asked, "Classifying the jobs of")
     elif asked.result.of[0] == repr((view.dataset.hash, view.settings)):
         _show(asked.result)
 
 
 def _start(view: View, source: Spooled, of: tuple[str, str]) -> None:
-    begun = view.visit.house.batches.begin(source.label, partial(_answered, view, source, of))
+    begun = view.visit.app_state.batches.begin(source.label, partial(_answered, view, source, of))
     running_work.begun(WORK, begun.key)
     st.rerun()
 

@@ -66,7 +66,7 @@ def _ready(view: View, settings: FeedbackSettings) -> bool:
     answer = view.visit.workbench.feedback_model.cached(view.dataset.hash, settings.forecaster)
     if answer.result is not None:
         return True
-    running_work.job_panel(view.visit.house, answer.job, "Preparing the comparison")
+    running_work.job_panel(view.visit.app_state, answer.job, "Preparing the comparison")
     running = answer.job is not None and answer.job.active
     if not running and st.button("Prepare the comparison", type="primary", icon=":material/play_arrow:"):
         view.visit.workbench.feedback_model.start(view.dataset.hash, settings.forecaster)
@@ -97,7 +97,7 @@ def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
     if answer.result is not None:
         st.caption("Profiles and forecaster were made anew with these finished jobs; the loop follows them now.")
         return
-    running_work.job_panel(view.visit.house, answer.job, "Clustering and training again")
+    running_work.job_panel(view.visit.app_state, answer.job, "Clustering and training again")
     if (answer.job is None or not answer.job.active) and st.button(
         "Cluster and train again with the finished jobs",
         type="primary" if now.assessment.recluster_advised else "secondary",
@@ -118,14 +118,14 @@ def _observe(view: View, settings: FeedbackSettings) -> None:
             key="feedback_from",
             bind="query-params",
         )
-        observed = running_work.follow(view.visit.house.observed, WORK)
+        observed = running_work.follow(view.visit.app_state.observed, WORK)
         busy = observed is not None and observed.active
         if source == FILE:
             _from_file(view, settings, busy=busy)
         else:
             _from_dataset(view, settings, busy=busy)
         if observed is not None and observed.result is None:
-            running_work.task_panel(view.visit.house.observed, observed, "Observing the jobs of")
+            running_work.task_panel(view.visit.app_state.observed, observed, "Observing the jobs of")
         elif observed is not None and observed.result is not None and observed.result[0] == view.dataset.hash:
             _observed_text(observed.label, observed.result[1])
 
@@ -138,7 +138,7 @@ def _from_file(view: View, settings: FeedbackSettings, *, busy: bool) -> None:
     )
     if upload is not None and _pressed("feedback_observe_file", busy=busy):
         with guard():
-            source = spool_upload(upload, upload.name, view.visit.house.settings.home)
+            source = spool_upload(upload, upload.name, view.visit.app_state.settings.home)
             _fold_in(view, settings, source.label, source.path, source.folder)
 
 
@@ -172,7 +172,7 @@ def _fold_in(view: View, settings: FeedbackSettings, label: str, jobs: Path | st
     def observe(progress: Progress) -> tuple[str, Observed]:
         return dataset, workbench.observe(dataset, jobs, settings, progress)
 
-    running_work.begun(WORK, view.visit.house.observed.begin(label, observe, discard=discard).key)
+    running_work.begun(WORK, view.visit.app_state.observed.begin(label, observe, discard=discard).key)
     st.rerun()
 
 

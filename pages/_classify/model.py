@@ -49,7 +49,7 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
     answer = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
     if answer.result is not None:
         return answer.result
-    running_work.job_panel(view.visit.house, answer.job, "Evaluation")
+    running_work.job_panel(view.visit.app_state, answer.job, "Evaluation")
     if answer.job is None or not answer.job.active:
         st.caption(
             "Trains and tests the classifier under four splits: random (as published), by job, by group and by time."

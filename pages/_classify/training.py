@@ -88,7 +88,7 @@ def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Loa
         _profiles_first(visit, dataset, profiles)
         return None
     running = answer.job is not None and answer.job.active
-    running_work.job_panel(visit.house, answer.job, "Training")
+    running_work.job_panel(visit.app_state, answer.job, "Training")
     if not running:
         _offer(visit, dataset, settings)
     return None
@@ -125,7 +125,7 @@ def _profiles_first(visit: Visit, dataset: Dataset, settings: ProfileSettings) -
         "the Profiles page.",
         icon=":material/info:",
     )
-    running_work.job_panel(visit.house, job, "Finding profiles")
+    running_work.job_panel(visit.app_state, job, "Finding profiles")
     if job is not None and job.active:
         return
     with st.container(horizontal=True, vertical_alignment="center"):

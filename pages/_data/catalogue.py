@@ -180,7 +180,7 @@ def _exporter(visit: Visit, dataset: Dataset, kind: str) -> Callable[[], bytes]:
 
 
 def _exported(visit: Visit, dataset: Dataset, kind: str) -> bytes:
-    with tempfile.TemporaryDirectory(dir=visit.house.settings.home / "spool") as folder:
+    with tempfile.TemporaryDirectory(dir=visit.app_state.settings.home / "spool") as folder:
         path = Path(folder) / f"export.{kind}"
         visit.workbench.export(dataset.hash, path)
         return path.read_bytes()

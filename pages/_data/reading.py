@@ -43,9 +43,9 @@ def pick(visit: Visit, source: str) -> UploadedFile | str | None:
 def taken(visit: Visit, picked: UploadedFile | str) -> Spooled:
     """Return the source on disk; an upload leaves the widget, and so the server's memory."""
     if isinstance(picked, str):
-        path = chosen_file(visit.house.settings.data, picked)
+        path = chosen_file(visit.app_state.settings.data, picked)
         return Spooled(path, path, picked)
-    spooled = spool_upload(picked, picked.name, visit.house.settings.home)
+    spooled = spool_upload(picked, picked.name, visit.app_state.settings.home)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
     return spooled
 
@@ -61,7 +61,7 @@ def _upload() -> UploadedFile | None:
 
 
 def _folder(visit: Visit) -> str | None:
-    folder: Path = visit.house.settings.data
+    folder: Path = visit.app_state.settings.data
     files = listed_files(folder)
     if not files:
         st.info("The data folder of this server (WORKPROF_DATA) holds no trace file.", icon=":material/folder_off:")
@@ -198,18 +198,18 @@ def section(visit: Visit, *, expanded: bool) -> None:
 def start(visit: Visit, source: Spooled, options: IngestOptions) -> None:
     """Start the ingest of a source in the background."""
     owned = None if source.folder == source.path else source.folder
-    view = visit.house.ingests.start(source.label, [source.path], options, discard=owned)
+    view = visit.app_state.ingests.start(source.label, [source.path], options, discard=owned)
     running_work.begun(INGEST, view.key)
     st.session_state.pop(WAITING, None)
     st.rerun()
 
 
 def _follow(visit: Visit) -> bool:
-    view = running_work.follow(visit.house.ingests, INGEST)
+    view = running_work.follow(visit.app_state.ingests, INGEST)
     if view is not None and view.result is not None:
         _done(view)
     elif view is not None:
-        running_work.task_panel(visit.house.ingests, view, "Loading")
+        running_work.task_panel(visit.app_state.ingests, view, "Loading")
     return view is not None and view.active
 
 

@@ -50,7 +50,7 @@ SAMPLES = {
 
 
 @dataclass(frozen=True)
-class House:
+class AppState:
     """The workbench, and what runs in threads of this process: ingests, reports, answers for files of jobs."""
 
     workbench: Workbench
@@ -65,7 +65,7 @@ class House:
         return self.workbench.settings
 
 
-def open_house() -> House:
+def open_house() -> AppState:
     """Return the open home folder; a failure to open it is told and tried again at the next run, never kept.
 
     Raises:
@@ -73,9 +73,9 @@ def open_house() -> House:
         SettingsError: when a WORKPROF_ variable cannot be used.
     """
     settings = from_environment()
-    house: House = _opened(str(settings.home), settings)
+    app_state: AppState = _opened(str(settings.home), settings)
     _SETTLED.settle(len(sys.modules))
-    return house
+    return app_state
 
 
 @dataclass
@@ -100,16 +100,16 @@ _SETTLED = _Settled()
 atexit.register(gc.unfreeze)  # what was left alone is cleared away at the end, or DuckDB's module complains of leaks
 
 
-def _close(house: House) -> None:
-    for tasks in (house.ingests, house.reports, house.batches, house.observed):
+def _close(app_state: AppState) -> None:
+    for tasks in (app_state.ingests, app_state.reports, app_state.batches, app_state.observed):
         tasks.close()
-    house.workbench.close()
+    app_state.workbench.close()
 
 
 @st.cache_resource(max_entries=1, show_spinner=False, on_release=_close)
-def _opened(home: str, _settings: Settings) -> House:
+def _opened(home: str, _settings: Settings) -> AppState:
     workbench = Workbench(_settings)
-    return House(
+    return AppState(
         workbench,
         Ingests(workbench.ingest),
         Tasks("no report was made", REPORTS_KEPT),
@@ -125,18 +125,18 @@ READONLY = "This server is read-only."
 class Visit:
     """One run of a page: the open home, and the dataset that the page is about (None where none is needed or there)."""
 
-    house: House
+    app_state: AppState
     dataset: Dataset | None
 
     @property
     def workbench(self) -> Workbench:
         """The open workbench."""
-        return self.house.workbench
+        return self.app_state.workbench
 
     @property
     def readonly(self) -> bool:
         """Whether changes are refused."""
-        return self.house.settings.readonly
+        return self.app_state.settings.readonly
 
     @property
     def refusal(self) -> str | None:

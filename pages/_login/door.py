@@ -267,7 +267,7 @@ def go_on(pages: dict[str, list[StreamlitPage]], page: StreamlitPage) -> None:
 
 
 def account() -> None:
-    """Show in the sidebar who is logged in and how to leave, or that the house has no lock where it needs one."""
+    """Show in the sidebar who is logged in and how to leave, or that a login is needed and none is set up."""
     if login_setup() is not None:
         with st.sidebar.container():
             st.caption(f"Logged in as {markdown_text(_name(_claims()), 60)}")

@@ -14,7 +14,7 @@ from pages._frame import header, link
 from pages._frame.cross_link import Link, follow
 from pages._frame.errors import refused
 from pages._memory import scope
-from pages._memory.scope import Asked
+from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
 from workprof.charts.memory.bins import (
@@ -133,13 +133,13 @@ def _read(text: str) -> tuple[float, ...]:
     return tuple(edges)
 
 
-def edges(asked: Asked, found: Bins, about: str, draft: Callable[[str], Scenario]) -> None:
+def edges(context: PageContext, found: Bins, about: str, draft: Callable[[str], Scenario]) -> None:
     """Show the edges over what the runs used, the table that edits them, and the field that keeps them."""
     for message in found.messages:
         st.caption(f":material/info: {markdown_text(message[:1].upper() + message[1:], 300)}.")
     figures.show(usage_ecdf(found, about), key="memory_usage")
     table(found)
-    scope.keep(asked, "memory_keep_bins", draft)
+    scope.keep(context, "memory_keep_bins", draft)
 
 
 def improvement(curve: ImprovementCurve, found: Bins) -> None:
@@ -169,13 +169,13 @@ class ProfileScope:
     clustering_name: str
 
 
-def chosen(asked: Asked) -> ProfileScope | None:
+def chosen(context: PageContext) -> ProfileScope | None:
     """Show the choice and return the profile; None = the page's task."""
     with st.grid(min_column_width=220, gap="small") as grid:
         whose, of = grid.cell(), grid.cell()
         with of:
-            clustering = clusterings.clustering(asked.visit, asked.dataset, CLUSTERING)
-        labels = _labels(asked, clustering)
+            clustering = clusterings.clustering(context.visit, context.dataset, CLUSTERING)
+        labels = _labels(context, clustering)
         other = _follow_name(labels)
         with whose:
             name = choice("Bins of", PROFILE, (A_TASK, *labels), MEANING)
@@ -185,22 +185,22 @@ def chosen(asked: Asked) -> ProfileScope | None:
             icon=":material/info:",
         )
     if not labels:
-        way = Link("Find profiles", "profiles", asked.dataset.hash, {}, "bubble_chart", "Bins of profiles need them.")
+        way = Link("Find profiles", "profiles", context.dataset.hash, {}, "bubble_chart", "Bins of profiles need them.")
         follow(way, "memory_find_profiles")
     if name not in labels:
         return None
     return ProfileScope(labels[name], name, clustering, st.session_state.get(CLUSTERING, clusterings.DEFAULT))
 
 
-def _labels(asked: Asked, clustering: ProfileSettings) -> dict[str, int]:
+def _labels(context: PageContext, clustering: ProfileSettings) -> dict[str, int]:
     """Return 'P3 name' -> 3 of every profile, in order of their numbers; nothing where none are found."""
     try:
-        fit = asked.workbench.profiles.cached(asked.dataset.hash, clustering).result
+        fit = context.workbench.profiles.cached(context.dataset.hash, clustering).result
     except (ColumnMissing, NotEnoughData):
         return {}  # such a table has no profiles; bins of its tasks need none
     if fit is None:
         return {}
-    names = profile_names(fit, asked.workbench.profile_notes(asked.dataset.hash, clustering))
+    names = profile_names(fit, context.workbench.profile_notes(context.dataset.hash, clustering))
     return {names[profile]: profile for profile in sorted(names) if profile != OUTLIERS}
 
 
@@ -223,30 +223,30 @@ def _follow_name(labels: dict[str, int]) -> str:
     return ""
 
 
-def profile_bins(asked: Asked, profile: ProfileScope, settings: BinSettings) -> None:
+def profile_bins(context: PageContext, profile: ProfileScope, settings: BinSettings) -> None:
     """Show the bins of a profile; edges of one's own take the place of the search."""
     wanted = ProfileBinSettings(profile.profile, replace(settings, task=""))
     with st.spinner("Looking for the best bins…", show_time=True):
-        found = asked.workbench.profile_bins(asked.dataset.hash, wanted, fit=profile.clustering)
+        found = context.workbench.profile_bins(context.dataset.hash, wanted, fit=profile.clustering)
     st.markdown(f"**{markdown_text(profile_sentence(found, profile.name), 500)}**")
     figures.headline_row(profile_headlines(found))
     for note in profile_notes(found):
         st.caption(f":material/info: {markdown_text(note, 300)}")
-    _beforehand(asked, profile)
+    _beforehand(context, profile)
     whose = f"{profile.name} ({profile.clustering_name})"
-    edges(asked, found.bins, profile.name, lambda name: profile_bins_scenario(found, asked.dataset, name, whose))
-    curve = asked.workbench.profile_improvement(asked.dataset.hash, wanted, fit=profile.clustering)
+    edges(context, found.bins, profile.name, lambda name: profile_bins_scenario(found, context.dataset, name, whose))
+    curve = context.workbench.profile_improvement(context.dataset.hash, wanted, fit=profile.clustering)
     improvement(curve, found.bins)
 
 
-def _beforehand(asked: Asked, profile: ProfileScope) -> None:
+def _beforehand(context: PageContext, profile: ProfileScope) -> None:
     """Show what a plan by profile needs, and the way to it."""
     learned = ClassifierSettings(profile.clustering, mode=profile.clustering.mode)
     parameters = parameters_of(EVALUATE_CLASSIFIER, learned)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/online_prediction: {markdown_text(BEFOREHAND, 400)}")
         meaning = "Tells the profile of a job before it runs, and how far to believe it."
-        link = Link("Predict the profile", "classify", asked.dataset.hash, parameters, "schedule", meaning)
+        link = Link("Predict the profile", "classify", context.dataset.hash, parameters, "schedule", meaning)
         follow(link, "memory_to_classify")
 
 
@@ -254,18 +254,20 @@ PUBLISHED = ("weight", "top", "search", "headroom", "step_bytes")
 MAIN = ("k", "weight", "top", "search", "headroom", "step_bytes", "edges_bytes")
 
 
-def bins(asked: Asked) -> None:
+def bins(context: PageContext) -> None:
     """Show the controls, the effect of the edges, and what more bins would bring."""
-    if scope.needs_requests(asked):
+    if scope.needs_requests(context):
         return
-    profile = chosen(asked)
-    settings = forms.settings(asked.visit, asked.dataset, BINS, MAIN, given=asked.shared, own={"edges_bytes": typed})
+    profile = chosen(context)
+    settings = forms.settings(
+        context.visit, context.dataset, BINS, MAIN, given=context.shared, own={"edges_bytes": typed}
+    )
     if settings.search == STRIDE:
         _published(settings)
     if profile is None:
-        _of_task(asked, settings)
+        _of_task(context, settings)
     else:
-        profile_bins(asked, profile, settings)
+        profile_bins(context, profile, settings)
 
 
 def _published(settings: BinSettings) -> None:
@@ -284,8 +286,8 @@ def _as_published() -> None:
             st.session_state[leaf.key(BINS.page)] = getattr(published, leaf.path)
 
 
-def _of_task(asked: Asked, settings: BinSettings) -> None:
-    result = asked.workbench.bins(asked.dataset.hash, settings)
+def _of_task(context: PageContext, settings: BinSettings) -> None:
+    result = context.workbench.bins(context.dataset.hash, settings)
     figures.headline_row(bin_headlines(result))
-    edges(asked, result, "", lambda name: bins_scenario(result, asked.dataset, name))
-    improvement(asked.workbench.improvement(asked.dataset.hash, settings), result)
+    edges(context, result, "", lambda name: bins_scenario(result, context.dataset, name))
+    improvement(context.workbench.improvement(context.dataset.hash, settings), result)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages._frame import header
 from pages._memory import bins, scope
-from pages._memory.scope import Asked
+from pages._memory.scope import PageContext
 from pages._parts import earlier_result, figures, forms, long_question, running_work, tables, terms
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
@@ -44,7 +44,7 @@ from workprof.memory.questions import TRAIN
 from workprof.memory.usage import USAGE_COLUMNS
 
 
-def table(asked: Asked, found: PredictorResult) -> None:
+def table(context: PageContext, found: PredictorResult) -> None:
     """Show the scores, the estimated and the replayed savings."""
     table = model_table(found)
     tables.show(
@@ -54,7 +54,7 @@ def table(asked: Asked, found: PredictorResult) -> None:
         alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
         column_config=tables.columns(MODEL_COLUMNS),
     )
-    csv(table, f"{safe_name(asked.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
+    csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
 
 
 def matrices(found: PredictorResult) -> None:
@@ -81,7 +81,7 @@ def inputs(found: PredictorResult) -> None:
         )
 
 
-def thesis_tables(asked: Asked, settings: PredictorSettings) -> None:
+def thesis_tables(context: PageContext, settings: PredictorSettings) -> None:
     """Show the tables behind a fold, or the way to them."""
     fold = st.expander(
         "Tables 7 to 11 of the thesis, for this task",
@@ -94,14 +94,14 @@ def thesis_tables(asked: Asked, settings: PredictorSettings) -> None:
         return
     with fold:
         wanted = TableSettings(settings)
-        answer = asked.workbench.bin_tables.cached(asked.dataset.hash, wanted)
+        answer = context.workbench.bin_tables.cached(context.dataset.hash, wanted)
         if answer.result is not None:
             _show(answer.result)
             return
-        running_work.job_panel(asked.visit.house, answer.job, "Training for two, three and four bins")
+        running_work.job_panel(context.visit.app_state, answer.job, "Training for two, three and four bins")
         running = answer.job is not None and answer.job.active
         if not running and st.button("Make the tables", icon=":material/play_arrow:", key="memory_tables_make"):
-            asked.workbench.bin_tables.start(asked.dataset.hash, wanted)
+            context.workbench.bin_tables.start(context.dataset.hash, wanted)
             st.rerun()
 
 
@@ -127,32 +127,32 @@ MAIN = (
 )
 
 
-def models(asked: Asked) -> None:
+def models(context: PageContext) -> None:
     """Show the settings, the running job, and the newest models there are."""
-    if scope.needs_requests(asked):
+    if scope.needs_requests(context):
         return
-    settings = _settings(asked)
+    settings = _settings(context)
     question = LongQuestion(
         name="memory_train",
         settings=settings,
-        ask=asked.workbench.bin_models,
+        ask=context.workbench.bin_models,
         button="Train the models",
-        before=partial(_before, asked, settings),
+        before=partial(_before, context, settings),
         what="Training the models",
         told=lambda kept: f"{markdown_text(kept.task or 'all tasks', 80)}, {len(kept.edges_bytes)} bins",
         icon=":material/model_training:",
     )
-    found = long_question.result(asked.visit, asked.dataset, question)
+    found = long_question.result(context.visit, context.dataset, question)
     if found is not None:
         current = found.settings == settings
-        _result(asked, found, current=current)
+        _result(context, found, current=current)
         if current:
-            thesis_tables(asked, settings)
+            thesis_tables(context, settings)
 
 
-def _settings(asked: Asked) -> PredictorSettings:
+def _settings(context: PageContext) -> PredictorSettings:
     """Show the form and return the settings; in the faithful mode with the thesis' bins."""
-    columns = sorted(asked.columns - {*USAGE_COLUMNS.values(), "row_id"})
+    columns = sorted(context.columns - {*USAGE_COLUMNS.values(), "row_id"})
     offered = {
         path: [name for name in columns if known_when(name) == known and not name.startswith("truth_")]
         for path, known in (("before_the_run", UNSURE), ("after_the_run", AFTER))
@@ -162,8 +162,8 @@ def _settings(asked: Asked) -> PredictorSettings:
         path: partial(forms.control, by_path[path], TRAIN.page, names) for path, names in offered.items()
     }
     own["bins.edges_bytes"] = bins.typed
-    shared = {f"bins.{name}": value for name, value in asked.shared.items()}
-    settings = forms.settings(asked.visit, asked.dataset, TRAIN, MAIN, shared, own)
+    shared = {f"bins.{name}": value for name, value in context.shared.items()}
+    settings = forms.settings(context.visit, context.dataset, TRAIN, MAIN, shared, own)
     if settings.mode != FAITHFUL:
         return settings
     chosen = settings.bins
@@ -172,8 +172,8 @@ def _settings(asked: Asked) -> PredictorSettings:
     return replace(settings, bins=replace(published, **same))
 
 
-def _before(asked: Asked, settings: PredictorSettings) -> str:
-    earlier = earlier_result.runs(asked.visit, TRAIN.name)
+def _before(context: PageContext, settings: PredictorSettings) -> str:
+    earlier = earlier_result.runs(context.visit, TRAIN.name)
     took = "About a minute on two cores for a task of some hundred runs."
     if earlier:
         took = f"The last training here took {format_duration(earlier[0].seconds)}."
@@ -181,7 +181,7 @@ def _before(asked: Asked, settings: PredictorSettings) -> str:
     return f"No models with these settings yet: {pairs} to train, {settings.trials} trials each. {took}"
 
 
-def _result(asked: Asked, found: PredictorResult, *, current: bool) -> None:
+def _result(context: PageContext, found: PredictorResult, *, current: bool) -> None:
     if found.settings.mode == FAITHFUL:
         header.published_flag()
     if found.uses_after_the_run:
@@ -195,7 +195,7 @@ def _result(asked: Asked, found: PredictorResult, *, current: bool) -> None:
         st.warning(markdown_text(ranking_warning(found), 500), icon=":material/swap_vert:")
     for note in found.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
-    table(asked, found)
+    table(context, found)
     figures.show(estimated_and_replayed(found), key="memory_models")
     st.header("From now to planned")
     figures.show(waterfall(found), key="memory_waterfall")
@@ -203,8 +203,8 @@ def _result(asked: Asked, found: PredictorResult, *, current: bool) -> None:
     st.caption("Outlined: told too small, so the first attempt fails.")
     matrices(found)
     inputs(found)
-    scope.keep(asked, "memory_keep_models", partial(models_scenario, found, asked.dataset), current=current)
+    scope.keep(context, "memory_keep_models", partial(models_scenario, found, context.dataset), current=current)
     st.caption(
         f"{found.n_train + found.n_validation + found.n_test:,} runs, seed {found.settings.seed}, computed in "
-        f"{format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
+        f"{format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."
     )

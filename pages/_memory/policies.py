@@ -9,7 +9,7 @@ import streamlit as st
 from pages._frame import header
 from pages._frame.errors import guard
 from pages._memory import scope
-from pages._memory.scope import Asked
+from pages._memory.scope import PageContext
 from pages._parts import earlier_result, figures, forms, long_question, tables
 from pages._parts.controls import LARGEST_AMOUNT, number
 from pages._parts.downloads import csv
@@ -38,7 +38,7 @@ from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.why import WhySettings
 
 
-def table(asked: Asked, found: ReplayResult, price: float) -> None:
+def table(context: PageContext, found: ReplayResult, price: float) -> None:
     """Show the policies, least waste with the price of the failures first."""
     table = policy_table(found, price)
     st.caption("Least waste with the price of the failures first; intervals of 95 %.")
@@ -50,7 +50,7 @@ def table(asked: Asked, found: ReplayResult, price: float) -> None:
         height="content",
         column_config=tables.columns(POLICY_COLUMNS),
     )
-    csv(table, f"{safe_name(asked.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
+    csv(table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
     _prices(found)
 
 
@@ -70,9 +70,9 @@ def _prices(found: ReplayResult) -> None:
             )
 
 
-def reason(asked: Asked, settings: ReplaySettings) -> None:
+def reason(context: PageContext, settings: ReplaySettings) -> None:
     """Show the size of the chosen task's next run and what it rests on."""
-    if not asked.task:
+    if not context.task:
         st.info("Choose one task above to see the reason for its size.", icon=":material/info:")
         return
     value = None
@@ -88,13 +88,13 @@ def reason(asked: Asked, settings: ReplaySettings) -> None:
             placeholder="empty = the median of the past runs",
             width=320,
         )
-    found = asked.workbench.why_size(
-        asked.dataset.hash,
+    found = context.workbench.why_size(
+        context.dataset.hash,
         WhySettings(
-            task=asked.task,
+            task=context.task,
             input_column=settings.input_column,
             input_value=None if value is None else float(value),
-            target=asked.target,
+            target=context.target,
             sizing=settings.sizing,
             retry=settings.retry,
         ),
@@ -109,52 +109,52 @@ def reason(asked: Asked, settings: ReplaySettings) -> None:
 MAIN = ("policies", "protocol", "seeds", "input_column", "sizing.price_runs", "retry.rule", "retry.cap_bytes")
 
 
-def policies(asked: Asked) -> None:
+def policies(context: PageContext) -> None:
     """Show the settings, the running replay or the newest one, and the reason for one task's size."""
     with st.expander(
         "Replay", icon=":material/tune:", key="memory_replay_settings", on_change="rerun", bind="query-params"
     ):
-        settings = _settings(asked)
+        settings = _settings(context)
     question = LongQuestion(
         name="memory_replay",
         settings=settings,
-        ask=asked.workbench.replay,
+        ask=context.workbench.replay,
         button="Replay the policies",
-        before=partial(_before, asked, settings),
+        before=partial(_before, context, settings),
         what="Replaying the policies",
         told=lambda kept: f"{kept.protocol}, input {markdown_text(kept.input_column, 40)}",
     )
-    found = long_question.result(asked.visit, asked.dataset, question)
+    found = long_question.result(context.visit, context.dataset, question)
     if found is not None:
-        _result(asked, found, current=found.settings == settings)
+        _result(context, found, current=found.settings == settings)
     st.header("Why this number")
     with guard():
-        reason(asked, settings)
+        reason(context, settings)
 
 
-def _settings(asked: Asked) -> ReplaySettings:
+def _settings(context: PageContext) -> ReplaySettings:
     by_path = {leaf.path: leaf for leaf in REPLAY.leaves}
     hidden = {*USAGE_COLUMNS.values(), "row_id"}
-    columns = [one for one in asked.workbench.columns(asked.dataset.hash) if one.numeric and not one.truth]
+    columns = [one for one in context.workbench.columns(context.dataset.hash) if one.numeric and not one.truth]
     inputs = sorted(
         (one.name for one in columns if one.name not in hidden), key=lambda name: (known_when(name) == AFTER, name)
     )
     own = {"input_column": partial(forms.control, by_path["input_column"], REPLAY.page, inputs)}
-    return forms.settings(asked.visit, asked.dataset, REPLAY, MAIN, {"target": asked.target}, own)
+    return forms.settings(context.visit, context.dataset, REPLAY, MAIN, {"target": context.target}, own)
 
 
-def _before(asked: Asked, settings: ReplaySettings) -> str:
-    earlier = earlier_result.runs(asked.visit, REPLAY.name)
+def _before(context: PageContext, settings: ReplaySettings) -> str:
+    earlier = earlier_result.runs(context.visit, REPLAY.name)
     took = "Some seconds for a thousand runs."
     if earlier:
         took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."
     return (
         f"Not replayed with these settings yet: {len(settings.policies)} policies on "
-        f"{asked.dataset.finished_rows:,} finished rows, and the settings of ours. {took}"
+        f"{context.dataset.finished_rows:,} finished rows, and the settings of ours. {took}"
     )
 
 
-def _result(asked: Asked, found: ReplayResult, *, current: bool) -> None:
+def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None:
     if found.protocol == SIZEY:
         header.published_flag()
     for note in found.notes:
@@ -169,13 +169,13 @@ def _result(asked: Asked, found: ReplayResult, *, current: bool) -> None:
     )
     figures.headline_row(policy_headlines(found, price))
     figures.show(frontier_chart(found, price), key="memory_frontier")
-    table(asked, found, price)
-    draft = partial(policy_scenario, found, price, asked.dataset)
-    scope.keep(asked, "memory_keep_policy", draft, current=current)
+    table(context, found, price)
+    draft = partial(policy_scenario, found, price, context.dataset)
+    scope.keep(context, "memory_keep_policy", draft, current=current)
     st.header("While the policies learn")
     figures.show(learning_curve(found), key="memory_learning")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
     st.caption(
         f"{markdown_text('Left out: ' + ', '.join(left_out) if left_out else 'No run is left out', 300)}. Sized for "
-        f"{found.target}, computed in {format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
+        f"{found.target}, computed in {format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."
     )

@@ -12,7 +12,7 @@ import workprof
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory import scope
-from pages._memory.scope import Asked
+from pages._memory.scope import PageContext
 from pages._parts import figures, forms, kept_scenarios, tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
@@ -45,15 +45,15 @@ FORMATS: dict[str, tuple[str, str, Callable[[Plan, Origin], str]]] = {
 }
 
 
-def buttons(asked: Asked, plan: Plan) -> None:
+def buttons(context: PageContext, plan: Plan) -> None:
     """Show a button per format."""
-    origin = Origin(asked.dataset.name, asked.dataset.hash, workprof.__version__)
+    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__)
     with st.container(horizontal=True):
         for name, (ending, mime, write) in FORMATS.items():
             st.download_button(
                 f"Plan, {name}",
                 data=partial(_written, write, plan, origin),
-                file_name=f"{safe_name(asked.dataset.name)}-memory-plan.{ending}",
+                file_name=f"{safe_name(context.dataset.name)}-memory-plan.{ending}",
                 mime=mime,
                 on_click="ignore",
                 key=f"memory_export_{ending}",
@@ -69,10 +69,10 @@ def _written(write: Callable[[Plan, Origin], str], plan: Plan, origin: Origin) -
 JOB = "memory_violation"
 
 
-def violations(asked: Asked, plan: PlanSettings) -> None:
+def violations(context: PageContext, plan: PlanSettings) -> None:
     """Show the worst violations of a plan, and links to their jobs."""
     st.header("Runs above their size")
-    found = asked.workbench.violations(asked.dataset.hash, ViolationSettings(plan))
+    found = context.workbench.violations(context.dataset.hash, ViolationSettings(plan))
     st.markdown(markdown_text(violations_sentence(found), 300))
     if not found.n_above:
         return
@@ -94,16 +94,16 @@ def violations(asked: Asked, plan: PlanSettings) -> None:
             },
         ),
     )
-    name = f"{safe_name(asked.dataset.name)}-above-their-size"
+    name = f"{safe_name(context.dataset.name)}-above-their-size"
     csv(table, name, "memory_violations_csv", f"CSV, the worst {len(table)} of {found.n_above:,}")
-    _links(asked, found)
+    _links(context, found)
 
 
-def _links(asked: Asked, found: Violations) -> None:
+def _links(context: PageContext, found: Violations) -> None:
     rows = found.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         row = choice("Job", JOB, tuple(str(row) for row in rows), "Row number of a job above.")
-        dataset = asked.dataset.hash
+        dataset = context.dataset.hash
         one = {"classify_tab": "One job", "classify_job": row}
         cross_link.follow(
             Link("Its profile and forecast", "classify", dataset, one, "label", "The job on the Classify page."),
@@ -120,9 +120,9 @@ def _links(asked: Asked, found: Violations) -> None:
 CHOSEN = "memory_compared"
 
 
-def scenarios(asked: Asked) -> None:
+def scenarios(context: PageContext) -> None:
     """Show the kept scenarios, and those chosen side by side."""
-    kept = asked.workbench.scenarios(asked.dataset.hash)
+    kept = context.workbench.scenarios(context.dataset.hash)
     if not kept:
         st.info(
             "No scenario of this dataset is kept yet. Decide something under Bins, Models or Roll-up and press "
@@ -135,35 +135,35 @@ def scenarios(asked: Asked) -> None:
     names = [one.name for one in kept]
     chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:
-        _compared(asked, chosen)
-    remove = partial(asked.workbench.remove_scenario, asked.dataset.hash)
-    kept_scenarios.removal(asked.visit, names, ("memory", CHOSEN), remove)
+        _compared(context, chosen)
+    remove = partial(context.workbench.remove_scenario, context.dataset.hash)
+    kept_scenarios.removal(context.visit, names, ("memory", CHOSEN), remove)
 
 
-def _compared(asked: Asked, chosen: list[str]) -> None:
-    found = asked.workbench.compare_scenarios(asked.dataset.hash, chosen)
+def _compared(context: PageContext, chosen: list[str]) -> None:
+    found = context.workbench.compare_scenarios(context.dataset.hash, chosen)
     for warning in found.warnings:
         st.warning(f"{markdown_text(warning[:1].upper() + warning[1:], 300)}.", icon=":material/warning:")
     table = comparison_table(found)
     tables.show(
         table, hide_index=True, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content"
     )
-    csv(table, f"{safe_name(asked.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
+    csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
 
 
 MAIN = ("by", "measure", "plan.rule", "plan.headroom", "cores", "price.per_gb_h", "price.currency")
 
 
-def rollup(asked: Asked) -> None:
+def rollup(context: PageContext) -> None:
     """Show the plan's settings, then what it changes."""
-    if scope.needs_requests(asked):
+    if scope.needs_requests(context):
         return
-    present = tuple(by for by, names in GROUPINGS.items() if by == "task" or asked.columns & set(names))
+    present = tuple(by for by, names in GROUPINGS.items() if by == "task" or context.columns & set(names))
     by = next(leaf for leaf in ROLLUP.leaves if leaf.path == "by")
-    shared = {"plan.target": asked.target, "request_bytes": asked.request_bytes}
+    shared = {"plan.target": context.target, "request_bytes": context.request_bytes}
     own = {"by": partial(forms.control, by, ROLLUP.page, present)}
-    settings = forms.settings(asked.visit, asked.dataset, ROLLUP, MAIN, shared, own)
-    found = asked.workbench.rollup(asked.dataset.hash, settings)
+    settings = forms.settings(context.visit, context.dataset, ROLLUP, MAIN, shared, own)
+    found = context.workbench.rollup(context.dataset.hash, settings)
     figures.headline_row(rollup_headlines(found))
     money = found.total.money
     st.caption(
@@ -171,15 +171,15 @@ def rollup(asked: Asked) -> None:
         f"above. {markdown_text(money.note[:1].upper() + money.note[1:], 200)}."
     )
     figures.show(rollup_bars(found), key="memory_rollup")
-    _rows(asked, found)
+    _rows(context, found)
     st.header("The plan")
     _plan(found)
-    buttons(asked, found.plan)
-    scope.keep(asked, "memory_keep_rollup", lambda name: rollup_scenario(found, asked.dataset, name))
-    violations(asked, settings.plan)
+    buttons(context, found.plan)
+    scope.keep(context, "memory_keep_rollup", lambda name: rollup_scenario(found, context.dataset, name))
+    violations(context, settings.plan)
 
 
-def _rows(asked: Asked, found: Rollup) -> None:
+def _rows(context: PageContext, found: Rollup) -> None:
     table = rollup_table(found)
     tables.show(
         table,
@@ -190,7 +190,7 @@ def _rows(asked: Asked, found: Rollup) -> None:
     )
     csv(
         table,
-        f"{safe_name(asked.dataset.name)}-rollup-{found.settings.by}",
+        f"{safe_name(context.dataset.name)}-rollup-{found.settings.by}",
         "memory_rollup_csv",
         f"CSV, all {len(table):,} lines",
     )

@@ -35,9 +35,9 @@ def take(key: str, name: str) -> None:
         st.session_state[key] = name
         return
     st.query_params[key] = name
-    context = get_script_run_ctx()
-    if context is not None:
-        context.session_state._state.query_params.set_initial_query_params_from_current()
+    running = get_script_run_ctx()
+    if running is not None:
+        running.session_state._state.query_params.set_initial_query_params_from_current()
 
 
 TASK = "memory_task"
@@ -76,7 +76,7 @@ REQUEST = "requested_memory_bytes"
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageContext:
     """What the page is about.
 
     Attributes:
@@ -111,7 +111,7 @@ class Asked:
         return REQUEST in self.columns or self.request_bytes > 0
 
 
-def asked(visit: Visit, dataset: Dataset) -> Asked | None:
+def context(visit: Visit, dataset: Dataset) -> PageContext | None:
     """Show the shared controls and return what was chosen; None (and what is missing) where the page cannot work."""
     columns = frozenset(column.name for column in visit.workbench.columns(dataset.hash))
     targets = tuple(name for name, column in USAGE_COLUMNS.items() if column in columns)
@@ -132,7 +132,7 @@ def asked(visit: Visit, dataset: Dataset) -> Asked | None:
             "compares with.",
         )
         request = flat_request()
-        chosen = Asked(visit, dataset, target, request, columns)
+        chosen = PageContext(visit, dataset, target, request, columns)
         task = chosen_task(task_labels([one.task for one in assessment(chosen).tasks]))
     if not chosen.has_requests:
         st.info(
@@ -140,19 +140,19 @@ def asked(visit: Visit, dataset: Dataset) -> Asked | None:
             "see what is wasted and saved.",
             icon=":material/info:",
         )
-    return Asked(visit, dataset, target, request, columns, task)
+    return PageContext(visit, dataset, target, request, columns, task)
 
 
-def assessment(asked: Asked, classes: ClassSettings | None = None) -> Assessment:
+def assessment(context: PageContext, classes: ClassSettings | None = None) -> Assessment:
     """Return what tasks ask for and use; the first time it is measured, which is said."""
-    settings = AssessmentSettings(asked.target, asked.request_bytes, classes or ClassSettings())
+    settings = AssessmentSettings(context.target, context.request_bytes, classes or ClassSettings())
     with st.spinner("Measuring what is asked for and used…", show_time=True):
-        return asked.workbench.assessment(asked.dataset.hash, settings)
+        return context.workbench.assessment(context.dataset.hash, settings)
 
 
-def needs_requests(asked: Asked) -> bool:
+def needs_requests(context: PageContext) -> bool:
     """Return whether requests are missing, and say so."""
-    if asked.has_requests:
+    if context.has_requests:
         return False
     st.info("Savings compare with requests, and this dataset has none.", icon=":material/info:")
     return True
@@ -170,16 +170,16 @@ OF_BEFORE = (
 )
 
 
-def keep(asked: Asked, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
+def keep(context: PageContext, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
     """Show the field for a name and the button that keeps the decision.
 
     Args:
-        asked: what the page is about.
+        context: what the page is about.
         key: of the form.
         draft: makes the scenario of a name.
         current: whether what is shown is of the settings above; a result before it is not kept under a new name.
     """
-    closed = asked.visit.refusal or ("" if current else OF_BEFORE)
+    closed = context.visit.refusal or ("" if current else OF_BEFORE)
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Keep as scenario",
@@ -198,7 +198,7 @@ def keep(asked: Asked, key: str, draft: Callable[[str], Scenario], *, current: b
         st.caption(OF_BEFORE)
     if pressed and not closed:
         try:
-            kept = asked.workbench.save_scenario(asked.dataset.hash, draft(name.strip()))
+            kept = context.workbench.save_scenario(context.dataset.hash, draft(name.strip()))
         except WorkprofError as error:
             refused(str(error))
         else:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._frame import link
 from pages._memory import scope
-from pages._memory.scope import Asked
+from pages._memory.scope import PageContext
 from pages._parts import figures, tables
 from pages._parts.controls import LARGEST_GB, choice, number
 from pages._parts.downloads import csv
@@ -117,7 +117,7 @@ def boxes(found: Assessment) -> None:
     )
 
 
-def facts(asked: Asked, found: Assessment) -> None:
+def facts(context: PageContext, found: Assessment) -> None:
     """Show the strongest facts of the chosen task, or over all tasks."""
     with st.container(horizontal=True):
         every = st.toggle(
@@ -133,31 +133,31 @@ def facts(asked: Asked, found: Assessment) -> None:
             bind="query-params",
             help="They explain, but no prediction may use them.",
         )
-    task = "" if every else asked.task
+    task = "" if every else context.task
     chart = fact_bars(found.features, task, after=after)
     if chart is None:
         st.info("This task has too few runs, or no column that varies, to test any fact.", icon=":material/info:")
     else:
         figures.show(chart, key="memory_facts")
         names = tuple(fact.column for fact in facts_of_task(found.features, task, after=after))
-        _one(asked, task, choice("One fact", "memory_fact", names, "Against the memory used; the strongest first."))
+        _one(context, task, choice("One fact", "memory_fact", names, "Against the memory used; the strongest first."))
 
 
-def _one(asked: Asked, task: str, column: str) -> None:
+def _one(context: PageContext, task: str, column: str) -> None:
     """Show one fact: points of a number, boxes of a category."""
-    found = asked.workbench.fact_points(asked.dataset.hash, FactPointsSettings(column, task, asked.target))
+    found = context.workbench.fact_points(context.dataset.hash, FactPointsSettings(column, task, context.target))
     figures.show(fact_scatter(found), key=f"memory_fact_{found.kind}")
 
 
-def tasks(asked: Asked) -> None:
+def tasks(context: PageContext) -> None:
     """Show where the memory goes."""
     classes = kept()
-    found = scope.assessment(asked, classes if classes.limits == AUTO else None)
+    found = scope.assessment(context, classes if classes.limits == AUTO else None)
     if classes.limits != AUTO:
         found = with_limits(found, classes)
     figures.headline_row(assessment_headlines(found))
     st.markdown(f"**{markdown_text(assessment_sentence(found), 400)}**")
-    _table(asked, found)
+    _table(context, found)
     st.header("Memory used, task by task")
     boxes(found)
     st.header("What tasks ask for")
@@ -169,19 +169,24 @@ def tasks(asked: Asked) -> None:
         alt=f"{len(groups)} groups of tasks",
         column_config=tables.columns(GROUP_COLUMNS),
     )
-    csv(groups, f"{safe_name(asked.dataset.name)}-request-groups", "memory_groups_csv", f"CSV, all {len(groups)} lines")
+    csv(
+        groups,
+        f"{safe_name(context.dataset.name)}-request-groups",
+        "memory_groups_csv",
+        f"CSV, all {len(groups)} lines",
+    )
     st.header("Light, moderate and heavy tasks")
     controls()
     figures.show(classes_chart(found), key="memory_class_chart")
     st.header("Facts that go with memory")
-    facts(asked, found)
+    facts(context, found)
     st.caption(
         f"{left_out_words(found.left_out)} Sized for {found.settings.target}; computed in "
-        f"{format_duration(found.seconds)}; dataset {asked.dataset.hash[:8]}."
+        f"{format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."
     )
 
 
-def _table(asked: Asked, found: Assessment) -> None:
+def _table(context: PageContext, found: Assessment) -> None:
     table = task_table(found)
     st.caption("Most GB·h wasted first. A click on a column sorts; select a task to look for its bins.")
     picked = tables.show(
@@ -206,4 +211,4 @@ def _table(asked: Asked, found: Assessment) -> None:
                 on_click=scope.open_task,
                 args=(label, "Bins"),
             )
-        csv(table, f"{safe_name(asked.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks")
+        csv(table, f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks")

@@ -28,7 +28,7 @@ def transfer(context: PageContext) -> None:
         "From files, not from this dataset: a folder with MACHINE/.../execution_report_*.csv, scored by the published "
         "machine scores, or by a CSV machine,cpu,linpack,memory,io."
     )
-    data = context.visit.house.settings.data
+    data = context.visit.app_state.settings.data
     link.check(FOLDER, lambda text: chosen_file(data, text))
     folder = st.text_input(
         "Folder of reports",
@@ -45,7 +45,7 @@ def transfer(context: PageContext) -> None:
 
 
 def _compare(context: PageContext, folder: Path) -> None:
-    machines, data = context.workbench.report_machines(folder), context.visit.house.settings.data
+    machines, data = context.workbench.report_machines(folder), context.visit.app_state.settings.data
     about = {leaf.path: leaf.about for leaf in TRANSFER.leaves}
     with st.grid(min_column_width=220, gap="small"):
         local = choice(about["local"].label, "nodes_local", machines, about["local"].help)

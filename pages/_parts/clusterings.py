@@ -71,7 +71,7 @@ def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str
     with guard():
         answer = visit.workbench.profiles.cached(dataset.hash, settings)
         st.info(f"{what} need profiles, and these are not found yet.", icon=":material/info:")
-        running_work.job_panel(visit.house, answer.job, "Finding profiles")
+        running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
         if answer.job is not None and answer.job.active:
             return
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -57,7 +57,7 @@ def result(visit: Visit, dataset: Dataset, asked: LongQuestion[Settings, Result]
             if st.button(asked.button, type="primary", icon=asked.icon, key=asked.name):
                 asked.ask.start(asked.source or dataset.hash, asked.settings)
                 st.rerun()
-    running_work.job_panel(visit.house, answer.job, asked.what)
+    running_work.job_panel(visit.app_state, answer.job, asked.what)
     return _previous(dataset, asked, running=running)
 
 

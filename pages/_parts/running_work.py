@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import LONGEST_MESSAGE, guard, refused
-from pages._frame.visit import House
+from pages._frame.visit import AppState
 from workprof.background import Tasks, TaskView
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
@@ -25,51 +25,51 @@ EVERY_S = 1.0
 BADGE_EVERY_S = 3.0
 
 
-def badge(house: House) -> None:
+def badge(app_state: AppState) -> None:
     """Show in the sidebar how many steps run, whoever started them, and what waits for room on the disk."""
-    every = BADGE_EVERY_S if _active(house) or house.workbench.not_kept else None
+    every = BADGE_EVERY_S if _active(app_state) or app_state.workbench.not_kept else None
     with st.sidebar:
-        st.fragment(_badge, run_every=every)(house)
+        st.fragment(_badge, run_every=every)(app_state)
 
 
-def _active(house: House) -> int:
-    tasks = (house.ingests, house.reports, house.batches, house.observed)
-    views = (house.workbench.jobs(), *(kind.views() for kind in tasks))
+def _active(app_state: AppState) -> int:
+    tasks = (app_state.ingests, app_state.reports, app_state.batches, app_state.observed)
+    views = (app_state.workbench.jobs(), *(kind.views() for kind in tasks))
     return sum(one.active for kind in views for one in kind)
 
 
-def _badge(house: House) -> None:
+def _badge(app_state: AppState) -> None:
     with guard():
-        active = _active(house)
+        active = _active(app_state)
         if active:
             st.badge(f"{counted(active, 'job')} running", icon=":material/progress_activity:", color="blue")
         else:
             st.badge("No job running", icon=":material/check:", color="gray")
-        if house.workbench.not_kept:
-            st.warning(markdown_text(house.workbench.not_kept, 400), icon=":material/hard_drive:")
+        if app_state.workbench.not_kept:
+            st.warning(markdown_text(app_state.workbench.not_kept, 400), icon=":material/hard_drive:")
 
 
-def job_panel(house: House, job: JobView | None, what: str) -> None:
+def job_panel(app_state: AppState, job: JobView | None, what: str) -> None:
     """Show how a job stands; while it runs the panel renews itself, and the page once at the end."""
     if job is None:
         return
     if job.active:
-        st.fragment(_running_job, run_every=EVERY_S)(house, job.key, what)
+        st.fragment(_running_job, run_every=EVERY_S)(app_state, job.key, what)
     elif job.state == "failed":
         refused(f"{what} failed: {job.message}")
     elif job.state == "cancelled":
         st.info(f"{what} was cancelled after {format_duration(job.elapsed_s)}.", icon=":material/cancel:")
 
 
-def _running_job(house: House, key: str, what: str) -> None:
+def _running_job(app_state: AppState, key: str, what: str) -> None:
     with guard():
-        job = house.workbench.job(key)
+        job = app_state.workbench.job(key)
         if job is None or not job.active:
             st.rerun()
         with st.container(border=True):
             line(f"{what}: {job.message}", job.fraction, job.elapsed_s)
             if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
-                house.workbench.cancel(key)
+                app_state.workbench.cancel(key)
                 st.rerun()
 
 

@@ -10,10 +10,10 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import guard
 
-Asked = TypeVarTuple("Asked")
+Shared = TypeVarTuple("Shared")
 
 
-def show_open(key: str, views: Mapping[str, Callable[[*Asked], None]], *asked: *Asked) -> None:
+def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared: *Shared) -> None:
     """Show the views with the open one computed; an error in it leaves the others, and what follows, as they are.
 
     The address says which is open, and every change is an entry of the browser's history, so that Back leads to the
@@ -27,7 +27,7 @@ def show_open(key: str, views: Mapping[str, Callable[[*Asked], None]], *asked: *
     for tab, show in zip(tabs, views.values(), strict=True):
         if tab.open:
             with tab, guard():
-                show(*asked)
+                show(*shared)
 
 
 def _to_address(key: str, first: str) -> None:

@@ -30,7 +30,7 @@ NONE = (
 
 def live(context: PageContext) -> None:
     """Show the recordings, and follow the chosen one."""
-    files = recordings(context.visit.house.settings)
+    files = recordings(context.visit.app_state.settings)
     ended = st.session_state.get(FOLLOWED)
     if ended is not None and ended[1].ended and ended[1].path.name not in files:
         _ended(context, ended[1], ended[2])

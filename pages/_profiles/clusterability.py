@@ -59,7 +59,7 @@ def _result(
         answer = ask.cached(dataset, settings, **(more or {}))
         if answer.result is not None:
             return answer.result
-        running_work.job_panel(view.visit.house, answer.job, title)
+        running_work.job_panel(view.visit.app_state, answer.job, title)
         running = answer.job is not None and answer.job.active
         if not running and st.button(f"Compute: {title}", icon=":material/play_arrow:", key=f"start_{title}"):
             ask.start(dataset, settings, **(more or {}))

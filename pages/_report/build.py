@@ -14,7 +14,7 @@ TASK = "work_report"
 
 def built(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> BuiltReport | None:
     """Return the report that this visitor made last of this dataset."""
-    view = running_work.follow(visit.house.reports, TASK)
+    view = running_work.follow(visit.app_state.reports, TASK)
     active = view is not None and view.active
     st.caption("What is not kept yet is computed with the defaults of its page; a whole trace may take minutes.")
     idle = not chosen or active
@@ -23,7 +23,7 @@ def built(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) ->
     if view is None:
         return None
     if view.result is None:
-        running_work.task_panel(visit.house.reports, view, "Making the report of")
+        running_work.task_panel(visit.app_state.reports, view, "Making the report of")
         return None
     report = view.result.report
     if report.dataset.hash != dataset.hash:
@@ -35,7 +35,7 @@ def built(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) ->
 
 def _start(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> None:
     workbench, hashed = visit.workbench, dataset.hash
-    view = visit.house.reports.begin(
+    view = visit.app_state.reports.begin(
         dataset.name, lambda progress: build_report(workbench, hashed, chosen, note, progress)
     )
     running_work.begun(TASK, view.key)

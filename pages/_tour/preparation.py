@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._frame.errors import refused
-from pages._frame.visit import SAMPLES, House
+from pages._frame.visit import SAMPLES, AppState
 from pages._parts import running_work
 from workprof.background import TaskView
 from workprof.report.built import BuiltReport
@@ -19,19 +19,19 @@ LABEL = "the tour"
 Samples = dict[str, Dataset]
 
 
-def ready(house: House) -> Samples | None:
+def ready(app_state: AppState) -> Samples | None:
     """Return kind -> sample once every stop can answer at once; until then show what is being done, and None."""
-    samples = loaded(house)
-    if not house.settings.readonly and set(samples) < _installed():
-        samples = _load(house)
-    lacking = missing(house.workbench, samples[JOBS].hash) if JOBS in samples else ("the bundled sample",)
+    samples = loaded(app_state)
+    if not app_state.settings.readonly and set(samples) < _installed():
+        samples = _load(app_state)
+    lacking = missing(app_state.workbench, samples[JOBS].hash) if JOBS in samples else ("the bundled sample",)
     if not lacking:
         return samples
     st.title("The tour is being prepared")
-    if house.settings.readonly:
+    if app_state.settings.readonly:
         _refuse(lacking)
         return None
-    working(house, samples)
+    working(app_state, samples)
     return None
 
 
@@ -39,25 +39,25 @@ def _installed() -> set[str]:
     return {kind for kind, sample in SAMPLES.items() if sample.path.is_file()}
 
 
-def loaded(house: House) -> Samples:
+def loaded(app_state: AppState) -> Samples:
     """Return kind -> sample, of those that this home holds."""
-    return samples_of(house.workbench, {kind: sample.path for kind, sample in SAMPLES.items()})
+    return samples_of(app_state.workbench, {kind: sample.path for kind, sample in SAMPLES.items()})
 
 
-def working(house: House, samples: Samples) -> None:
+def working(app_state: AppState, samples: Samples) -> None:
     """Show how far the work is; it begins by itself unless it was stopped or failed before."""
-    view = latest(house)
+    view = latest(app_state)
     if view is None or (view.state == "done" and not _failures(view)):
-        view = _begin(house, samples)
+        view = _begin(app_state, samples)
     if view.active:
-        st.fragment(_running, run_every=running_work.EVERY_S)(house, view.key)
+        st.fragment(_running, run_every=running_work.EVERY_S)(app_state, view.key)
         return
     if view.state == "cancelled":
         st.info("It was stopped. What was computed so far is kept.", icon=":material/cancel:")
     else:
         refused(f"The tour could not be prepared: {_failures(view) or view.message}")
     if st.button("Go on", type="primary", icon=":material/play_arrow:", key="tour_go_on"):
-        _begin(house, samples)
+        _begin(app_state, samples)
         st.rerun()
 
 
@@ -67,37 +67,37 @@ def _failures(view: TaskView[BuiltReport]) -> str:
     return "; ".join(f"{section.kind.title}: {section.reason}" for section in sections if section.reason)
 
 
-def ahead(house: House, samples: Samples) -> None:
+def ahead(app_state: AppState, samples: Samples) -> None:
     """Begin with the report on the way to its stop, so that it is there on arrival."""
-    if latest(house) is None:
-        _begin(house, samples)
+    if latest(app_state) is None:
+        _begin(app_state, samples)
 
 
-def latest(house: House) -> TaskView[BuiltReport] | None:
+def latest(app_state: AppState) -> TaskView[BuiltReport] | None:
     """Return the work for the tour that was begun last, None where there was none."""
-    return next((view for view in house.reports.views() if view.label == LABEL), None)
+    return next((view for view in app_state.reports.views() if view.label == LABEL), None)
 
 
-def _begin(house: House, samples: Samples) -> TaskView[BuiltReport]:
-    return house.reports.begin(LABEL, lambda progress: prepare(house.workbench, samples, progress))
+def _begin(app_state: AppState, samples: Samples) -> TaskView[BuiltReport]:
+    return app_state.reports.begin(LABEL, lambda progress: prepare(app_state.workbench, samples, progress))
 
 
-def _load(house: House) -> Samples:
+def _load(app_state: AppState) -> Samples:
     with st.spinner("Loading the samples…", show_time=True):
         for kind in sorted(_installed()):
-            house.workbench.ingest([SAMPLES[kind].path])
-    return loaded(house)
+            app_state.workbench.ingest([SAMPLES[kind].path])
+    return loaded(app_state)
 
 
-def _running(house: House, key: str) -> None:
-    view = house.reports.view(key)
+def _running(app_state: AppState, key: str) -> None:
+    view = app_state.reports.view(key)
     if view is None or not view.active:
         st.rerun()
     with st.container(border=True):
         running_work.line(view.message, view.fraction, view.elapsed_s)
         st.caption("Profiles, a test of the classifier and a replay of sizing policies, once; then they are kept.")
         if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
-            house.reports.cancel(key)
+            app_state.reports.cancel(key)
             st.rerun()
 
 

@@ -21,22 +21,22 @@ def show(page: str) -> None:
     from workprof.report.tour import stops_of  # noqa: PLC0415  heavy
 
     with guard():
-        house = open_house()
-        ready = preparation.ready(house)
+        app_state = open_house()
+        ready = preparation.ready(app_state)
         if ready is None:
             return
         stops = stops_of(ready)
         place = next((at for at, stop in enumerate(stops) if stop.page == page), 0)
         stop = stops[place]
         if place >= len(stops) // 2:
-            preparation.ahead(house, ready)
+            preparation.ahead(app_state, ready)
         _steps(stops, place, ready[stop.kind].hash)
         with guard():
             if stop.make is None:
-                report.show(house, ready)
+                report.show(app_state, ready)
             else:
                 with st.spinner("Asking…", show_time=True):
-                    told = stop.make(house.workbench, ready[stop.kind].hash)
+                    told = stop.make(app_state.workbench, ready[stop.kind].hash)
                 slide.show(stop.page, told)
 
 
