@@ -36,8 +36,8 @@ VIEWS = {
     "Target": views.targets,
     views.TAB: views.compare,
 }
+# Shown with the runs: moving it only scores the finished ones again.
 TARGET = next(leaf for leaf in SWEEP.leaves if leaf.path == "target_clusters")
-"""Shown with the runs: moving it only scores the finished ones again."""
 
 
 def body(visit: Visit, dataset: Dataset) -> None:

@@ -65,12 +65,22 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     }
 
     def draw(paths: Sequence[str]) -> None:
-        with st.grid(min_column_width=180, gap="small"):
-            for path in paths:
-                leaf = shown[path]
-                present = offered.get(leaf.about.columns, ())
-                choices = [name for name in leaf.about.choices if name in present] or present
-                values[path] = own[path]() if path in own else control(leaf, page, choices)
+        def show(path: str) -> None:
+            leaf = shown[path]
+            present = offered.get(leaf.about.columns, ())
+            choices = [name for name in leaf.about.choices if name in present] or present
+            values[path] = own[path]() if path in own else control(leaf, page, choices)
+
+        switches = [path for path in paths if shown[path].kind is bool or shown[path].about.switch]
+        fields = [path for path in paths if path not in switches]
+        if fields:
+            with st.grid(min_column_width=180, gap="small"):
+                for path in fields:
+                    show(path)
+        if switches:
+            with st.container(horizontal=True):  # as wide as their words, which a column would cut off
+                for path in switches:
+                    show(path)
 
     if main:
         draw([path for path in main if path in shown])
@@ -153,6 +163,8 @@ def _help(leaf: Leaf, usual: Any) -> str | None:
     meanings = dict(about.choices) if isinstance(about.choices, Mapping) else {}
     if about.empty and leaf.word(usual):
         meanings = {str(leaf.word(usual)): about.empty, **meanings}
+    elif about.empty and about.empty not in leaf.label:
+        meanings = {"Empty" if leaf.optional or not leaf.number else "0": about.empty, **meanings}
     meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
     title = leaf.label if glossary_of(leaf.label) else leaf.label.partition(" (")[0]
     return explained(title, meaning) or None

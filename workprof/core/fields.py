@@ -23,6 +23,9 @@ from workprof.core.units import GB, MEMORY_FACTORS, parse_size
 
 Record = TypeVar("Record")
 
+LONGEST_LABEL = 28
+"""Characters; what empty means stands beside a label as far as there is room."""
+
 FORM_UNITS = {"share": ("%", 100.0), "bytes": ("GB", 1 / GB), "time": ("UTC", 1.0)}
 """Unit of a setting -> the unit in which people write it in a form, and how many of those one is."""
 
@@ -130,8 +133,10 @@ class Leaf:
         """The words of a form's field, with the unit and what empty means."""
         words = self.about.label or self.name.removesuffix("_bytes").replace("_", " ").capitalize()
         empty = f"{'empty' if self.optional or not self.number else 0} = {self.about.empty}" if self.about.empty else ""
-        empty = "" if self.word(self.default) else empty  # a list or a help says what the word stands for
-        notes = ", ".join(text for text in (self.form_unit[0], empty) if text)
+        unit = self.form_unit[0] if self.form_unit[0] not in words.lower().split() else ""
+        if self.word(self.default) or len(f"{words} ({unit}, {empty})") > LONGEST_LABEL:  # a list or the help says it
+            empty = ""
+        notes = ", ".join(text for text in (unit, empty) if text)
         return f"{words} ({notes})" if notes else words
 
     @property
