@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from workprof.core.arrays import Floats
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import SettingsError
 
 FEWEST_RUNS = 34
@@ -26,6 +26,31 @@ class Interval:
     low: float
     high: float
     confidence: float = 0.95
+
+
+RELIABILITY_BINS = 10
+
+
+def reliability_bins(probability: Floats, right: Bools) -> tuple[Ints, Floats, Floats, float]:
+    """Return how far stated probabilities hold, in ten equal bins from 0 to 1.
+
+    Args:
+        probability: (n,) stated.
+        right: (n,) whether it came true.
+
+    Returns:
+        (10,) cases in each bin; (10,) mean stated probability, NaN in an empty bin; (10,) share that came true, NaN in
+        an empty bin; the expected calibration error 0-1, |stated - observed| weighted by cases, NaN without any.
+
+    Source: Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015.
+    """
+    bins = np.clip((probability * RELIABILITY_BINS).astype(np.int64), 0, RELIABILITY_BINS - 1)
+    rows = np.bincount(bins, minlength=RELIABILITY_BINS).astype(np.int64)
+    filled = np.where(rows > 0, rows, np.nan)
+    stated = np.bincount(bins, weights=probability, minlength=RELIABILITY_BINS) / filled
+    observed = np.bincount(bins, weights=right, minlength=RELIABILITY_BINS) / filled
+    error = float(np.nansum(np.abs(stated - observed) * rows) / rows.sum()) if rows.sum() else float("nan")
+    return rows, stated, observed, error
 
 
 def too_few(n_runs: int) -> bool:

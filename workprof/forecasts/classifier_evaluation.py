@@ -20,6 +20,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.stats import RELIABILITY_BINS, reliability_bins
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.encoder import usable_fields
 from workprof.forecasts.predictions import NO_PROFILE, REASON_CODES, Predictions
@@ -27,8 +28,6 @@ from workprof.forecasts.splits import SPLITS, make_folds
 
 if TYPE_CHECKING:
     import pandas as pd
-
-N_BINS = 10
 
 
 @dataclass(frozen=True)
@@ -49,14 +48,8 @@ def reliability(probability: Floats, right: Bools) -> Reliability:
         probability: (n_rows,) of the most likely class.
         right: (n_rows,) whether it was the true one.
     """
-    edges = np.linspace(0, 1, N_BINS + 1)
-    bins = np.clip((probability * N_BINS).astype(np.int64), 0, N_BINS - 1)
-    rows = np.bincount(bins, minlength=N_BINS)
-    filled = np.where(rows > 0, rows, np.nan)
-    stated = np.bincount(bins, weights=probability, minlength=N_BINS) / filled
-    observed = np.bincount(bins, weights=right, minlength=N_BINS) / filled
-    error = float(np.nansum(np.abs(stated - observed) * rows) / rows.sum()) if rows.sum() else float("nan")
-    return Reliability(edges, rows.astype(np.int64), stated, observed, error)
+    edges = np.linspace(0, 1, RELIABILITY_BINS + 1)
+    return Reliability(edges, *reliability_bins(probability, right))
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.stats import reliability_bins
 from workprof.nodes.detection_data import COMBINED, PERONA, DetectionData, FittedDetector, Score
 from workprof.nodes.histories import UNKNOWN, rounds, with_history
 
 MANY_RUNS = 200
 """From here on an isotonic curve, below it two numbers, which fewer runs can tell."""
 
-N_BINS = 10
 STEPS = 100
 
 
@@ -90,13 +90,7 @@ def probability_of(calibration: Calibration, scores: Floats) -> Floats:
 
 def reliability(probability: Floats, anomalous: Bools) -> Reliability:
     """Return how far stated probabilities hold."""
-    bins = np.clip((probability * N_BINS).astype(np.int64), 0, N_BINS - 1)
-    rows = np.bincount(bins, minlength=N_BINS).astype(np.int64)
-    filled = np.where(rows > 0, rows, np.nan)
-    stated = np.bincount(bins, weights=probability, minlength=N_BINS) / filled
-    observed = np.bincount(bins, weights=anomalous, minlength=N_BINS) / filled
-    error = float(np.nansum(np.abs(stated - observed) * rows) / rows.sum()) if rows.sum() else float("nan")
-    return Reliability(rows, stated, observed, error)
+    return Reliability(*reliability_bins(probability, anomalous))
 
 
 def run_losses(probability: Floats, anomalous: Bools) -> Floats:

@@ -47,7 +47,7 @@ class EvaluationSettings:
             "Splits in which each workload is left out in turn and must be answered unknown; these take long.",
             least=0,
             most=1000,
-            label="Of these with workloads left out",
+            label="With workloads left out",
         ),
     ] = 2
     left_out: Annotated[
