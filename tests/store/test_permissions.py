@@ -35,11 +35,19 @@ def umask(request):
     os.umask(before)
 
 
+def below(folder: Path) -> list[Path]:
+    """Return every file and folder; what goes away meanwhile may be missing."""
+    return [Path(place) / name for place, folders, files in os.walk(folder) for name in (*folders, *files)]
+
+
 def open_ones(folder: Path) -> list[str]:
     """Return what others may read, write or enter; a hard link has the rights of the user's own file."""
     found = []
-    for path in (folder, *folder.rglob("*")):
-        told = path.stat()
+    for path in (folder, *below(folder)):
+        try:
+            told = path.stat()
+        except FileNotFoundError:
+            continue  # a job that has ended takes its files away
         if told.st_mode & 0o077 and not (path.is_file() and told.st_nlink > 1):
             found.append(f"{path.relative_to(folder)} {stat.S_IMODE(told.st_mode):04o}")
     return found
@@ -83,7 +91,7 @@ def test_results_and_the_files_of_their_jobs_are_their_owners_alone(tmp_path, mo
     jobs.start(Request(STEP, "dataset", asked, key), frames)
     while jobs.view(key).active:
         seen += open_ones(home)
-        names |= {path.name for path in home.rglob("*")}
+        names |= {path.name for path in below(home)}
         time.sleep(0.02)
     assert jobs.view(key).state == "done"
     assert cache.pin(key, True)
