@@ -18,6 +18,8 @@ from workprof.memory.bins import ProfileBinSettings, bins_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 ROWS = 600
 OTHER = ProfileSettings(min_cluster_size=40, min_samples=40)
 

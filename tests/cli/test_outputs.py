@@ -11,6 +11,8 @@ import pytest
 from workprof.core.errors import DiskFull, SettingsError
 from workprof.store.outputs import append, checked_output, whole, write_whole
 
+pytestmark = pytest.mark.slow
+
 JOBS = "process,task_name,duration_s,requested_memory_bytes,peak_memory_bytes\n" + "".join(
     f"align,t{i},{10 + i},{8e9},{1e9 + i * 1e7}\n" for i in range(60)
 )

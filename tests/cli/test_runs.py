@@ -39,6 +39,8 @@ from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED
 from workprof.workbench.runs import RUN_DIGITS, numbers_of, seed_of
 
+pytestmark = pytest.mark.slow
+
 CONTRACT = {"run", "step", "dataset", "settings", "seed", "versions", "seconds", "created", "pinned"}
 BINS = BinSettings(task=given.HEAVY, k=2)
 SVM = PredictorSettings(bins=BINS, models=("svm",), sampling=("none",), trials=0)

@@ -29,6 +29,8 @@ from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 HEAVY, CPU = records_for_memory.HEAVY, records_for_phases.CPU
 RUN, OTHER = "two steps/1", "one step/1"
 FAITHFUL = ("--mode", "faithful")

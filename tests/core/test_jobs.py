@@ -17,6 +17,8 @@ from workprof.cache import ResultCache
 from workprof.jobs import Jobs
 from workprof.steps import Request, Step
 
+pytestmark = pytest.mark.slow
+
 STEP = Step("test.sum", 1, "tests.core.steps_for_tests:run")
 ROOT = Path(__file__).resolve().parents[2]
 

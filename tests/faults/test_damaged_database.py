@@ -12,6 +12,8 @@ from workprof.store.home import DATABASE
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 SEED = 8
 
 

@@ -22,6 +22,8 @@ from workprof.cache import About, ResultCache
 from workprof.core.records import digest
 from workprof.store.entries import ABOUT, ARRAYS, CHECK, CHECKED, DOCUMENT, UNREADABLE, _digest, as_line, from_line
 
+pytestmark = pytest.mark.slow
+
 KEY = "aaaa:settings:test.result:1"
 FLIPS = 150
 SEED = 8

@@ -11,6 +11,8 @@ from workprof.core.errors import SettingsError, TraceError, WorkprofError
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 JOBS = "job_name,duration_s\na,1\nb,2\n"
 RECORDING = "workload,run,t,cpu%\nw,r,1,2\nw,r,2,3\n"
 LONG = "d" * 200

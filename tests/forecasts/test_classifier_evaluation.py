@@ -19,6 +19,8 @@ from workprof.forecasts.classifier_evaluation import (
 )
 from workprof.forecasts.splits import SPLITS, make_folds
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def evaluated():

@@ -15,6 +15,8 @@ from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.synthetic import write_pai_sample
 
+pytestmark = pytest.mark.slow
+
 WANTED = ["duration_s", "peak_memory_bytes", "start_time_s", "job_name", "user", "task_name", "group", "workload"]
 WANTED += ["requested_cpu_percent", "requested_memory_bytes", "requested_gpu_percent", "instances"]
 

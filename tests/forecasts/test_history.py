@@ -11,6 +11,8 @@ from workprof.forecasts.errors import summarise_errors
 from workprof.forecasts.history import LEVELS, Cells, Past, backoff_medians, read_cells, recent_quantiles, take_cells
 from workprof.forecasts.splits import units_of
 
+pytestmark = pytest.mark.slow
+
 
 def jobs_of(n=160, seed=0):
     draw = np.random.default_rng(seed)

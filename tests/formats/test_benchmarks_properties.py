@@ -16,6 +16,8 @@ from workprof.formats.benchmarks import FRAME_COLUMNS, read_benchmarks
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.parsers import PARSERS, parse_output
 
+pytestmark = pytest.mark.slow
+
 RUN = {
     "node": "n1", "benchmark": "cpu-sysbench", "argv": ["sysbench", "cpu", "run"], "started": 1700000000.5,
     "finished": 1700000010, "stressed": False, "rc": 0, "stdout": "", "stderr": "", "host": {"cpu.user%": 1.5},

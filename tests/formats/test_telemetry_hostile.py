@@ -16,6 +16,8 @@ from tests.formats.test_telemetry_sadf import BLOCKS
 from workprof.core.errors import WorkprofError
 from workprof.formats.measured import TELEMETRY_FORMATS, Measured
 
+pytestmark = pytest.mark.slow
+
 PROMETHEUS = answer(series("x_total", [1, 2, 3], cpu="0"), series("g", ["NaN", 5, 6]), warnings=["w"])
 TEXTS = {
     "telemetry": TWO_RUNS,

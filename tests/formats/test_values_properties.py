@@ -17,6 +17,8 @@ from workprof.formats.human_units import KINDS, byte_count, epoch_ms, millisecon
 from workprof.formats.telemetry.times import seconds_of
 from workprof.nodes.questions import RANK
 
+pytestmark = pytest.mark.slow
+
 WRITTEN = {"bytes": "1.5 GB", "milliseconds": "1h 3m 4.5s", "epoch_ms": "2024-05-26 19:54:50.296", "percent": "99.8%"}
 AMOUNTS = st.decimals(min_value=0, max_value=10**9, places=3, allow_nan=False).map(str)
 MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2199, 1, 1), timezones=st.just(UTC))

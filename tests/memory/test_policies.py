@@ -11,6 +11,8 @@ from workprof.memory.replay import sizey_order, submit_order
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
 
+pytestmark = pytest.mark.slow
+
 RETRY = RetrySettings()
 
 

@@ -15,6 +15,8 @@ from workprof.memory.model_tables import TableSettings, train_tables
 from workprof.memory.models import ranking_of, train_predictors
 from workprof.memory.retry import RetrySettings
 
+pytestmark = pytest.mark.slow
+
 K3 = BinSettings(task="t", k=3)
 QUICK = PredictorSettings(bins=K3, models=("svm",), sampling=("none",), trials=0)
 

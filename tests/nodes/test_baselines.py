@@ -27,6 +27,8 @@ from workprof.nodes.histories import first_share, log_values, run_table
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.synthetic.benchmarks import BenchmarkTraceSettings, benchmark_trace
 
+pytestmark = pytest.mark.slow
+
 
 def data_from(frame, share=0.6):
     table = run_table(parse_runs(frame))

@@ -23,6 +23,8 @@ from workprof.nodes.groups import (
 )
 from workprof.nodes.selection import RankSettings
 
+pytestmark = pytest.mark.slow
+
 KINDS = {"n1": (1.0, 1.0), "n2": (1.6, 1.2), "c2": (2.2, 2.5)}
 FEW = RankSettings(n_draws=200)
 

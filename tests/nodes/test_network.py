@@ -24,6 +24,8 @@ from workprof.nodes.network import (
 )
 from workprof.nodes.training import train
 
+pytestmark = pytest.mark.slow
+
 jax_on_cpu()
 N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE = 5, 3, 2, 2
 SIZES = Sizes(N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE)

@@ -18,6 +18,8 @@ from workprof.nodes.ranking import Ranking, rank_nodes
 from workprof.nodes.scores import campaigns, multiplicities, weighted_medians
 from workprof.nodes.selection import RankSettings
 
+pytestmark = pytest.mark.slow
+
 SPEEDS = {"big": 4.0, "mid": 2.0, "small": 1.0}
 
 

@@ -36,6 +36,8 @@ from workprof.nodes.suite import (
     version_of,
 )
 
+pytestmark = pytest.mark.slow
+
 HOST_MEASURES = {
     "cpu_busy_pct",
     "memory_used_kib",

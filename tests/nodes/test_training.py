@@ -18,6 +18,8 @@ from workprof.nodes.training import (
     triplets,
 )
 
+pytestmark = pytest.mark.slow
+
 jax_on_cpu()
 QUICK = {"xla_backend_optimization_level": 0}
 

@@ -21,6 +21,8 @@ from workprof.nodes.runtime_factors import (
 from workprof.nodes.runtime_models import TaskRuns, busy_share, correlation, line_or_median, naive, online_m
 from workprof.nodes.transfer import TransferSettings, error_figures, held_out_errors, leave_one_workflow_out, transfer
 
+pytestmark = pytest.mark.slow
+
 SPEEDS = {"home": 1.0, "fast": 2.0, "slow": 0.5}
 
 

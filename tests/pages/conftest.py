@@ -20,6 +20,12 @@ SAMPLE = ROOT / "data" / "sample" / "pai_sample.parquet"
 PATIENCE_S = 60
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in Path(item.path).parents:
+            item.add_marker(pytest.mark.slow)
+
+
 def by_options(question, settings):
     """Return the parameters of the address that `workprof runs show` gives, its settings by their options."""
     query = dict(parse_qsl(urlsplit(address_of(question, "", settings)).query, keep_blank_values=True))

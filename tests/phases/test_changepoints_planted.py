@@ -16,6 +16,8 @@ import pytest
 
 from workprof.phases.changepoints import ChangePointSettings, change_points
 
+pytestmark = pytest.mark.slow
+
 DRAWS = 500
 DEFAULT = ChangePointSettings()
 

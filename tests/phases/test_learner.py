@@ -12,6 +12,8 @@ from workprof.phases.runs import runs_of
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.trials import baseline_predictions, fit_learner, flattened, stratified_splits
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def runs():

@@ -17,6 +17,8 @@ from workprof.phases.recorder.processes import ProcessLine, ProcessTree, Session
 from workprof.phases.recorder.recording import Recorder, RecordSettings, status_of
 from workprof.phases.runs import SYSTEM72
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 60.0
 PYTHON = sys.executable
 

@@ -13,6 +13,8 @@ from workprof.phases.matching import UNKNOWN, MatchRunSettings, match_run
 from workprof.phases.runs import runs_of
 from workprof.phases.similarity import MatchSettings, Threshold, accepts, chosen_c, thresholds_of
 
+pytestmark = pytest.mark.slow
+
 LABELS = ["a", "a", "a", "b", "b"]
 DISTANCES = np.array([[0, 1, 2, 9, 9], [1, 0, 3, 9, 9], [2, 3, 0, 9, 9], [9, 9, 9, 0, 4], [9, 9, 9, 4, 0.0]])
 

@@ -16,6 +16,8 @@ from workprof.profiles.stability import (
     summarise_jaccards,
 )
 
+pytestmark = pytest.mark.slow
+
 JOBS = job_table()
 
 

@@ -11,6 +11,8 @@ import pytest
 from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError
 from workprof.store.reports import IngestOptions, ProfileNote
 
+pytestmark = pytest.mark.slow
+
 WORKLOADS = ("bert", "ctr", "", "ctr")
 
 

@@ -18,6 +18,8 @@ from workprof.store.catalogue import STATEMENTS
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 CHILD = """
 import sys

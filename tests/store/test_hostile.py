@@ -12,6 +12,8 @@ import pytest
 from workprof.core.errors import WorkprofError
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 HEADER = "job_name,duration_s\n"
 GOOD = HEADER + "".join(f"j{i},{i}\n" for i in range(1000))
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 20

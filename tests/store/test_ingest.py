@@ -16,6 +16,8 @@ from workprof.core.units import MIB
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 HEADER = "job_name,duration_s,peak_memory_bytes\n"
 GOOD = HEADER + "".join(f"j{i},{i},{i * 1000}\n" for i in range(100))
 PAI_HEADER = (

@@ -10,6 +10,8 @@ from workprof.store.reports import IngestOptions
 from workprof.store.spool import LOOK_BYTES
 from workprof.synthetic.pai_tables import write_pai_tables
 
+pytestmark = pytest.mark.slow
+
 HEADER = "job_name,duration_s,note\n"
 
 

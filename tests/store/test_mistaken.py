@@ -8,6 +8,8 @@ from workprof.core.errors import DatasetUnknown, SettingsError, WrongKind
 from workprof.store.reports import IngestOptions
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 ONE = "job_name,duration_s\na,1\n"
 OTHER = "job_name,duration_s\nb,2\nc,3\n"
 LIKE_HASHES = ("deadbeef", "DEADBEEF12", "20240115", "0" * 32, "a" * 40)

@@ -13,6 +13,8 @@ from workprof.core.settings import from_environment
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 ROWS = 1000
 GROUP = 1_000_000
 

@@ -25,6 +25,8 @@ from workprof.store.home import open_to_others
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 ROWS = "job_name,duration_s\n" + "".join(f"j{i},{i}\n" for i in range(3000)) + "bad,x\n"
 
 

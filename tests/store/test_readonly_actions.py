@@ -29,6 +29,8 @@ from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "data" / "sample" / "benchmarks.jsonl"
 BINS = BinSettings(task=given.HEAVY, k=2)

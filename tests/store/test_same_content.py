@@ -16,6 +16,8 @@ from workprof.store.reports import IngestOptions
 from workprof.synthetic import write_pai_sample
 from workprof.synthetic.pai_tables import write_pai_tables
 
+pytestmark = pytest.mark.slow
+
 GOOD = "job_name,duration_s\n" + "".join(f"j{i},{i}\n" for i in range(100))
 TRACE = "task_id,native_id,name,status,realtime\n1,7,a,COMPLETED,1000\n2,8,b,COMPLETED,2000\n"
 

@@ -10,6 +10,8 @@ from workprof.core.settings import from_environment
 from workprof.memory.scenarios import Scenario
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def workbench(tmp_path, monkeypatch):

@@ -14,6 +14,8 @@ from workprof.core.errors import ColumnMissing, TraceError
 from workprof.store.reports import IngestOptions
 from workprof.synthetic.pai_tables import write_pai_tables
 
+pytestmark = pytest.mark.slow
+
 JOBS = 300
 FIELDS = {
     "start_time_s": ("start_time", 1),

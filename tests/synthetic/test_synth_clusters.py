@@ -14,6 +14,8 @@ from sklearn.preprocessing import PowerTransformer
 from workprof.synthetic import write_pai_sample
 from workprof.synthetic.pai_behaviours import SENSOR_COLUMNS
 
+pytestmark = pytest.mark.slow
+
 
 def published_clusters(rows: pd.DataFrame, size: int) -> np.ndarray:
     with warnings.catch_warnings():

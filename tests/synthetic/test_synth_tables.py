@@ -13,6 +13,8 @@ from tests.shared_data import FOLDER, needs_shared_data
 from workprof.core.errors import SettingsError
 from workprof.synthetic import TABLE_COLUMNS, SynthReport, write_pai_tables
 
+pytestmark = pytest.mark.slow
+
 JOBS = 20_000
 TEXT = {"job_name", "task_name", "inst_name", "worker_name", "inst_id", "user", "status", "machine", "gpu_name"} | {
     "gpu_type", "gpu_type_spec", "group", "workload",
