@@ -10,9 +10,10 @@ from tests.memory.traces import NAMES, trace
 from tests.shared_data import needs_shared_data
 from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.core.records import pack, unpack
-from workprof.memory.policies import OURS, PEERS, POLICIES
-from workprof.memory.replay import ReplayResult, ReplaySettings, dominated_by_ours, replay
+from workprof.memory.policies import OURS, PEERS, POLICIES, Preset, policy_named
+from workprof.memory.replay import ReplayResult, ReplaySettings, charge, dominated_by_ours, replay, submit_order
 from workprof.memory.retry import RetrySettings
+from workprof.memory.usage import runs_of
 
 SEEDS = (1996, 1, 2, 3, 4)
 
@@ -206,3 +207,30 @@ def test_a_cap_counts_runs_that_never_fit():
 def test_settings_are_checked(wrong):
     with pytest.raises(SettingsError):
         dataclasses.replace(ReplaySettings(), **wrong)
+
+
+def test_charges_say_of_which_run_they_are_and_what_it_started_with():
+    """Two tasks in turns, submitted in the reverse of the table's order; the first runs start at their request."""
+    n = 30
+    jobs = pd.DataFrame(
+        {
+            "task_name": ["a", "b"] * n,
+            "submit_time_s": np.arange(2.0 * n)[::-1],
+            "duration_s": 3600.0,
+            "requested_memory_bytes": np.arange(1, 2 * n + 1) * 1e9 + 1e12,
+            "peak_memory_bytes": np.arange(1, 2 * n + 1) * 1e9,
+        }
+    )
+    runs = runs_of(jobs)
+    ordered = submit_order(runs, np.zeros(len(runs)), 10)
+    asked = charge(Preset(), ordered, RetrySettings())
+    assert sorted(asked.rows.tolist()) == list(range(2 * n))
+    assert asked.first_bytes.tolist() == runs.requested_bytes[asked.rows].tolist()
+    assert asked.charged_gb_h == pytest.approx(runs.requested_bytes[asked.rows] / 1e9)
+    cold = charge(policy_named("krr"), ordered, RetrySettings())
+    for code in (0, 1):
+        of_task = cold.rows[runs.task[cold.rows] == code]
+        assert (np.diff(runs.submit_s[of_task]) > 0).all()
+        starts = cold.first_bytes[runs.task[cold.rows] == code]
+        assert starts[:10].tolist() == runs.requested_bytes[of_task[:10]].tolist()
+        assert (starts[10:] < 1e12).all()

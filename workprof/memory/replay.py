@@ -54,6 +54,7 @@ class Ordered:
 
     Attributes:
         sequences: one per task.
+        rows: per task, (n,) places of its runs in the table of runs, in the order of the sequence.
         moments: per task, (n,) what the curve is ordered by: time of submission where known, else the place in order.
         cold: whether the initial histories are charged too, at their requests.
         n_without_input: runs whose input was missing; they take the median of their task's initial history.
@@ -61,6 +62,7 @@ class Ordered:
     """
 
     sequences: tuple[Sequence, ...]
+    rows: tuple[Ints, ...]
     moments: tuple[Floats, ...]
     cold: bool
     n_without_input: int
@@ -143,7 +145,9 @@ def _ordered(
         places = np.arange(len(rows), dtype=np.float64)
         timed = seed is None and bool(np.isfinite(runs.submit_s[rows]).all())
         moments.append(runs.submit_s[rows] if timed else places)
-    return Ordered(tuple(sequences), tuple(moments), seed is None, n_without, left_out)
+    return Ordered(
+        tuple(sequences), tuple(rows for rows, _ in orders), tuple(moments), seed is None, n_without, left_out
+    )
 
 
 def _filled(inputs: Floats, n_known: int) -> tuple[Floats, int]:
@@ -428,6 +432,8 @@ class Charges:
 
     Attributes:
         task: (n,) place of the task among the sequences.
+        rows: (n,) places in the table of runs.
+        first_bytes: (n,) sizes of the first attempts.
         failures: (n,) failed attempts.
         charged_gb_h: (n,).
         wasted_gb_h: (n,).
@@ -438,6 +444,8 @@ class Charges:
     """
 
     task: Ints
+    rows: Ints
+    first_bytes: Floats
     failures: Ints
     charged_gb_h: Floats
     wasted_gb_h: Floats
@@ -455,6 +463,8 @@ def charge(policy: Policy, ordered: Ordered, retry: RetrySettings) -> Charges:
     starts = [0 if ordered.cold else runs.n_known for runs in ordered.sequences]
     return Charges(
         task=np.repeat(np.arange(len(outcomes)), [len(outcome.failures) for outcome in outcomes]),
+        rows=np.concatenate([rows[start:] for rows, start in zip(ordered.rows, starts, strict=True)]),
+        first_bytes=np.concatenate([outcome.first_bytes for outcome in outcomes]),
         failures=np.concatenate([outcome.failures for outcome in outcomes]),
         charged_gb_h=np.concatenate([outcome.charged_gb_h for outcome in outcomes]),
         wasted_gb_h=np.concatenate([outcome.wasted_gb_h for outcome in outcomes]),

@@ -127,6 +127,7 @@ class Outcome:
     """What every run cost.
 
     Attributes:
+        first_bytes: (n,) sizes of the first attempts.
         failures: (n,) failed attempts.
         charged_gb_h: (n,) all attempts.
         wasted_gb_h: (n,) charged and not used; all of it where the run never finished.
@@ -135,6 +136,7 @@ class Outcome:
         n_given_up: runs that failed the last retry below it.
     """
 
+    first_bytes: Floats
     failures: Ints
     charged_gb_h: Floats
     wasted_gb_h: Floats
@@ -194,7 +196,7 @@ def try_sizes(demand: Demand, sizes: Sizes, settings: RetrySettings) -> Outcome:
             break
         size[running] = np.minimum(_next(sizes, settings, _Failed(running, size, first, attempt)), cap)
     needed = np.where(np.isnan(final), 0.0, used * hours)
-    return Outcome(failures, charged / GB, (charged - needed) / GB, final, n_never_fit, int(running.sum()))
+    return Outcome(first, failures, charged / GB, (charged - needed) / GB, final, n_never_fit, int(running.sum()))
 
 
 @dataclass(frozen=True)
