@@ -56,7 +56,8 @@ def typed() -> tuple[float, ...]:
         key=EDGES,
         bind="query-params",
         placeholder="empty = the best edges; or numbers such as 10, 20, 60",
-        help="They are taken as they are, without headroom and steps. The table below edits the same numbers.",
+        help="They are taken as they are; a run comes into the smallest that holds its use with its headroom. The "
+        "table below edits the same numbers.",
     )
     try:
         return _read(text)
@@ -79,11 +80,14 @@ def table(found: Bins) -> None:
         on_change=_edited,
         args=(key, tuple(lines["edge_gb"])),
         column_config={
-            "edge_gb": number("edge (GB), editable", min_value=0.001, format="%.4g", required=True),
-            "runs": number("runs"),
+            "edge_gb": number("edge (GB), editable", min_value=0.001, format="%.6f", required=True),
+            "runs": number("runs", help="Runs that this edge holds with their headroom, and no smaller edge does."),
             "runs_percent": number("of the runs", format="%.1f %%"),
             "hours": number("hours", format="%,.1f"),
             "used_percent": number("of the bin used", format="%.1f %%"),
+            "least_headroom_percent": number(
+                "least headroom", format="%.2f %%", help="What the run of the bin that uses most keeps free."
+            ),
         },
     )
     if found.search == GIVEN:

@@ -50,13 +50,12 @@ from workprof.charts.memory.tasks import (
     classes_chart,
     group_table,
     row_labels,
-    saved,
     task_labels,
     task_table,
     with_limits,
 )
 from workprof.charts.theme import readable
-from workprof.core.units import GB
+from workprof.core.units import GB, saved
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
 from workprof.memory.bin_models import u_score_of
 from workprof.memory.facts import FactPointsSettings, fact_points_of
@@ -194,7 +193,7 @@ def test_the_shaded_area_is_the_memory_that_stays_unused():
     jobs = given.jobs()[given.jobs()["task_name"] == given.HEAVY]
     used, hours = jobs["peak_memory_bytes"] / GB, jobs["duration_s"]
     edges = np.array(found.edges_bytes) / GB
-    given_gb = edges[np.searchsorted(edges, used)]
+    given_gb = edges[np.searchsorted(edges * (1 + 1e-9), used * (1 + found.settings.headroom))]
     assert area == pytest.approx(np.average(given_gb - used, weights=hours), rel=1e-6)
 
 

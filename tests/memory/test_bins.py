@@ -1,6 +1,7 @@
 """Bins: the search equals brute force under every option, the published tables come out, edited edges are put right."""
 
 import itertools
+import math
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from tests.memory.traces import task_called, trace
 from tests.shared_data import needs_shared_data
+from workprof.charts.memory.bins import bin_headlines, bins_sentence, improvement_chart
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.memory.bin_search import BinSettings, best_edges, exhaustive_trials, faithful_bins, needs_of, stride_edges
@@ -45,11 +47,11 @@ def brute_force(needed, weights, top, k):
     return min(cost_of((*chosen, top), needed, weights) for chosen in choices)
 
 
-def random_case(rng):
-    n = int(rng.integers(1, 10))
+def random_case(rng, most_runs=9):
+    n = int(rng.integers(1, most_runs + 1))
     jobs = table(
         rng.integers(1, 15, n) + rng.choice([0.0, 0.37]),
-        requested_gb=float(rng.integers(5, 25)),
+        requested_gb=rng.integers(2, 25, n).astype(float) if rng.random() < 0.5 else float(rng.integers(5, 25)),
         hours=rng.choice([0.0, 0.5, 1.0, 7.3], n) + rng.choice([0.0, 0.01]),
         price=rng.choice([0.0, 1.0, 2.5], n),
     )
@@ -58,7 +60,7 @@ def random_case(rng):
         weight=str(rng.choice(["count", "time", "cost"])),
         top=str(rng.choice(["pinned", "free"])),
         step_bytes=float(rng.choice([0.0, GB, 2.5 * GB])),
-        headroom=float(rng.choice([0.0, 0.05, 0.3])),
+        headroom=float(rng.choice([0.0, 0.05, 0.3, 1.0, 5.0, rng.uniform(0, 5)])),
         price_column=str(rng.choice(["", "price"])),
     )
     return jobs, settings
@@ -73,25 +75,121 @@ def weights_of(jobs, settings):
     return weights if weights.sum() > 0 else np.ones(len(jobs))
 
 
+def needs_and_top(jobs, settings):
+    """Return what every run needs and the top edge, run by run."""
+    needed = []
+    for use in jobs["peak_memory_bytes"]:
+        size = use * (1 + settings.headroom)
+        needed.append(math.ceil(size / settings.step_bytes) * settings.step_bytes if settings.step_bytes else size)
+    pinned = max(jobs["requested_memory_bytes"].max(), jobs["peak_memory_bytes"].max())
+    return needed, max(needed) if settings.top == "free" else max(pinned, *needed)
+
+
+def judge(jobs, settings):
+    """Hold a search against every choice of edges, its figures against counting run by run, its curve against both."""
+    needed, top = needs_and_top(jobs, settings)
+    weights = weights_of(jobs, settings)
+    used, hours = jobs["peak_memory_bytes"].to_numpy(), jobs["duration_s"].to_numpy() / 3600
+    requested = jobs["requested_memory_bytes"].to_numpy()
+    found = bins_of({"jobs": jobs}, settings)
+    edges, effect = found.edges_bytes, found.effect
+    assert len(edges) <= settings.k
+    assert edges[-1] == top
+    best = brute_force(needed, weights, top, settings.k)
+    assert effect.weighted_saved_share == pytest.approx(1 - best / (requested @ weights), rel=1e-9, abs=1e-9)
+    assert found.search == "exact"
+
+    limits = np.array([min(edge for edge in edges if edge >= size) for size in needed])
+    assert (limits >= used * (1 + settings.headroom)).all()
+    assert effect.saved_share == pytest.approx(1 - limits.sum() / requested.sum(), rel=1e-9, abs=1e-9)
+    assert effect.saved_gb_h == pytest.approx((requested - limits) @ hours / GB, rel=1e-9, abs=1e-9)
+    if hours.sum() > 0:
+        by_time = 1 - (limits @ hours) / (requested @ hours)
+        assert effect.time_based_saved_share == pytest.approx(by_time, rel=1e-9, abs=1e-9)
+    assert effect.bin_runs.tolist() == [(limits == edge).sum() for edge in edges]
+    least = [min((edge / use - 1 for use in used[limits == edge]), default=np.nan) for edge in edges]
+    assert effect.bin_least_headroom == pytest.approx(least, nan_ok=True)
+    assert (effect.n_above, effect.n_used_above) == (0, 0)
+
+    curve = improvement_curve({"jobs": jobs}, settings)
+    saved = curve.weighted_saved_share
+    assert saved[settings.k - 1] == effect.weighted_saved_share
+    assert curve.edges_bytes[settings.k - 1] == edges
+    assert (np.diff(saved) >= 0).all()
+    own = 1 - (np.array(needed) @ weights) / (requested @ weights)
+    assert curve.continuous.weighted_saved_share == pytest.approx(own, rel=1e-9, abs=1e-9)
+    for name in ("weighted_saved_share", "saved_share", "time_based_saved_share", "optimal_improvement"):
+        shares = getattr(curve, name)
+        assert np.isnan(shares).all() or (shares <= getattr(curve.continuous, name)).all()
+        assert not getattr(curve.continuous, name) > getattr(curve.oracle, name)
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_the_search_equals_brute_force_under_every_option(seed):
+def test_bins_equal_brute_force_under_every_option(seed):
+    """1,000 cases: headroom of 0 to 500 %, steps, weights, tops; monotone in k, never above the bound."""
     rng = np.random.default_rng(seed)
     for _ in range(250):
-        jobs, settings = random_case(rng)
-        used = jobs["peak_memory_bytes"].to_numpy()
-        needed = used * (1 + settings.headroom)
-        if settings.step_bytes:
-            needed = np.ceil(needed / settings.step_bytes) * settings.step_bytes
-        top = needed.max()
-        if settings.top == "pinned":
-            top = max(jobs["requested_memory_bytes"].max(), used.max())
-            needed = np.minimum(needed, top)
-        weights = weights_of(jobs, settings)
-        edges = bins_of({"jobs": jobs}, settings).edges_bytes
-        assert len(edges) <= settings.k
-        assert edges[-1] == top
-        best = brute_force(needed.tolist(), weights, top, settings.k)
-        assert cost_of(edges, needed, weights) == pytest.approx(best, rel=1e-9)
+        judge(*random_case(rng))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(4, 8))
+def test_more_bins_equal_brute_force_under_every_option(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(2_500):
+        judge(*random_case(rng, most_runs=13))
+
+
+def test_six_times_every_use_costs_more_and_says_so():
+    jobs = table([3, 5, 8, 9.2], requested_gb=32.0, hours=[1, 2, 3, 4])
+    found = bins_of({"jobs": jobs}, BinSettings(k=4, headroom=5.0))
+    assert np.array(found.edges_bytes) / GB == pytest.approx([18, 30, 48, 55.2])
+    cost = (1 * 18 + 2 * 30 + 3 * 48 + 4 * 55.2) / 320 - 1
+    assert found.effect.time_based_saved_share == pytest.approx(-cost)
+    assert f"{cost * 100:.1f} % more GB·h than requested" in bins_sentence(found)
+    assert "costs more" in bin_headlines(found)[0].detail
+    chart = improvement_chart(improvement_curve({"jobs": jobs}, BinSettings(headroom=5.0)), 4)
+    assert f"costs {cost * 100:.1f} % more, so no number of bins saves" in chart.takeaway
+
+
+def test_many_runs_save_more_with_every_bin_and_never_more_than_sizes_of_their_own():
+    rng = np.random.default_rng(9)
+    jobs = table(rng.lognormal(1, 1, 20_000).clip(0.01, 60), hours=rng.exponential(1, 20_000))
+    for headroom in (0.0, 0.05, 1.3, 5.0):
+        for weight in ("count", "time"):
+            curve = improvement_curve({"jobs": jobs}, BinSettings(weight=weight, headroom=headroom))
+            assert (np.diff(curve.weighted_saved_share) > 0).all()
+            assert curve.weighted_saved_share[-1] <= curve.continuous.weighted_saved_share
+
+
+def test_given_edges_hold_a_run_with_its_headroom_or_leave_it_its_request():
+    jobs = table([2, 4, 9.6, 9.9, 11], requested_gb=16.0, hours=[1, 1, 2, 3, 4])
+    found = bins_of({"jobs": jobs}, BinSettings(edges_bytes=(4.1 * GB, 10.1 * GB), headroom=0.05, step_bytes=GB))
+    assert found.effect.bin_runs.tolist() == [1, 2]
+    assert (found.effect.n_above, found.effect.n_used_above) == (2, 1)
+    assert found.effect.saved_gb_h == pytest.approx(16 * 11 - (4.1 + 10.1 * 3 + 16 * 7))
+    assert found.effect.bin_least_headroom == pytest.approx([4.1 / 2 - 1, 10.1 / 9.6 - 1])
+
+
+def test_edges_that_were_written_in_gb_hold_the_runs_that_they_were_made_for():
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        jobs = table(rng.lognormal(1, 1, 30))
+        settings = BinSettings(k=4, headroom=float(rng.choice([0.0, 0.05, 0.7])))
+        found = bins_of({"jobs": jobs}, settings)
+        again = tuple(float(f"{edge / GB!r}") * GB for edge in found.edges_bytes)
+        given = bins_of({"jobs": jobs}, BinSettings(edges_bytes=again, headroom=settings.headroom))
+        assert given.effect.bin_runs.tolist() == found.effect.bin_runs.tolist()
+
+
+def test_a_pinned_top_that_is_too_small_for_the_headroom_grows_and_says_so():
+    jobs = table([2, 9], requested_gb=10.0)
+    found = bins_of({"jobs": jobs}, BinSettings(k=1, top="pinned", headroom=0.5))
+    assert found.edges_bytes == (13.5 * GB,)
+    assert found.effect.n_above == 0
+    assert found.effect.time_based_saved_share == pytest.approx(-0.35)
+    assert "13.5 GB in place of the 10 GB" in found.messages[0]
+    assert bins_of({"jobs": jobs}, BinSettings(k=1, top="pinned", headroom=0.1)).messages == ()
 
 
 def test_every_smaller_number_comes_with_the_largest():
@@ -197,8 +295,12 @@ def test_two_baselines_where_requests_differ():
 def test_requests_below_the_use_are_counted_and_the_baseline_covers_them():
     found = bins_of({"jobs": table([8, 4], requested_gb=5.0)}, BinSettings(top="pinned"))
     assert found.static_bytes == 8 * GB
-    assert found.edges_bytes[-1] == 8 * GB
+    assert found.edges_bytes[-1] == pytest.approx(8.4 * GB)
     assert found.effect.n_over_request == 1
+    assert (
+        bins_of({"jobs": table([8, 4], requested_gb=5.0)}, BinSettings(top="pinned", headroom=0.0)).edges_bytes[-1]
+        == 8 * GB
+    )
 
 
 def test_runs_without_a_request_are_left_out_or_get_a_flat_one():
@@ -262,6 +364,7 @@ def test_the_usage_curve_keeps_the_tail():
         {"top": "open"},
         {"search": "fast"},
         {"headroom": -0.1},
+        {"headroom": 5.1},
         {"step_bytes": -1},
     ],
 )

@@ -21,7 +21,15 @@ from workprof.memory.bin_models import (
     faithful_predictor,
     train_model,
 )
-from workprof.memory.model_data import facts_of, fit_encoder, folds_by_bin, split_by_bin, split_by_use
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.model_data import (
+    facts_of,
+    fit_encoder,
+    folds_by_bin,
+    predictor_data,
+    split_by_bin,
+    split_by_use,
+)
 from workprof.memory.retry import RetrySettings
 
 RUNS = pd.DataFrame(
@@ -41,6 +49,18 @@ RUNS = pd.DataFrame(
         "truth_profile": range(6),
     }
 )
+
+
+@pytest.mark.parametrize("headroom", [0.0, 0.05, 0.5, 4.0])
+def test_models_learn_the_bins_that_keep_the_headroom_and_are_judged_by_those_that_hold_the_run(headroom):
+    random = np.random.default_rng(1)
+    use = random.uniform(1, 10, 200) * GB
+    jobs = pd.DataFrame({"requested_memory_bytes": 16 * GB, "peak_memory_bytes": use, "duration_s": 60.0})
+    data = predictor_data(jobs, PredictorSettings(bins=BinSettings(k=4, headroom=headroom)))
+    for rows, share in ((data.learning, headroom), (data.test, 0.0)):
+        for used, own in zip(use[rows], data.bins[rows], strict=True):
+            holding = [b for b, edge in enumerate(data.edges_bytes) if edge * (1 + 1e-9) >= used * (1 + share)]
+            assert own == (holding[0] if holding else 3)
 
 
 def columns(facts):

@@ -15,9 +15,10 @@ import workprof
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table
 from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, format_share, saved
 from workprof.memory import questions
 from workprof.memory.assessment import FEWEST_RUNS, Assessment
+from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
 from workprof.memory.facts import FactPoints
@@ -99,10 +100,14 @@ def bins_json(result: Bins) -> dict[str, Any]:
         "static_gb": result.static_bytes / GB,
         "saved_share": effect.saved_share,
         "time_based_saved_share": effect.time_based_saved_share,
+        "weighted_saved_share": effect.weighted_saved_share,
         "saved_gb_h": effect.saved_gb_h,
         "bin_runs": effect.bin_runs.tolist(),
+        "bin_hours": effect.bin_hours.tolist(),
+        "bin_least_headroom": effect.bin_least_headroom.tolist(),
         "n_runs": effect.n_runs,
         "n_above": effect.n_above,
+        "n_used_above": effect.n_used_above,
         "n_trials": result.n_trials,
         "left_out": result.left_out,
         "messages": list(result.messages),
@@ -127,11 +132,15 @@ def profile_bins_json(result: ProfileBins) -> dict[str, Any]:
 
 def bins_text(result: Bins) -> str:
     """Return bins as a sentence."""
-    edges = ", ".join(f"{edge / GB:.2f}" for edge in result.edges_bytes)
-    saved, by_time = map(format_share, (result.optimal_improvement, result.time_based_optimal_improvement))
+    effect = result.effect
+    edges = ", ".join(f"{edge / GB:.6g}" for edge in result.edges_bytes)
+    by_time, alike = saved(effect.time_based_saved_share), saved(effect.saved_share)
+    of_static = f"{saved(result.optimal_improvement)}, {saved(result.time_based_optimal_improvement)} by time"
+    above = f"\n{effect.n_above:,} of {effect.n_runs:,} runs need more than the top edge and keep their request"
     return (
-        f"edges {edges} GB ({result.search}); if every run came into its right bin: {saved} less than "
-        f"{result.static_bytes / GB:.1f} GB for all, {by_time} by time"
+        f"edges {edges} GB ({result.search}); if every run came into its right bin, the smallest that holds its use "
+        f"with {100 * result.settings.headroom:g} % headroom: {by_time} GB·h than requested ({alike} counting runs "
+        f"alike); against {result.static_bytes / GB:.1f} GB for all: {of_static}" + (above if effect.n_above else "")
     )
 
 
@@ -189,7 +198,10 @@ def why_json(result: Why) -> dict[str, Any]:
 
 def curve_json(result: ImprovementCurve) -> dict[str, Any]:
     """Return the JSON document of the savings against the number of bins."""
-    names = ("optimal_improvement", "time_based_optimal_improvement", "saved_share", "time_based_saved_share")
+    names = (
+        *("optimal_improvement", "time_based_optimal_improvement"),
+        *("saved_share", "time_based_saved_share", "weighted_saved_share"),
+    )
     shares = {name: getattr(result, name).tolist() for name in names}
     return {
         "task": result.settings.task,
@@ -247,16 +259,20 @@ def curve_text(result: ImprovementCurve) -> str:
     rows: list[dict[str, object]] = [
         {
             "bins": k,
-            "saves": format_share(result.optimal_improvement[at]),
-            "by time": format_share(result.time_based_optimal_improvement[at]),
-            "edges GB": ", ".join(f"{edge / GB:.2f}" for edge in result.edges_bytes[at]),
+            "saved": format_share(result.weighted_saved_share[at]),
+            "against one size for all": format_share(result.optimal_improvement[at]),
+            "the same by time": format_share(result.time_based_optimal_improvement[at]),
+            "edges GB": ", ".join(f"{edge / GB:.6g}" for edge in result.edges_bytes[at]),
         }
         for at, k in enumerate(result.k)
     ]
     for name, bound in (("no bins, headroom kept", result.continuous), ("no bins, no headroom", result.oracle)):
-        saves, by_time = map(format_share, (bound.optimal_improvement, bound.time_based_optimal_improvement))
-        rows.append({"bins": name, "saves": saves, "by time": by_time, "edges GB": ""})
-    return table(rows)
+        shares = bound.weighted_saved_share, bound.optimal_improvement, bound.time_based_optimal_improvement
+        told = map(format_share, shares)
+        rows.append(dict(zip(rows[0], (name, *told, ""), strict=True)))
+    counted = {COUNT: "every run counting as one", TIME: "by hours"}.get(result.settings.weight, "by hours x price")
+    headroom = f"{100 * result.settings.headroom:g} % headroom"
+    return f"saved of what is requested, {counted}, every run with {headroom} in its bin\n\n{table(rows)}"
 
 
 def violations_text(result: Violations) -> str:

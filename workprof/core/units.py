@@ -99,3 +99,10 @@ def format_count(value: float) -> str:
 def format_share(value: float, decimals: int = 1) -> str:
     """Return a share (0-1) as percent: '24.6 %'."""
     return f"{value * 100:.{decimals}f} %" if math.isfinite(value) else "no data"
+
+
+def saved(share: float) -> str:
+    """Return '31.3 % less', or '12.0 % more' where a saving is none."""
+    if not math.isfinite(share):
+        return "an unknown share less"
+    return f"{share * 100:.1f} % less" if share >= 0 else f"{-share * 100:,.1f} % more"

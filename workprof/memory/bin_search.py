@@ -37,7 +37,7 @@ class BinSettings:
     edges_bytes: Annotated[
         tuple[float, ...],
         Setting(
-            "Your own limits A,B,... in place of a search, taken as they are.",
+            "Your own limits A,B,... in place of a search, taken as they are; runs keep their headroom in them.",
             unit="bytes",
             above=0,
             key="memory_edges",
@@ -58,7 +58,10 @@ class BinSettings:
         str,
         Setting(
             "The largest bin.",
-            choices={FREE: "what the largest run needs", PINNED: "the largest request, as published"},
+            choices={
+                FREE: "what the largest run needs",
+                PINNED: "the largest request, as published, or what the largest run needs where that is more",
+            },
             key="memory_top",
             label="Largest bin",
         ),

@@ -60,7 +60,8 @@ class SizedRuns:
 class BinEffect:
     """What edges would do.
 
-    A run above the top edge counts as if it kept its request (or got what it used, where that is more).
+    A run belongs to the smallest edge that holds its use with its headroom. Where none does, the run is above the top
+    edge and counts as if it kept its request (or got what it used, where that is more).
 
     Attributes:
         edges_bytes: increasing.
@@ -68,12 +69,15 @@ class BinEffect:
         time_based_optimal_improvement: the same with every run weighted by its hours; NaN when no run took time.
         saved_share: 1 - sum of edges / sum of requests.
         time_based_saved_share: the same weighted by hours.
+        weighted_saved_share: the same by the weights of the search, which makes just this as large as it can.
         saved_gb_h: requested less allotted, GB·h.
-        bin_runs: (k,) runs of each bin.
+        bin_runs: (k,) runs of each bin; all of them keep their headroom.
         bin_hours: (k,) hours of each bin.
         bin_used_share: (k,) sum of use / sum of the edge, NaN for an empty bin.
+        bin_least_headroom: (k,) what the run that uses most keeps free, as a share of its use; NaN for an empty bin.
         n_runs: all runs.
-        n_above: runs above the top edge.
+        n_above: runs above the top edge; none where the edges were searched.
+        n_used_above: those of them whose use alone is above it: in the top bin they would be killed.
         above_share: the same as a share of the runs.
         above_hours_share: and of the hours, 0 when no run took time.
         n_over_request: runs that used more than they asked for.
@@ -85,24 +89,43 @@ class BinEffect:
     time_based_optimal_improvement: float
     saved_share: float
     time_based_saved_share: float
+    weighted_saved_share: float
     saved_gb_h: float
     bin_runs: Ints
     bin_hours: Floats
     bin_used_share: Floats
+    bin_least_headroom: Floats
     n_runs: int
     n_above: int
+    n_used_above: int
     above_share: float
     above_hours_share: float
     n_over_request: int
     messages: tuple[str, ...]
 
 
-def effect_of_edges(runs: SizedRuns, edges_bytes: tuple[float, ...]) -> BinEffect:
-    """Return what edges would do to runs: each gets the smallest edge that is not below its use.
+READ_AGAIN = 1 + 1e-12
+"""An edge that was written in GB and read again may have lost its last digit; the run that it was made for stays."""
+
+
+def own_bins(edges_bytes: Floats, needed_bytes: Floats) -> Ints:
+    """Return (n_runs,) the smallest of (k,) rising edges that holds what each run needs; k where none does."""
+    return np.searchsorted(edges_bytes * READ_AGAIN, needed_bytes).astype(np.int64)
+
+
+def effect_of_edges(
+    runs: SizedRuns,
+    edges_bytes: tuple[float, ...],
+    needed_bytes: Floats | None = None,
+    weights: Floats | None = None,
+) -> BinEffect:
+    """Return what edges would do to runs: each gets the smallest edge that holds what it needs.
 
     Args:
         runs: of one task.
         edges_bytes: in any order, repeats allowed; both are put right with a message.
+        needed_bytes: (n,) uses with their headroom, see `needed_bytes`; None = the uses.
+        weights: (n,) of the search; None = the hours.
 
     Raises:
         SettingsError: when there is no edge, or one is not a size above 0.
@@ -112,26 +135,29 @@ def effect_of_edges(runs: SizedRuns, edges_bytes: tuple[float, ...]) -> BinEffec
         requested are ours.
     """
     edges, messages = _ordered(edges_bytes)
-    places = np.searchsorted(edges, runs.used_bytes)
+    places = own_bins(edges, runs.used_bytes if needed_bytes is None else needed_bytes)
     above = places == len(edges)
     kept = np.maximum(runs.requested_bytes, runs.used_bytes)
     allotted = np.where(above, kept, edges[np.minimum(places, len(edges) - 1)])
     static = np.where(above, runs.static_bytes, allotted)
     ones, hours = np.ones(len(places)), runs.hours
     everyone = np.full(len(places), runs.static_bytes)
-    counts, bin_hours, shares = _per_bin(runs, edges, places)
+    counts, bin_hours, shares, headroom = _per_bin(runs, edges, places)
     return BinEffect(
         edges_bytes=tuple(float(edge) for edge in edges),
         optimal_improvement=saved_share(static, everyone, ones),
         time_based_optimal_improvement=saved_share(static, everyone, hours),
         saved_share=saved_share(allotted, runs.requested_bytes, ones),
         time_based_saved_share=saved_share(allotted, runs.requested_bytes, hours),
+        weighted_saved_share=saved_share(allotted, runs.requested_bytes, hours if weights is None else weights),
         saved_gb_h=float(((runs.requested_bytes - allotted) / GB * hours).sum()),
         bin_runs=counts,
         bin_hours=bin_hours,
         bin_used_share=shares,
+        bin_least_headroom=headroom,
         n_runs=len(places),
         n_above=int(above.sum()),
+        n_used_above=int((runs.used_bytes[above] > edges[-1]).sum()),
         above_share=float(above.mean()),
         above_hours_share=_hours_share(above, hours),
         n_over_request=int((runs.used_bytes > runs.requested_bytes).sum()),
@@ -139,14 +165,17 @@ def effect_of_edges(runs: SizedRuns, edges_bytes: tuple[float, ...]) -> BinEffec
     )
 
 
-def _per_bin(runs: SizedRuns, edges: Floats, places: Ints) -> tuple[Ints, Floats, Floats]:
-    """Return (k,) runs, hours and used share of each bin; `places` beyond the last edge are in none."""
+def _per_bin(runs: SizedRuns, edges: Floats, places: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return (k,) runs, hours, used share and least headroom of each bin; `places` beyond the last edge are in none."""
     k, inside = len(edges), places < len(edges)
     counts = np.bincount(places[inside], minlength=k).astype(np.int64)
     hours = np.bincount(places[inside], weights=runs.hours[inside], minlength=k).astype(np.float64)
     used = np.bincount(places[inside], weights=runs.used_bytes[inside], minlength=k)
     shares = np.divide(used, counts * edges, out=np.full(k, np.nan), where=counts > 0)
-    return counts, hours, shares
+    most = np.zeros(k)
+    np.maximum.at(most, places[inside], runs.used_bytes[inside])
+    headroom = np.divide(edges, most, out=np.full(k, np.nan), where=counts > 0) - 1.0
+    return counts, hours, shares, headroom
 
 
 def _ordered(edges_bytes: tuple[float, ...]) -> tuple[Floats, tuple[str, ...]]:
@@ -185,10 +214,10 @@ class Bins:
 
     Attributes:
         settings: as asked.
-        edges_bytes: increasing, the headroom in them; fewer than k where the runs need fewer sizes.
+        edges_bytes: increasing, the headroom in them; fewer than k where more would save nothing.
         optimal_improvement: see `BinEffect`.
         time_based_optimal_improvement: see `BinEffect`.
-        search: 'exact', 'stride' or 'given'.
+        search: 'exact' (no k edges make `effect.weighted_saved_share` larger), 'stride' or 'given'.
         stride_bytes: of the stride search, else 0.
         n_trials: choices that the thesis' exhaustive stride search would try; 0 for the other searches.
         static_bytes: the one request that the optimal improvements compare with.
@@ -249,7 +278,8 @@ def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress:
     found = bin_runs(frames["jobs"], settings)
     runs, given = found.runs, bool(settings.edges_bytes)
     edges = settings.edges_bytes if given else tuple(edge_choices(found, settings)[-1].edges_bytes.tolist())
-    effect = effect_of_edges(runs, edges)
+    needed = needed_bytes(runs.used_bytes, settings)
+    effect = effect_of_edges(runs, edges, needed, found.weights)
     stride = _stride(runs, settings) if settings.search == STRIDE and not given else 0.0
     return Bins(
         settings=settings,
@@ -263,18 +293,40 @@ def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress:
         effect=effect,
         usage=usage_curve(runs.used_bytes, runs.hours),
         left_out=found.left_out,
-        messages=(*found.messages, *effect.messages),
+        messages=(*found.messages, *effect.messages, *_raised_top(runs, settings, effect)),
         seconds=time.perf_counter() - started,
     )
 
 
+def _raised_top(runs: SizedRuns, settings: BinSettings, effect: BinEffect) -> tuple[str, ...]:
+    top = effect.edges_bytes[-1]
+    if settings.top != PINNED or settings.edges_bytes or top <= runs.static_bytes:
+        return ()
+    return (
+        f"the largest bin is {top / GB:.4g} GB in place of the {runs.static_bytes / GB:.4g} GB of the largest request: "
+        "the largest use needs it with its headroom",
+    )
+
+
+NO_GAIN = 1e-12
+"""Costs nearer to each other than this share differ by rounding alone."""
+
+
 def edge_choices(found: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ...]:
-    """Return the best edges for 1 .. k bins; every run has its headroom in the bin that it comes into."""
+    """Return the best edges for 1 .. k bins; every run has its headroom in the bin that it comes into.
+
+    A pinned top is the largest request, or what the largest run needs where that is more. Of the exact search, a number
+    of bins that saves no more than one bin less has the edges of that one.
+    """
     runs = found.runs
     needed = needed_bytes(runs.used_bytes, settings)
-    top = runs.static_bytes if settings.top == PINNED else None
+    top = max(runs.static_bytes, float(needed.max())) if settings.top == PINNED else None
     if settings.search == EXACT:
-        return best_edges(needs_of(needed, found.weights, top), settings.k)
+        kept: list[EdgeChoice] = []
+        for choice in best_edges(needs_of(needed, found.weights, top), settings.k):
+            gains = not kept or choice.cost < kept[-1].cost * (1 - NO_GAIN)
+            kept.append(choice if gains else kept[-1])
+        return tuple(kept)
     stride = _stride(runs, settings)
     if top is None:
         top = float(np.ceil(needed.max() / stride) * stride)
@@ -282,9 +334,11 @@ def edge_choices(found: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ...
 
 
 def needed_bytes(used_bytes: Floats, settings: BinSettings) -> Floats:
-    """Return (n,) uses with headroom, rounded up to the step."""
+    """Return (n,) uses with headroom, rounded up to the step; edges of one's own know no step."""
     wanted = used_bytes * (1.0 + settings.headroom)
-    return np.ceil(wanted / settings.step_bytes) * settings.step_bytes if settings.step_bytes else wanted
+    if not settings.step_bytes or settings.edges_bytes:
+        return wanted
+    return np.ceil(wanted / settings.step_bytes) * settings.step_bytes
 
 
 def bin_runs(jobs: pd.DataFrame, settings: BinSettings) -> BinRuns:
@@ -329,12 +383,14 @@ class NoBins:
         time_based_optimal_improvement: the same, runs weighted by their hours.
         saved_share: against the requests of the runs.
         time_based_saved_share: the same, runs weighted by their hours.
+        weighted_saved_share: the same, runs weighted as in the search.
     """
 
     optimal_improvement: float
     time_based_optimal_improvement: float
     saved_share: float
     time_based_saved_share: float
+    weighted_saved_share: float
 
 
 @dataclass(frozen=True)
@@ -345,10 +401,11 @@ class ImprovementCurve:
         settings: as asked; their k and edges do not matter here.
         k: (8,) numbers of bins.
         edges_bytes: the best edges of each.
-        optimal_improvement: (8,), see `BinEffect`; the other three alike.
-        oracle: the bound: every run gets exactly what it used.
-        continuous: no bins: every run gets what it used, with the headroom and the step of the settings. The bins
-            tend to this line.
+        optimal_improvement: (8,), see `BinEffect`; the other four alike.
+        weighted_saved_share: (8,) never falls from one number to the next.
+        oracle: every run gets exactly what it used, without headroom.
+        continuous: the bound: every run gets a size of its own, what it used with the headroom and the step of the
+            settings. The bins tend to it, and none of their shares is above it.
         seconds: of the computation.
     """
 
@@ -359,6 +416,7 @@ class ImprovementCurve:
     time_based_optimal_improvement: Floats
     saved_share: Floats
     time_based_saved_share: Floats
+    weighted_saved_share: Floats
     oracle: NoBins
     continuous: NoBins
     seconds: float
@@ -377,8 +435,12 @@ def improvement_curve(
     started = time.perf_counter()
     progress(None, "Looking for the best bins of every number")
     found = bin_runs(frames["jobs"], settings)
-    choices = edge_choices(found, replace(settings, k=MOST_BINS))
-    effects = [effect_of_edges(found.runs, tuple(choice.edges_bytes.tolist())) for choice in choices]
+    searched = replace(settings, k=MOST_BINS, edges_bytes=())
+    needed = needed_bytes(found.runs.used_bytes, searched)
+    effects = [
+        effect_of_edges(found.runs, tuple(choice.edges_bytes.tolist()), needed, found.weights)
+        for choice in edge_choices(found, searched)
+    ]
     return ImprovementCurve(
         settings=settings,
         k=tuple(range(1, MOST_BINS + 1)),
@@ -387,20 +449,23 @@ def improvement_curve(
         time_based_optimal_improvement=np.array([effect.time_based_optimal_improvement for effect in effects]),
         saved_share=np.array([effect.saved_share for effect in effects]),
         time_based_saved_share=np.array([effect.time_based_saved_share for effect in effects]),
-        oracle=no_bins(found.runs, found.runs.used_bytes),
-        continuous=no_bins(found.runs, needed_bytes(found.runs.used_bytes, settings)),
+        weighted_saved_share=np.array([effect.weighted_saved_share for effect in effects]),
+        oracle=no_bins(found, found.runs.used_bytes),
+        continuous=no_bins(found, needed),
         seconds=time.perf_counter() - started,
     )
 
 
-def no_bins(runs: SizedRuns, sizes_bytes: Floats) -> NoBins:
+def no_bins(found: BinRuns, sizes_bytes: Floats) -> NoBins:
     """Return the savings when every run gets its own size, (n,) bytes."""
+    runs = found.runs
     ones, everyone = np.ones(len(sizes_bytes)), np.full(len(sizes_bytes), runs.static_bytes)
     return NoBins(
         optimal_improvement=saved_share(sizes_bytes, everyone, ones),
         time_based_optimal_improvement=saved_share(sizes_bytes, everyone, runs.hours),
         saved_share=saved_share(sizes_bytes, runs.requested_bytes, ones),
         time_based_saved_share=saved_share(sizes_bytes, runs.requested_bytes, runs.hours),
+        weighted_saved_share=saved_share(sizes_bytes, runs.requested_bytes, found.weights),
     )
 
 

@@ -11,7 +11,15 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.bin_models import FAITHFUL, LearningRows, PredictorSettings
 from workprof.memory.bin_search import BinSettings
-from workprof.memory.bins import SizedRuns, bin_runs, edge_choices, effect_of_edges, saved_share
+from workprof.memory.bins import (
+    SizedRuns,
+    bin_runs,
+    edge_choices,
+    effect_of_edges,
+    needed_bytes,
+    own_bins,
+    saved_share,
+)
 from workprof.memory.facts import AFTER, ASKED, BEFORE, known_when
 from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of
 
@@ -341,7 +349,9 @@ class PredictorData:
     Attributes:
         task: its runs.
         edges_bytes: (n_bins,) rising.
-        bins: (n_runs,) true bin of every run; the last one for runs above the top edge.
+        bins: (n_runs,) true bin of every run: of those that models learn from the smallest that holds its use with its
+            headroom, of a test run the smallest that holds its use, as it fails below that one; the last one where none
+            does.
         learning: positions of the runs that models learn from.
         inner: the same split once more, in positions of `learning`: training and validation.
         test: positions of the test runs.
@@ -379,7 +389,8 @@ def predictor_data(jobs: pd.DataFrame, settings: PredictorSettings) -> Predictor
     """
     task = _task_runs(jobs, settings)
     edges, learning, test = _edges_and_parts(task, settings)
-    true = np.minimum(np.searchsorted(edges, task.runs.used_bytes), len(edges) - 1).astype(np.int64)
+    true = _bins_with_headroom(task, edges)
+    true[test] = np.minimum(own_bins(edges, task.runs.used_bytes[test]), len(edges) - 1)
     facts = facts_of(task.jobs, settings.before_the_run, settings.after_the_run)
     inner = split_by_bin(true[learning], settings.validation_share, settings.seed + 1)
     encoder = fit_encoder(facts.table.iloc[learning[inner.kept]], facts.inputs)
@@ -396,7 +407,7 @@ def predictor_data(jobs: pd.DataFrame, settings: PredictorSettings) -> Predictor
         encoder=encoder,
         learning_rows=learned,
         test_inputs=encoder.encode(facts.table.iloc[test]),
-        optimal_improvement=_optimal(task, edges, rows),
+        optimal_improvement=_optimal(task, edges, true, rows),
         notes=(*task.notes, *facts.notes, *_part_notes(task, edges, true, test)),
     )
 
@@ -435,8 +446,7 @@ def _edges_and_parts(task: TaskRuns, settings: PredictorSettings) -> tuple[Float
     used, share, seed = task.runs.used_bytes, settings.test_share, settings.seed
     if task.bins.edges_bytes or settings.mode == FAITHFUL:
         edges = _given(task) if task.bins.edges_bytes else _searched(task, np.arange(len(used)))
-        true = np.minimum(np.searchsorted(edges, used), len(edges) - 1).astype(np.int64)
-        parts = split_by_bin(true, share, seed)
+        parts = split_by_bin(_bins_with_headroom(task, edges), share, seed)
         return edges, parts.kept, parts.held_out
     parts = split_by_use(used, share, seed)
     return _searched(task, parts.kept), parts.kept, parts.held_out
@@ -452,10 +462,15 @@ def _given(task: TaskRuns) -> Floats:
     return np.array(effect_of_edges(sized, task.bins.edges_bytes).edges_bytes)
 
 
-def _optimal(task: TaskRuns, edges: Floats, rows: Ints) -> float:
+def _bins_with_headroom(task: TaskRuns, edges: Floats) -> Ints:
+    needed = needed_bytes(task.runs.used_bytes, task.bins)
+    return np.minimum(own_bins(edges, needed), len(edges) - 1)
+
+
+def _optimal(task: TaskRuns, edges: Floats, true: Ints, rows: Ints) -> float:
+    """Return what the runs of some rows save in their own bins; those above the top edge keep the static size."""
     used, hours = task.runs.used_bytes[rows], run_hours(task.runs)[rows]
-    places = np.searchsorted(edges, used)
-    kept = np.where(places == len(edges), task.static_bytes, edges[np.minimum(places, len(edges) - 1)])
+    kept = np.where(used > edges[-1], task.static_bytes, edges[true[rows]])
     return saved_share(kept, np.full(len(rows), task.static_bytes), hours)
 
 

@@ -102,7 +102,7 @@ def waterfall_of(started: Started, edges_bytes: Floats, bins: BinSettings, retry
 
     Source:
         ours: the thesis gives the optimal, the estimated and no replayed saving. A run above the top edge counts what
-        it uses as its own bin's size, and so does one that needs the headroom of its bin before this is added.
+        it uses as its own bin's size, and so does one that only the headroom of the top edge holds.
     """
     used, hours, outcome = started.demand.used_bytes, started.demand.hours, started.outcome
     cap = np.inf if retry.cap_bytes is None else retry.cap_bytes

@@ -47,7 +47,7 @@ Request = Annotated[
 Headroom = Annotated[
     float,
     Setting(
-        "Kept free above the use of every run, as a share of it.", unit="share", least=0, most=3, key="memory_headroom"
+        "Kept free above the use of every run, as a share of it.", unit="share", least=0, most=5, key="memory_headroom"
     ),
 ]
 

@@ -212,7 +212,8 @@ DEFINITIONS = (
     Definition(
         "Edges of bins",
         "Multiples of a stride; the top edge stays at the largest request.",
-        "Every edge that can be best is tried (exact); the top edge is what the largest run needs.",
+        "Every edge that can be best is tried (exact); a run belongs to the smallest edge that holds its use with its "
+        "headroom, and the top edge is what the largest run needs.",
         "Two bins of one task save 68.7 % with the top pinned and 82.0 % with it free, as much as three pinned ones.",
         "task BISMARK_DEDUPLICATE of Sizey's methylseq trace, computed",
     ),

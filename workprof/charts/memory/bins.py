@@ -10,15 +10,15 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.memory.plans import bins_scenario
-from workprof.charts.memory.tasks import gb, gb_h, saved, shown
+from workprof.charts.memory.tasks import gb, gb_h, shown
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, shortened
 from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Floats
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, format_share, saved
 from workprof.memory.assessment import FEWEST_RUNS
-from workprof.memory.bin_search import COUNT
-from workprof.memory.bins import Bins, ImprovementCurve, NoBins, ProfileBins
+from workprof.memory.bin_search import COUNT, TIME
+from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, needed_bytes, own_bins
 from workprof.memory.scenarios import Scenario
 from workprof.store.reports import Dataset
 
@@ -26,12 +26,14 @@ from workprof.store.reports import Dataset
 def bin_headlines(found: Bins) -> tuple[Headline, ...]:
     """Return saving beside risk."""
     effect = found.effect
+    costs = "costs more; " if effect.time_based_saved_share < 0 else ""
     return (
         Headline(
             "Saved at best",
             format_share(effect.time_based_saved_share),
-            "Of the requested GB·h, if every run comes into its right bin.",
-            f"by count {format_share(effect.saved_share)}",
+            "Of the requested GB·h, if every run comes into its right bin: the smallest that holds its use with its "
+            "headroom. Below 0 the bins cost more than the requests.",
+            f"{costs}by count {format_share(effect.saved_share)}",
         ),
         Headline(
             "Saved at best",
@@ -42,8 +44,8 @@ def bin_headlines(found: Bins) -> tuple[Headline, ...]:
         Headline(
             "Over the top",
             f"{effect.n_above:,} runs",
-            "Runs above the top edge. They keep their request (or get what they used) in these figures; started in the "
-            "top bin they would fail.",
+            "Runs that the top edge does not hold with their headroom. They keep their request (or get what they used) "
+            f"in these figures; started in the top bin, {effect.n_used_above:,} of them would fail.",
             f"{format_share(effect.above_hours_share)} of hours",
         ),
         Headline(
@@ -62,7 +64,7 @@ def bin_headlines(found: Bins) -> tuple[Headline, ...]:
 
 
 def bin_table(found: Bins) -> pd.DataFrame:
-    """Return one line per bin; shares in per cent."""
+    """Return one line per bin; shares in per cent. Every run of a bin keeps its headroom in it."""
     effect = found.effect
     return pd.DataFrame(
         {
@@ -71,6 +73,7 @@ def bin_table(found: Bins) -> pd.DataFrame:
             "runs_percent": 100 * effect.bin_runs / max(effect.n_runs, 1),
             "hours": effect.bin_hours,
             "used_percent": 100 * effect.bin_used_share,
+            "least_headroom_percent": 100 * effect.bin_least_headroom,
         }
     )
 
@@ -95,12 +98,13 @@ def usage_ecdf(found: Bins, about: str = "") -> Chart:
     share = usage.share if by_count else usage.hours_share
     used, drawn = _thinned(usage.used_bytes / GB, share)
     edges = np.array(found.edges_bytes) / GB
+    needed = needed_bytes(used * GB, found.settings) / GB
     top = max(float(edges[-1]), found.static_bytes / GB, float(usage.used_bytes[-1]) / GB)
     figure = figure_of(
         [
-            _unused(used, drawn, edges),
+            _unused(used, drawn, edges, needed),
             _usage_curve(used, drawn, "runs" if by_count else "hours"),
-            _edge_marks(edges, used, drawn),
+            _edge_marks(edges, needed, drawn, "runs" if by_count else "hours"),
         ],
         x={"title": "Memory used (GB)", "range": [0, top * 1.04]},
         y={
@@ -131,17 +135,18 @@ def usage_ecdf(found: Bins, about: str = "") -> Chart:
 def bins_sentence(found: Bins, about: str = "") -> str:
     """Return saving and risk of the edges in one sentence."""
     effect = found.effect
-    share = effect.saved_share if found.settings.weight == COUNT else effect.time_based_saved_share
-    of = "memory" if found.settings.weight == COUNT else "GB·h"
+    of = {COUNT: "memory", TIME: "GB·h"}.get(found.settings.weight, "GB·h x price")
     edges = ", ".join(gb(edge / GB) for edge in found.edges_bytes)
-    risk = "no run of this history is above the top edge"
+    headroom = f" with {100 * found.settings.headroom:g} % headroom" if found.settings.headroom else ""
+    risk = f"the top edge holds every run of this history{headroom}"
     if effect.n_above:
-        risk = f"{counted(effect.n_above, 'run')} ({format_share(effect.above_share)}) are above the top edge"
+        runs = f"{counted(effect.n_above, 'run')} ({format_share(effect.above_share)}){headroom}"
+        risk = f"{runs} {'is' if effect.n_above == 1 else 'are'} above the top edge"
     about = about or shown(found.settings.task)
     task = f" for {about}" if about else ""
     bins = counted(len(found.edges_bytes), "bin")
     verb = "holds" if len(found.edges_bytes) == 1 else "hold"
-    return f"{bins}{task} ({edges}) {verb} {saved(share)} {of} than requested, at best; {risk}."
+    return f"{bins}{task} ({edges}) {verb} {saved(effect.weighted_saved_share)} {of} than requested, at best; {risk}."
 
 
 def _thinned(used: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -163,9 +168,9 @@ def _usage_curve(used: Floats, share: Floats, of: str) -> dict[str, Any]:
     )
 
 
-def _unused(used: Floats, share: Floats, edges: Floats) -> dict[str, Any]:
+def _unused(used: Floats, share: Floats, edges: Floats, needed: Floats) -> dict[str, Any]:
     """Return the area between what runs use and the edge that they would get; above the top edge there is none."""
-    places = np.searchsorted(edges, used)
+    places = own_bins(edges, needed)
     given = np.where(places < len(edges), edges[np.minimum(places, len(edges) - 1)], used)
     below = np.concatenate([[0.0], share[:-1]])
     left, right = np.repeat(used, 2), np.repeat(given, 2)
@@ -173,11 +178,17 @@ def _unused(used: Floats, share: Floats, edges: Floats) -> dict[str, Any]:
     return shapes.area(np.concatenate([left, right[::-1]]), np.concatenate([height, height[::-1]]), fill=_WASTE)
 
 
-def _edge_marks(edges: Floats, used: Floats, share: Floats) -> dict[str, Any]:
-    places = np.searchsorted(used, edges, side="right")
-    reached = np.where(places > 0, share[np.maximum(places - 1, 0)], 0.0)
+def _edge_marks(edges: Floats, needed: Floats, share: Floats, of: str) -> dict[str, Any]:
+    """Return a mark on every edge at the share that it holds with the headroom."""
+    held = np.searchsorted(own_bins(edges, needed), np.arange(len(edges)), side="right")
+    reached = np.where(held > 0, share[np.maximum(held - 1, 0)], 0.0)
     return shapes.points(
-        edges, reached, colour=COLOURS[0], symbol="diamond", size=11, hover="edge %{x:.4g} GB: %{y:.1%} at or below"
+        edges,
+        reached,
+        colour=COLOURS[0],
+        symbol="diamond",
+        size=11,
+        hover=f"edge %{{x:.6g}} GB holds %{{y:.1%}} of the {of}, headroom kept",
     )
 
 
@@ -217,7 +228,7 @@ def _request_words(found: Bins, top: float) -> dict[str, Any]:
 
 def _note(found: Bins, *, of_task: bool) -> str:
     words = f"{counted(found.effect.n_runs, 'run')}; shaded: memory that stays unused in the bins. "
-    words += "At best = if every run comes into its right bin"
+    words += "At best = if every run comes into its right bin, the smallest that holds its use with its headroom"
     words += "; the Models tab says how often that fails." if of_task else "."
     if found.stride_bytes:
         words += f" Stride {gb(found.stride_bytes / GB)}; all choices would be {found.n_trials:,.0f} trials."
@@ -227,15 +238,15 @@ def _note(found: Bins, *, of_task: bool) -> str:
 
 NOTE = (
     "Exact use known: every run gets just what it used, which no one can know. No bins: every run gets what it used "
-    "with headroom and step; many bins end near it. Against the requests of the runs, "
+    "with headroom and step; many bins end near it, and none save more. Against the requests of the runs, "
 )
+COUNTED = {COUNT: "every run counting as one.", TIME: "by hours."}
 
 
 def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
     """Return the saving against the number of bins, the chosen number marked, with bound and no-bin line."""
-    by_count = found.settings.weight == COUNT
-    share = found.saved_share if by_count else found.time_based_saved_share
-    oracle, continuous = (_bound(bound, by_count=by_count) for bound in (found.oracle, found.continuous))
+    share = found.weighted_saved_share
+    oracle, continuous = found.oracle.weighted_saved_share, found.continuous.weighted_saved_share
     chosen = found.k.index(k)
     figure = figure_of(
         [
@@ -270,24 +281,20 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
     return Chart(
         name="memory-improvement",
         figure=figure,
-        takeaway=_sentence(found, share, chosen, oracle),
+        takeaway=_sentence(found, share, chosen, continuous),
         shows=f"Line of the saving against one to {len(found.k)} bins, with the bound and the no-bin line.",
         data=pd.DataFrame(
             {
                 "bins": found.k,
-                "edges_gb": [", ".join(f"{edge / GB:.4g}" for edge in edges) for edges in found.edges_bytes],
+                "edges_gb": [", ".join(f"{edge / GB:.9g}" for edge in edges) for edges in found.edges_bytes],
                 "saved_by_time": found.time_based_saved_share,
                 "saved_by_count": found.saved_share,
                 "thesis_by_time": found.time_based_optimal_improvement,
                 "thesis_by_count": found.optimal_improvement,
             }
         ),
-        note=NOTE + ("every run counting as one." if by_count else "by hours."),
+        note=NOTE + COUNTED.get(found.settings.weight, "by hours x price."),
     )
-
-
-def _bound(bound: NoBins, *, by_count: bool) -> float:
-    return bound.saved_share if by_count else bound.time_based_saved_share
 
 
 def _line(name: str, level: float, bins: int, look: tuple[str, str]) -> dict[str, Any]:
@@ -303,12 +310,15 @@ def _range(share: Floats, oracle: float) -> list[float]:
     return [max(low, -1.0) - 0.05, max(oracle, float(share.max())) + 0.08]
 
 
-def _sentence(found: ImprovementCurve, share: Floats, chosen: int, oracle: float) -> str:
+def _sentence(found: ImprovementCurve, share: Floats, chosen: int, bound: float) -> str:
     here = f"{counted(found.k[chosen], 'bin')}: {saved(float(share[chosen]))} than requested, at best"
     if chosen + 1 < len(share):
         gain = 100 * float(share[chosen + 1] - share[chosen])
         here += f"; one more bin would add {gain:.1f} percentage points"
-    return f"{here}; no number of bins can save more than {format_share(oracle)}."
+    headroom = f" with {100 * found.settings.headroom:g} % headroom" if found.settings.headroom else ""
+    if bound < 0:
+        return f"{here}; a size of its own for every run{headroom} costs {saved(bound)}, so no number of bins saves."
+    return f"{here}; no number of bins{headroom} can save more than {format_share(bound)}."
 
 
 MOST_TASKS = 3

@@ -11,12 +11,12 @@ import pandas as pd
 from workprof.charts import shapes
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
-from workprof.charts.memory.tasks import gb_h, number, row_labels, saved, shown, task_labels
+from workprof.charts.memory.tasks import gb_h, number, row_labels, shown, task_labels
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, format_share, saved
 from workprof.memory.bins import Bins
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall
 from workprof.memory.plan import Plan

@@ -54,13 +54,6 @@ def gb_h(value: float) -> str:
     return f"{number(value)} GB·h" if math.isfinite(value) else "no data"
 
 
-def saved(share: float) -> str:
-    """Return '31.3 % less', or '12.0 % more' where a saving is none."""
-    if not math.isfinite(share):
-        return "an unknown share less"
-    return f"{share * 100:.1f} % less" if share >= 0 else f"{-share * 100:,.1f} % more"
-
-
 def task_labels(tasks: Sequence[str]) -> dict[str, str]:
     """Return shown name -> task: the last part of a path, more parts where two tasks end alike."""
     found: dict[str, str] = {}
