@@ -33,7 +33,7 @@ from workprof.inputs import safe_name
 from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.facts import AFTER, known_when
 from workprof.memory.questions import REPLAY
-from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings
+from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings, sized_from_words
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.why import WhySettings
 
@@ -106,7 +106,7 @@ def reason(context: PageContext, settings: ReplaySettings) -> None:
     figures.show(why_costs(found), key="memory_why_costs")
 
 
-MAIN = ("policies", "protocol", "seeds", "input_column", "sizing.price_runs", "retry.rule", "retry.cap_bytes")
+MAIN = ("policies", "protocol", "known", "seeds", "input_column", "sizing.price_runs", "retry.rule", "retry.cap_bytes")
 
 
 def policies(context: PageContext) -> None:
@@ -159,6 +159,7 @@ def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None
         header.published_flag()
     for note in found.notes:
         st.warning(f"{markdown_text(note[:1].upper() + note[1:], 400)}.", icon=":material/warning:")
+    st.caption(f"{markdown_text(sized_from_words(found), 300)}.")
     price = number(
         "Price of a failure (GB·h)",
         "memory_pick",

@@ -38,6 +38,7 @@ CHANGED: dict[str, str] = {
     **dict.fromkeys(
         ("version: memory.train", "version: memory.tables"), "models learn the bins that hold the headroom"
     ),
+    "version: memory.replay": "a run is known to others from its end on, by default; `known` is a setting",
     "link: memory_models_bins": "a fold; the bins of Models stand under its More settings",
 }
 """'kind: name' -> why it is no longer there."""
@@ -56,8 +57,8 @@ def blank(cls):
 @pytest.mark.parametrize("step", RELEASE["steps"])
 def test_the_default_settings_of_a_step_have_the_key_that_they_had(step):
     question, before = STORED[step], RELEASE["steps"][step]
-    assert digest(canonical_json(blank(question.settings))) == before["digest"]
-    if f"version: {step}" not in CHANGED:
+    if f"version: {step}" not in CHANGED:  # a raised version is another key whatever the settings are
+        assert digest(canonical_json(blank(question.settings))) == before["digest"]
         assert question.version == before["version"]
 
 
@@ -192,8 +193,6 @@ def test_a_home_of_the_release_opens_with_its_results_and_scenarios(tmp_path, mo
     with Workbench(from_environment()) as bench:
         dataset = bench.dataset(expected["dataset"]).hash
         assert dataset == expected["hash"]
-        replayed = bench.replay.cached(dataset, ReplaySettings(policies=("workprof", "p95"))).result
-        assert {name: one.wasted_gb_h for name, one in replayed.policies.items()} == expected["wasted"]
         rolled = bench.rollup.cached(dataset, RollupSettings(plan=PlanSettings(headroom=0.3))).result
         assert rolled.total.memory_gb_h.after == expected["rollup_gb_h"]
         assert [one.name for one in bench.scenarios(dataset)] == ["two bins"]
@@ -201,5 +200,8 @@ def test_a_home_of_the_release_opens_with_its_results_and_scenarios(tmp_path, mo
         assert sorted(one.key for one in bench.kept_runs()) == expected["runs"]
         bins = bench.bins(dataset, BinSettings(task=expected["task"], k=2))
         assert list(bins.edges_bytes) == expected["bins_edges"]
+        replayed = bench.replay(dataset, ReplaySettings(policies=("workprof_task", "p95"), known="submitted"))
+        wasted = {name.removesuffix("_task"): one.wasted_gb_h for name, one in replayed.policies.items()}
+        assert wasted == expected["wasted"]
         again = bench.bins(dataset, BinSettings(task=expected["task"], k=3))
         assert again.optimal_improvement >= expected["bins_optimal"]

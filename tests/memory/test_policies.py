@@ -109,10 +109,12 @@ def table(n=120):
 def test_submit_order_starts_cold_and_rises():
     runs = runs_of(table())
     found = submit_order(runs, np.zeros(len(runs)), 10)
-    assert found.cold
+    assert found.cold_runs == 10
     assert sum(len(one) for one in found.sequences) == len(runs)
     assert all((np.diff(moments) > 0).all() for moments in found.moments)
-    assert [one.n_known for one in found.sequences] == [min(10, len(one)) for one in found.sequences]
+    assert [len(one) - one.after(10).n_sized for one in found.sequences] == [
+        min(10, len(one)) for one in found.sequences
+    ]
 
 
 def test_sizey_order_counts_what_it_leaves_out():

@@ -106,6 +106,7 @@ def test_five_seeds(name):
 
 
 def jobs(n=300, seed=0):
+    """Return runs each of which is over before the next one is submitted."""
     rng = np.random.default_rng(seed)
     size = rng.lognormal(3, 1, n)
     return pd.DataFrame(
@@ -114,7 +115,7 @@ def jobs(n=300, seed=0):
             "peak_memory_bytes": 1e9 * (0.5 + size / 10) * rng.lognormal(0, 0.05, n),
             "requested_memory_bytes": 64e9,
             "duration_s": rng.lognormal(5, 1, n),
-            "submit_time_s": np.arange(n, dtype=float),
+            "submit_time_s": np.arange(n) * 1e5,
             "input_bytes": size * 1e6,
         }
     )

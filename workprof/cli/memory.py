@@ -25,7 +25,7 @@ from workprof.memory.facts import FactPoints
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
 from workprof.memory.plan import Violations
-from workprof.memory.replay import PolicyFigures, ReplayResult
+from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.why import Why
 from workprof.store.outputs import checked_output, write_whole
@@ -403,6 +403,7 @@ def replay_json(result: ReplayResult) -> dict[str, Any]:
     """Return the JSON document of a replay."""
     return {
         "protocol": result.protocol,
+        "known": result.known,
         "seed": result.seed,
         "seeds": list(result.settings.used_seeds),
         "target": result.target,
@@ -435,6 +436,7 @@ def _policy(one: PolicyFigures) -> dict[str, Any]:
         "n_given_up": one.n_given_up,
         "wasted_by_seed": one.wasted_by_seed.tolist(),
         "failures_by_seed": one.failures_by_seed.tolist(),
+        "n_sized_from": one.n_sized_from,
     }
 
 
@@ -469,7 +471,7 @@ def _replay_text(result: ReplayResult) -> str:
     ]
     sized = f"sized for {result.target}, input {result.input_column}"
     head = f"{result.n_test:,} runs of {result.n_tasks} tasks, {result.protocol}, {sized}"
-    return f"{head}\n\n{table(rows)}"
+    return "\n".join((head, sized_from_words(result), "", table(rows), *result.notes))
 
 
 def _rollup_text(result: Rollup) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import insort
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import SettingsError
@@ -88,6 +91,10 @@ CAUTIOUS = SizingSettings(price_runs=200.0, by_input=False)
 """Nearly no failures: a failure costs as much as 200 mean runs, and no input is trusted to foresee a small run."""
 
 
+FROM_PEERS, FROM_HISTORY, FROM_REQUEST, FROM_NODE, FROM_USE = "peers", "history", "request", "node", "true use"
+"""What a run was sized from: known runs of the trace, of earlier traces, its request, a whole node, its own use."""
+
+
 REFIT_EACH = 1000
 """Up to so many known runs a policy whose fit looks at all of them is fitted anew for every run."""
 
@@ -97,7 +104,7 @@ REFIT_GROWTH = 0.02
 
 @dataclass(frozen=True)
 class Sequence:
-    """The runs of one task in order; the first `n_known` are history from the start.
+    """The runs of one task in the order in which they become known, and the moments at which runs are sized.
 
     Attributes:
         task: name.
@@ -105,9 +112,14 @@ class Sequence:
         hours: (n,) run times.
         requested_bytes: (n,) what was asked for; NaN where nothing was.
         inputs: (n,) size of the input, all 0 where a replay has none.
-        n_known: runs of the initial history, 2 or more; the others are sized one after another.
+        n_known: runs that are known when the first one is sized.
         mean_run_byte_h: bytes x hours of the mean run of the initial histories of all tasks: the unit of prices.
         seed: for policies that draw.
+        turns: `sized` and `known_at`; without them each run after the first `n_known` is sized from all before it.
+        n_history: the first of the runs that come from earlier traces.
+        started_s: (n,) when they began, NaN where it is not known; empty = no clock.
+        ended_s: (n,) when they were over.
+        labels: what is known at submission -> (n,) codes, -1 = missing; see `Runs`.
     """
 
     task: str
@@ -118,57 +130,70 @@ class Sequence:
     n_known: int
     mean_run_byte_h: float
     seed: int = 0
+    turns: tuple[Ints, Ints] | None = None
+    n_history: int = 0
+    started_s: Floats = field(default_factory=lambda: np.empty(0))
+    ended_s: Floats = field(default_factory=lambda: np.empty(0))
+    labels: Mapping[str, Ints] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.used_bytes)
 
+    @cached_property
+    def sized(self) -> Ints:
+        """(n_sized,) places of the runs to be sized, in order of their start."""
+        return np.arange(self.n_known, len(self)) if self.turns is None else self.turns[0]
+
+    @cached_property
+    def known_at(self) -> Ints:
+        """(n_sized,) number of leading runs that are known when each is sized, never falling."""
+        return np.arange(self.n_known, len(self)) if self.turns is None else self.turns[1]
+
     @property
     def n_sized(self) -> int:
-        """Runs after the initial history."""
-        return len(self) - self.n_known
+        """Runs to be sized."""
+        return len(self.sized)
 
     @property
     def max_seen_bytes(self) -> Floats:
-        """(n_sized,) largest use before each run."""
-        return np.maximum.accumulate(self.used_bytes)[self.n_known - 1 : -1]
+        """(n_sized,) largest use known before each run; NaN where none is."""
+        largest = np.maximum.accumulate(self.used_bytes)
+        return np.where(self.known_at > 0, largest[self.known_at - 1], np.nan)
 
-    def known(self, n: int) -> Sequence:
-        """Return the first n runs."""
-        return Sequence(
-            self.task,
-            self.used_bytes[:n],
-            self.hours[:n],
-            self.requested_bytes[:n],
-            self.inputs[:n],
-            min(n, self.n_known),
-            self.mean_run_byte_h,
-            self.seed,
-        )
+    def after(self, fewest: int) -> Sequence:
+        """Return the same without the runs to be sized that come when fewer than so many are known."""
+        first = int(np.searchsorted(self.known_at, fewest))
+        n_known = int(self.known_at[first]) if first < self.n_sized else len(self)
+        return replace(self, n_known=n_known, turns=(self.sized[first:], self.known_at[first:]))
 
 
 class Policy(Protocol):
-    """A way to size runs. A size may depend on earlier runs, and on its own run's request and input only."""
+    """A way to size runs. A size may depend on the runs known by then, and on its own run's request and input only.
+
+    A policy with an attribute `fewest_known` sizes the runs before which so many are known; without it, those that the
+    replay's `cold_runs` asks for. Runs before that start at their request.
+    """
 
     name: str
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return sizes for the (n_sized,) runs after the initial history."""
+        """Return sizes for the (n_sized,) runs."""
         ...
 
 
 def refits(runs: Sequence) -> Ints:
     """Return the numbers of known runs at which a policy is fitted: every one, later whenever they grew by 2 %."""
-    points, n = [], runs.n_known
-    while n < len(runs):
-        points.append(n)
-        n = n + 1 if n < REFIT_EACH else max(n + 1, int(n * (1 + REFIT_GROWTH)))
+    points, wanted = [], 0
+    for n in np.unique(runs.known_at).tolist():
+        if n >= wanted:
+            points.append(n)
+            wanted = n + 1 if n < REFIT_EACH else max(n + 1, int(n * (1 + REFIT_GROWTH)))
     return np.array(points, dtype=np.int64)
 
 
 def held_until_next(values: Floats, points: Ints, runs: Sequence) -> Floats:
     """Return (n_sized, ...) values of the latest fit for every run."""
-    latest = np.searchsorted(points, np.arange(runs.n_known, len(runs)), side="right") - 1
-    found: Floats = values[latest]
+    found: Floats = values[np.searchsorted(points, runs.known_at, side="right") - 1]
     return found
 
 
@@ -184,10 +209,17 @@ class Preset:
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
         """Return the requests; a whole node where a task has none at all."""
-        return only(filled_requests(runs, retry)[runs.n_known :])
+        sizes, words = requests_of(runs, retry)
+        return replace(only(sizes), sized_from=words)
 
 
-def filled_requests(runs: Sequence, retry: RetrySettings) -> np.ndarray:
+def requests_of(runs: Sequence, retry: RetrySettings) -> tuple[Floats, NDArray[np.str_]]:
+    """Return (n_sized,) requests of the runs to be sized, see `filled_requests`, and what they are in a word."""
+    word = FROM_REQUEST if np.isfinite(runs.requested_bytes).any() else FROM_NODE
+    return filled_requests(runs, retry)[runs.sized], np.full(runs.n_sized, word)
+
+
+def filled_requests(runs: Sequence, retry: RetrySettings) -> Floats:
     """Return (n,) requests: the most common one of the task where a run has none, a node where the task has none."""
     asked = runs.requested_bytes
     known = asked[np.isfinite(asked)]
@@ -242,16 +274,19 @@ class Krr:
 
 
 def rolling_quantile(runs: Sequence, share: float) -> Floats:
-    """Return (n_sized,) quantiles of all uses before each run, as numpy's linear method; the known uses stay sorted."""
-    ordered = sorted(runs.used_bytes[: runs.n_known].tolist())
+    """Return (n_sized,) quantiles of all uses known before each run, as numpy's linear method; they stay sorted."""
+    used = runs.used_bytes.tolist()
+    n_known, ordered = runs.n_known, sorted(used[: runs.n_known])
     found = np.empty(runs.n_sized)
-    for i, used in enumerate(runs.used_bytes[runs.n_known :].tolist()):
+    for i, n in enumerate(runs.known_at.tolist()):
+        for one in used[n_known:n]:
+            insort(ordered, one)
+        n_known = n
         place = share * (len(ordered) - 1)
         below = int(place)
         low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
         part = place - below
         found[i] = low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
-        insort(ordered, used)
     return found
 
 
@@ -267,7 +302,7 @@ class LinearOffset:
         """Return the sizes; a line that falls below the smallest use seen is followed down to half of that."""
         points = refits(runs)
         fits = held_until_next(np.array([_fit(runs, int(n)) for n in points]), points, runs)
-        line = fits[:, 0] + fits[:, 1] * runs.inputs[runs.n_known :]
+        line = fits[:, 0] + fits[:, 1] * runs.inputs[runs.sized]
         return Sizes(np.maximum(line, fits[:, 2] / 2), runs.max_seen_bytes[:, None])
 
 
@@ -319,7 +354,8 @@ class LocalMinWaste:
         from workprof.memory.sizing_kernels import local_sizes  # noqa: PLC0415  numba
 
         logs = np.log1p(np.maximum(runs.inputs, 0.0))
-        first = local_sizes(np.array([runs.used_bytes, runs.hours, logs]), runs.n_known, MARGIN, LIFT)
+        rows = np.array([runs.used_bytes, runs.hours, logs])
+        first = local_sizes(rows, runs.sized, runs.known_at, MARGIN, LIFT)
         return Sizes(first, LIFT * runs.max_seen_bytes[:, None])
 
 
@@ -370,22 +406,28 @@ class WittLr:
     name = "witt_lr"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes; running sums, so that a run costs the same however many are known."""
-        n_known, line = runs.n_known, _Line()
-        for x, y in zip(runs.inputs[:n_known].tolist(), runs.used_bytes[:n_known].tolist(), strict=True):
-            line.add(x, y)
+        """Return the sizes; running sums, so that a run costs the same however many are known.
+
+        The error of a prediction is known when its run is.
+        """
+        inputs, used, line = runs.inputs.tolist(), runs.used_bytes.tolist(), _Line()
         first, negative = np.empty(runs.n_sized), np.zeros(runs.n_sized, dtype=bool)
-        mean, squares = 0.0, 0.0
-        online = zip(runs.inputs[n_known:].tolist(), runs.used_bytes[n_known:].tolist(), strict=True)
-        for i, (x, y) in enumerate(online):
-            predicted = line.at(x)
-            spread = math.sqrt(squares / i) if i else 0.0
+        predictions: dict[int, float] = {}
+        n_known = n_errors = 0
+        mean = squares = 0.0
+        for i, (place, n) in enumerate(zip(runs.sized.tolist(), runs.known_at.tolist(), strict=True)):
+            for known in range(n_known, n):
+                if known in predictions:
+                    error = (used[known] - predictions.pop(known)) / used[known]
+                    n_errors += 1
+                    step = error - mean
+                    mean += step / n_errors
+                    squares += step * (error - mean)
+                line.add(inputs[known], used[known])
+            n_known = n
+            predicted = predictions[place] = line.at(inputs[place])
+            spread = math.sqrt(squares / n_errors) if n_errors else 0.0
             first[i], negative[i] = predicted * (1 + spread), predicted < 0
-            error = (y - predicted) / y
-            step = error - mean
-            mean += step / (i + 1)
-            squares += step * (error - mean)
-            line.add(x, y)
         steps = np.where(negative, runs.max_seen_bytes, np.nan)
         return Sizes(first, steps[:, None])
 
@@ -444,7 +486,7 @@ class ThesisBins:
         model = _trees(runs.seed) if self._model == "trees" else _svm()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one class with a single run is no news here
-            found: Ints = model.fit(x[: runs.n_known], true).predict(x[runs.n_known :])
+            found: Ints = model.fit(x[: runs.n_known], true).predict(x[runs.sized])
         return found
 
 
@@ -452,8 +494,8 @@ def pinned_edges(runs: Sequence, retry: RetrySettings, n_bins: int) -> Floats:
     """Return the edges of the initial history: top = largest request, or largest use where that is greater."""
     n = runs.n_known
     used = runs.used_bytes[:n]
-    asked = filled_requests(runs.known(n), retry)
-    top = float(max(asked.max(), used.max()))
+    asked = runs.requested_bytes[:n]
+    top = float(max(np.nanmax(asked) if np.isfinite(asked).any() else retry.node_bytes, used.max()))
     edges = best_edges(needs_of(used, runs.hours[:n], top), n_bins)[-1].edges_bytes
     return np.append(np.minimum(edges[:-1] * BIN_HEADROOM, top), top)
 
@@ -492,8 +534,8 @@ class OracleBins:
             edges = BIN_HEADROOM * best_edges(needs, N_BINS)[-1].edges_bytes
         else:
             edges = pinned_edges(runs, retry, N_BINS)
-        place = np.searchsorted(edges, runs.used_bytes[runs.n_known :]).clip(max=len(edges) - 1)
-        return Sizes(edges[place], np.tile(edges, (runs.n_sized, 1)))
+        place = np.searchsorted(edges, runs.used_bytes[runs.sized]).clip(max=len(edges) - 1)
+        return Sizes(edges[place], np.tile(edges, (runs.n_sized, 1)), sized_from=np.full(runs.n_sized, FROM_USE))
 
 
 class OracleExact:
@@ -503,7 +545,7 @@ class OracleExact:
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
         """Return the uses."""
-        return Sizes(runs.used_bytes[runs.n_known :].copy(), np.empty((runs.n_sized, 0)))
+        return replace(only(runs.used_bytes[runs.sized]), sized_from=np.full(runs.n_sized, FROM_USE))
 
 
 KINDS = (0, 1, 2, 3)
@@ -544,7 +586,7 @@ class Workprof:
         self.name = name
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return first, second and largest sizes of the runs after the initial history."""
+        """Return first, second and largest sizes of the runs to be sized."""
         from workprof.memory.sizing_kernels import Belief, compete  # noqa: PLC0415  numba waits until it is needed
 
         s = self.settings
@@ -559,7 +601,8 @@ class Workprof:
             sharpness=s.sharpness,
             quorum=s.quorum,
         )
-        found = compete(rows_of(runs), runs.n_known, ways_of(s, varied=bool(np.ptp(runs.inputs) > 0)), belief)
+        ways = ways_of(s, varied=bool(np.ptp(runs.inputs) > 0))
+        found = compete(rows_of(runs), runs.sized, runs.known_at, ways, belief)
         return Sizes(found[:, 0], found[:, 1:])
 
 
@@ -585,7 +628,7 @@ def warm_sizing() -> None:
     Workprof(SizingSettings()).sizes(runs, RetrySettings())
 
 
-OURS = ("workprof", "workprof_cautious")
+OURS = ("workprof", "workprof_task", "workprof_cautious")
 PEERS = (
     "preset",
     "p95",
@@ -612,6 +655,7 @@ def policy_named(name: str) -> Policy:
     """
     policies: tuple[Policy, ...] = (
         Workprof(DEFAULT),
+        Workprof(DEFAULT, "workprof_task"),
         Workprof(CAUTIOUS, "workprof_cautious"),
         Preset(),
         Percentile95(),

@@ -16,6 +16,7 @@ from workprof.memory.models import PredictorResult
 from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
 from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
 from workprof.memory.rollup import Rollup, RollupSettings
+from workprof.memory.usage import LABELS
 from workprof.memory.why import Why, WhySettings
 
 PAGE = "memory"
@@ -157,7 +158,8 @@ REPLAY = Question(
     ReplayResult,
     "workprof.memory.replay:replay",
     finds="replay of the policies",
-    reads=_sizing_and(lambda settings: settings.used_input),
+    version=2,
+    reads=lambda settings: (*_sizing_and(lambda one: one.used_input)(settings), *LABELS),
     page=PAGE,
     tab="Policies",
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
@@ -19,6 +21,11 @@ from workprof.core.units import GB
 from workprof.memory.policies import (
     CAUTIOUS,
     DEFAULT,
+    FROM_HISTORY,
+    FROM_NODE,
+    FROM_PEERS,
+    FROM_REQUEST,
+    FROM_USE,
     FURTHER,
     OURS,
     PEERS,
@@ -29,8 +36,8 @@ from workprof.memory.policies import (
     Sequence,
     SizingSettings,
     Workprof,
-    filled_requests,
     policy_named,
+    requests_of,
     warm_sizing,
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
@@ -48,24 +55,29 @@ SIZEY_ONLINE_SHARE = 0.7
 SIZEY_TARGET, SIZEY_INPUT = "rss", "rchar"
 
 
+FINISHED, SUBMITTED = "finished", "submitted"
+
+
 @dataclass(frozen=True)
 class Ordered:
     """The tasks of a table, ready for a replay.
 
     Attributes:
-        sequences: one per task.
+        sequences: one per task; all their runs that are charged are `sized`.
         rows: per task, (n,) places of its runs in the table of runs, in the order of the sequence.
-        moments: per task, (n,) what the curve is ordered by: time of submission where known, else the place in order.
-        cold: whether the initial histories are charged too, at their requests.
+        moments: per task, (n_sized,) what the curve is ordered by: the time where known, else the place in order.
+        cold_runs: a run starts at its request while fewer runs of its task are known; 0 = never.
         n_without_input: runs whose input was missing; they take the median of their task's initial history.
+        n_without_clock: runs that are replayed in the order of the table.
         left_out: reason -> runs.
     """
 
     sequences: tuple[Sequence, ...]
     rows: tuple[Ints, ...]
     moments: tuple[Floats, ...]
-    cold: bool
+    cold_runs: int
     n_without_input: int
+    n_without_clock: int
     left_out: dict[str, int]
 
 
@@ -94,7 +106,8 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
             orders.append((np.concatenate([known, online]), len(known)))
     if not orders:
         raise NotEnoughData("no task has 34 runs with a run time above 0; replay in the order of submission instead")
-    return _ordered(runs, inputs, orders, left_out, seed=seed)
+    turns = [_in_turn(rows, n_known, n_known) for rows, n_known in orders]
+    return replace(_ordered(replace(runs, labels={}), inputs, turns, 0, seed), left_out=left_out)
 
 
 def submit_order(runs: Runs, inputs: Floats, cold_runs: int) -> Ordered:
@@ -107,11 +120,67 @@ def submit_order(runs: Runs, inputs: Floats, cold_runs: int) -> Ordered:
         inputs: (n,) NaN where missing.
         cold_runs: runs of each task that start at their request.
     """
-    orders = []
+    turns = []
     for rows in _rows_by_task(runs):
         by_time = rows[np.argsort(runs.submit_s[rows], kind="stable")]
-        orders.append((by_time, min(cold_runs, len(rows))))
-    return _ordered(runs, inputs, orders, {}, seed=None)
+        turns.append(_in_turn(by_time, 0, cold_runs))
+    found = _ordered(runs, inputs, turns, cold_runs)
+    times = [runs.submit_s[one.rows] for one in turns]
+    moments = [submit if np.isfinite(submit).all() else np.arange(len(submit), dtype=np.float64) for submit in times]
+    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.submit_s)).sum()))
+
+
+def finished_order(runs: Runs, inputs: Floats, cold_runs: int) -> Ordered:
+    """Return the tasks in the order of their runs' starts; a run is known to those that start when it is over.
+
+    Of two runs at one moment none knows the other, unless one began before. Runs without a clock come after all others,
+    in the order of the table, and are known to those after them.
+
+    Args:
+        runs: of the table.
+        inputs: (n,) NaN where missing.
+        cold_runs: a run starts at its request while fewer of its task are known.
+    """
+    turns = [_turns(rows, runs.start_s[rows], runs.end_s[rows], cold_runs) for rows in _rows_by_task(runs)]
+    found = _ordered(runs, inputs, turns, cold_runs)
+    moments = []
+    for one in turns:
+        start = runs.start_s[one.rows[one.sized]]
+        clocked = np.isfinite(start)
+        moments.append(np.where(clocked, start, np.inf) if clocked.any() else np.arange(len(start), dtype=np.float64))
+    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.start_s)).sum()))
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """The runs of a task: (n,) rows as they become known, (n_sized,) places and known runs, length of the history."""
+
+    rows: Ints
+    sized: Ints
+    known_at: Ints
+    n_first: int
+
+
+def _in_turn(rows: Ints, n_known: int, n_first: int) -> _Turns:
+    """Return the turns of runs each of which is known to those after it; the first `n_known` are not sized."""
+    places = np.arange(n_known, len(rows))
+    return _Turns(rows, places, places, n_first)
+
+
+def _turns(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Turns:
+    """Return the turns of one task; (n,) starts and ends, NaN where there is no clock."""
+    start, end = np.where(np.isfinite(start), start, np.inf), np.where(np.isfinite(end), end, np.inf)
+    known = np.lexsort((start, end))  # as they end; of one moment the earlier start first; stable
+    place = np.empty(len(rows), dtype=np.int64)
+    place[known] = np.arange(len(rows))
+    by_start = np.argsort(start, kind="stable")
+    over = np.repeat([False, True], len(rows))
+    moment = np.concatenate((start[by_start], end[known]))
+    order = np.lexsort((over, np.concatenate((start[by_start], start[known])), moment))
+    known_at = np.cumsum(over[order])[~over[order]]
+    late = np.isinf(start[by_start])
+    known_at[late] = place[by_start[late]]  # the order of the table
+    return _Turns(rows[known], place[by_start], known_at, n_first)
 
 
 def _rows_by_task(runs: Runs) -> list[Ints]:
@@ -121,14 +190,13 @@ def _rows_by_task(runs: Runs) -> list[Ints]:
     return [rows for rows in np.split(order, cuts) if len(rows)]
 
 
-def _ordered(
-    runs: Runs, inputs: Floats, orders: list[tuple[Ints, int]], left_out: dict[str, int], *, seed: int | None
-) -> Ordered:
-    known = np.concatenate([rows[:n_known] for rows, n_known in orders])
+def _ordered(runs: Runs, inputs: Floats, turns: list[_Turns], cold_runs: int, seed: int = 0) -> Ordered:
+    known = np.concatenate([one.rows[: one.n_first] for one in turns])
     mean_run = float((runs.used_bytes[known] * runs.hours[known]).mean())
-    sequences, moments, n_without = [], [], 0
-    for rows, n_known in orders:
-        filled, n_missing = _filled(inputs[rows], n_known)
+    sequences, n_without = [], 0
+    for one in turns:
+        rows = one.rows
+        filled, n_missing = _filled(inputs[rows], one.n_first)
         n_without += n_missing
         sequences.append(
             Sequence(
@@ -137,16 +205,24 @@ def _ordered(
                 hours=runs.hours[rows],
                 requested_bytes=runs.requested_bytes[rows],
                 inputs=filled,
-                n_known=n_known,
+                n_known=int(one.known_at[0]),
                 mean_run_byte_h=mean_run,
-                seed=seed or 0,
+                seed=seed,
+                turns=(one.sized, one.known_at),
+                started_s=runs.start_s[rows],
+                ended_s=runs.end_s[rows],
+                labels={name: codes[rows] for name, codes in runs.labels.items()},
             )
         )
-        places = np.arange(len(rows), dtype=np.float64)
-        timed = seed is None and bool(np.isfinite(runs.submit_s[rows]).all())
-        moments.append(runs.submit_s[rows] if timed else places)
+    moments = [np.arange(one.n_sized, dtype=np.float64) for one in sequences]
     return Ordered(
-        tuple(sequences), tuple(rows for rows, _ in orders), tuple(moments), seed is None, n_without, left_out
+        tuple(sequences),
+        tuple(one.rows for one in turns),
+        tuple(moments),
+        cold_runs,
+        n_without_input=n_without,
+        n_without_clock=0,
+        left_out={},
     )
 
 
@@ -195,6 +271,18 @@ class ReplaySettings:
             label="Order",
         ),
     ] = SUBMIT_TIME
+    known: Annotated[
+        str,
+        Setting(
+            "From when on a run is known to others of its task, in the order of submission.",
+            choices={
+                FINISHED: "from its end on",
+                SUBMITTED: "from its submission on, finished or not: the published simplification, which flatters",
+            },
+            key="memory_known",
+            label="A run is known",
+        ),
+    ] = FINISHED
     seeds: Annotated[
         tuple[int, ...],
         Setting(
@@ -220,7 +308,12 @@ class ReplaySettings:
     ] = NO_INPUT
     cold_runs: Annotated[
         int,
-        Setting("First runs of each task, which start at their request.", least=2, most=10_000, key="memory_cold"),
+        Setting(
+            "Known runs of its task that a run needs to be sized from them; with fewer it starts at its request.",
+            least=2,
+            most=10_000,
+            key="memory_cold",
+        ),
     ] = 10
     retry: RetrySettings = field(default_factory=RetrySettings)
     sizing: SizingSettings = field(default_factory=SizingSettings)
@@ -290,6 +383,8 @@ class PolicyFigures:
         saving_share: the saving itself.
         wasted_by_seed: (n_seeds,).
         failures_by_seed: (n_seeds,).
+        n_sized_from: what the sizes rest on -> runs of the first seed: 'peers' (known runs of the task), 'history'
+            (those of earlier traces), 'request', 'node', 'true use'.
         curve: of the first seed.
     """
 
@@ -305,6 +400,7 @@ class PolicyFigures:
     saving_share: float
     wasted_by_seed: Floats
     failures_by_seed: Floats
+    n_sized_from: dict[str, int]
     curve: Curve
 
 
@@ -388,12 +484,13 @@ class ReplayResult:
     Attributes:
         settings: as asked.
         protocol: name.
+        known: from when on a run is known; '' where the protocol says it.
         seed: the first one.
         target: what was sized for.
         input_column: what was sized from, 'none' = nothing.
         n_tasks: tasks replayed.
         n_test: charged runs of one seed.
-        n_cold: those of them that start at their request, before a policy decides.
+        n_cold: those of them with too few known runs, which start at their request.
         used_gb_h: what the charged runs used, mean over seeds: no policy can be charged less.
         mean_run_gb_h: unit of the prices.
         policies: name -> figures.
@@ -408,6 +505,7 @@ class ReplayResult:
 
     settings: ReplaySettings
     protocol: str
+    known: str
     seed: int
     target: str
     input_column: str
@@ -438,6 +536,7 @@ class Charges:
         charged_gb_h: (n,).
         wasted_gb_h: (n,).
         moments: (n,) order for the curve.
+        sized_from: (n,) words for what each size rests on.
         n_never_fit: runs that failed at the cap.
         n_given_up: runs that failed the last retry.
         seconds: of sizes and charges.
@@ -450,44 +549,52 @@ class Charges:
     charged_gb_h: Floats
     wasted_gb_h: Floats
     moments: Floats
+    sized_from: NDArray[np.str_]
     n_never_fit: int
     n_given_up: int
     seconds: float
 
 
 def charge(policy: Policy, ordered: Ordered, retry: RetrySettings) -> Charges:
-    """Return the charges of all runs after the initial histories, and of those too where they start cold."""
+    """Return the charges of all runs to be sized, task after task in the order of their starts."""
     started = time.perf_counter()
-    outcomes = [charge_task(policy, runs, retry, cold=ordered.cold) for runs in ordered.sequences]
+    tried = [charge_task(policy, runs, retry, ordered.cold_runs) for runs in ordered.sequences]
     seconds = time.perf_counter() - started
-    starts = [0 if ordered.cold else runs.n_known for runs in ordered.sequences]
+    outcomes = [outcome for outcome, _ in tried]
     return Charges(
         task=np.repeat(np.arange(len(outcomes)), [len(outcome.failures) for outcome in outcomes]),
-        rows=np.concatenate([rows[start:] for rows, start in zip(ordered.rows, starts, strict=True)]),
+        rows=np.concatenate([rows[one.sized] for rows, one in zip(ordered.rows, ordered.sequences, strict=True)]),
         first_bytes=np.concatenate([outcome.first_bytes for outcome in outcomes]),
         failures=np.concatenate([outcome.failures for outcome in outcomes]),
         charged_gb_h=np.concatenate([outcome.charged_gb_h for outcome in outcomes]),
         wasted_gb_h=np.concatenate([outcome.wasted_gb_h for outcome in outcomes]),
-        moments=np.concatenate([m[start:] for m, start in zip(ordered.moments, starts, strict=True)]),
+        moments=np.concatenate(ordered.moments),
+        sized_from=np.concatenate([words for _, words in tried]),
         n_never_fit=sum(outcome.n_never_fit for outcome in outcomes),
         n_given_up=sum(outcome.n_given_up for outcome in outcomes),
         seconds=seconds,
     )
 
 
-def charge_task(policy: Policy, runs: Sequence, retry: RetrySettings, *, cold: bool) -> Outcome:
-    """Return what one task's runs cost; cold runs start at their request and are doubled after a failure."""
-    sizes = _sizes(policy, runs, retry)
-    start = runs.n_known
-    if cold:
-        sizes, start = _after_cold(sizes, filled_requests(runs, retry)[: runs.n_known]), 0
-    return try_sizes(Demand(runs.used_bytes[start:], runs.hours[start:]), sizes, retry)
+def charge_task(
+    policy: Policy, runs: Sequence, retry: RetrySettings, cold_runs: int
+) -> tuple[Outcome, NDArray[np.str_]]:
+    """Return what one task's runs cost, and what each was sized from.
 
-
-def _sizes(policy: Policy, runs: Sequence, retry: RetrySettings) -> Sizes:
-    if not runs.n_sized:
-        return only(np.empty(0))
-    return lifted_by(retry.rule, policy.sizes(runs, retry), runs.max_seen_bytes)
+    Runs before which fewer than `cold_runs` are known (than the policy's own `fewest_known`, where it has one) start at
+    their request and are doubled after a failure.
+    """
+    warm = runs.after(getattr(policy, "fewest_known", cold_runs))
+    n_cold, sizes = runs.n_sized - warm.n_sized, only(np.empty(0))
+    if warm.n_sized:
+        sizes = lifted_by(retry.rule, policy.sizes(warm, retry), warm.max_seen_bytes)
+    words = sizes.sized_from
+    if words is None:
+        words = np.where(warm.known_at - warm.n_history >= max(cold_runs, 1), FROM_PEERS, FROM_HISTORY)
+    requests, told = requests_of(runs, retry)
+    sizes = _after_cold(sizes, requests[:n_cold])
+    outcome = try_sizes(Demand(runs.used_bytes[runs.sized], runs.hours[runs.sized]), sizes, retry)
+    return outcome, np.concatenate([told[:n_cold], words])
 
 
 def _after_cold(sizes: Sizes, requests: Floats) -> Sizes:
@@ -529,6 +636,7 @@ def figures_of(name: str, charges: list[Charges], before: list[Charges]) -> Poli
         saving_share=saving,
         wasted_by_seed=wasted,
         failures_by_seed=failures,
+        n_sized_from=dict(Counter(first.sized_from.tolist())),
         curve=curve_of(first),
     )
 
@@ -539,6 +647,23 @@ def curve_of(charges: Charges) -> Curve:
     summed = np.cumsum(charges.wasted_gb_h[order])
     places = np.unique(np.linspace(0, len(summed) - 1, min(CURVE_POINTS, len(summed))).round().astype(np.int64))
     return Curve(places.astype(np.float64) + 1, summed[places])
+
+
+SOURCES = {
+    FROM_PEERS: "from known runs of their task",
+    FROM_HISTORY: "from earlier traces",
+    FROM_REQUEST: "by their request",
+    FROM_NODE: "by a whole node",
+    FROM_USE: "by their true use",
+}
+
+
+def sized_from_words(found: ReplayResult) -> str:
+    """Return how many runs ours (else the first policy) sized from what, and from when on a run is known."""
+    one = found.policies.get(Workprof.name) or next(iter(found.policies.values()))
+    counts = ", ".join(f"{n:,} {SOURCES.get(source, source)}" for source, n in sorted(one.n_sized_from.items()))
+    known = {FINISHED: "; a run is known from its end on", SUBMITTED: "; a run is known from its submission on"}
+    return f"Sized by {one.policy}: {counts}{known.get(found.known, '')}"
 
 
 def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tuple[TaskFigures, ...]:
@@ -681,12 +806,13 @@ def _summed(
     return ReplayResult(
         settings=settings,
         protocol=settings.protocol,
+        known="" if settings.protocol == SIZEY else settings.known,
         seed=settings.used_seeds[0],
         target=settings.used_target,
         input_column=settings.used_input,
         n_tasks=len(first.sequences),
         n_test=len(next(iter(charges.values()))[0].failures),
-        n_cold=sum(one.n_known for one in first.sequences) if first.cold else 0,
+        n_cold=sum(int(np.searchsorted(one.known_at, first.cold_runs)) for one in first.sequences),
         used_gb_h=float(np.mean([_used_gb_h(ordered) for ordered in orders])),
         mean_run_gb_h=mean_run / GB,
         policies=policies,
@@ -716,7 +842,8 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
 def _orders(runs: Runs, inputs: Floats, settings: ReplaySettings) -> list[Ordered]:
     if settings.protocol == SIZEY:
         return [sizey_order(runs, inputs, seed) for seed in settings.used_seeds]
-    return [submit_order(runs, inputs, settings.cold_runs)]
+    order = finished_order if settings.known == FINISHED else submit_order
+    return [order(runs, inputs, settings.cold_runs)]
 
 
 def _charge_all(
@@ -747,9 +874,7 @@ def _frontier(
 
 
 def _used_gb_h(ordered: Ordered) -> float:
-    starts = [0 if ordered.cold else one.n_known for one in ordered.sequences]
-    used = [one.used_bytes[i:] @ one.hours[i:] for one, i in zip(ordered.sequences, starts, strict=True)]
-    return float(sum(used)) / GB
+    return float(sum(one.used_bytes[one.sized] @ one.hours[one.sized] for one in ordered.sequences)) / GB
 
 
 def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_requests: bool) -> tuple[str, ...]:
@@ -773,6 +898,18 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
         )
     if sum(len(one) for one in ordered.sequences) > MANY_RUNS and settings.used_input != NO_INPUT:
         notes.append(f"more than {MANY_RUNS:,} runs: the frontier has fewer settings that look at inputs")
-    if ordered.cold and not np.isfinite(runs.submit_s).all():
+    return (*notes, *_clock_notes(ordered, settings))
+
+
+def _clock_notes(ordered: Ordered, settings: ReplaySettings) -> list[str]:
+    notes = []
+    if ordered.n_without_clock and settings.known == FINISHED:
+        notes.append(
+            f"{ordered.n_without_clock:,} runs have neither a start nor an end: they come last, in the order of the"
+            " table, and know all runs before them, finished or not"
+        )
+    elif ordered.n_without_clock:
         notes.append("some runs have no time of submission: their tasks are replayed in the order of the table")
-    return tuple(notes)
+    if settings.protocol == SUBMIT_TIME and settings.known == SUBMITTED:
+        notes.append("a run counts as known from its submission on, though it may not have ended: sizes are flattered")
+    return notes

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import SettingsError
@@ -111,11 +112,13 @@ class Sizes:
         first_bytes: (n,) first allocations.
         steps_bytes: (n, n_steps) sizes to lift to; the smallest above the failed size is next; NaN = none.
         beyond: what follows where no step is left, one of `BEYOND`.
+        sized_from: (n,) words for what each size rests on; None = the known runs.
     """
 
     first_bytes: Floats
     steps_bytes: Floats
     beyond: str = "double"
+    sized_from: NDArray[np.str_] | None = None
 
     def __post_init__(self) -> None:
         if self.beyond not in BEYOND:
@@ -161,10 +164,10 @@ def lifted_by(rule: str, own: Sizes, max_seen_bytes: Floats) -> Sizes:
     if rule == "published":
         return own
     if rule == "next_edge":
-        return Sizes(own.first_bytes, own.steps_bytes, "double")
+        return replace(own, beyond="double")
     if rule == "max_seen":
-        return Sizes(own.first_bytes, max_seen_bytes[:, None], "double")
-    return only(own.first_bytes, rule)
+        return replace(own, steps_bytes=max_seen_bytes[:, None], beyond="double")
+    return replace(only(own.first_bytes, rule), sized_from=own.sized_from)
 
 
 def try_sizes(demand: Demand, sizes: Sizes, settings: RetrySettings) -> Outcome:

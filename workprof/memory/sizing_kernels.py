@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.compiled import compiled
 
 AS_IT_WAS, LINE_RATIO, LINE_SHIFT, POWER = 0, 1, 2, 3
@@ -102,21 +102,28 @@ SHARE, FEWEST = 0.15, 8
 
 
 @compiled
-def local_sizes(rows: Floats, n_known: int, margin: float, lift: float) -> Floats:
-    """Return (n - n_known,) sizes of the runs after the initial history.
+def local_sizes(rows: Floats, sized: Ints, known_at: Ints, margin: float, lift: float) -> Floats:
+    """Return (n_sized,) sizes of the runs, each from the runs that are known by then.
 
     Args:
-        rows: (3, n) sizes (bytes), hours, log inputs.
-        n_known: runs of the initial history.
+        rows: (3, n) sizes (bytes), hours, log inputs, in the order in which they become known.
+        sized: (n_sized,) places of the runs to be sized.
+        known_at: (n_sized,) leading rows that are known to each, never falling.
         margin: candidates are this times a known size.
         lift: size after a failure over the largest known size.
     """
-    n = rows.shape[1]
-    out, seen = np.empty(n - n_known), rows[0, :n_known].max()
-    for t in range(n_known, n):
+    out, seen, upto = np.empty(len(sized)), 0.0, 0
+    for i in range(len(sized)):
+        t, at = known_at[i], rows[2, sized[i]]
+        if i > 0 and t == known_at[i - 1] and at == rows[2, sized[i - 1]]:
+            out[i] = out[i - 1]
+            continue
+        for p in range(upto, t):
+            seen = max(seen, rows[0, p])
+        upto = t
         start = max(0, t - WINDOW)
         order = np.argsort(rows[0, start:t])
-        distances = np.abs(rows[2, start:t] - rows[2, t])
+        distances = np.abs(rows[2, start:t] - at)
         weights = nearness(distances, np.sort(distances), SHARE, FEWEST)
         sizes = rows[0, start:t][order]
         work = (weights * rows[1, start:t])[order]
@@ -130,8 +137,7 @@ def local_sizes(rows: Floats, n_known: int, margin: float, lift: float) -> Float
                 reached += 1
             cost = size * all_work + lift * seen * max(tail, 0.0)
             if near[a] and cost < best_cost:
-                out[t - n_known], best_cost = size, cost
-        seen = max(seen, rows[0, t])
+                out[i], best_cost = size, cost
     return out
 
 
@@ -397,12 +403,6 @@ def known_before(t: int, n_known: int, rows: Floats) -> Floats:
 
 
 @compiled
-def sizes_hold(ways: Ways, last_size: float, last_used: float) -> bool:
-    """Return whether the last size serves again: no input is looked at, and it was enough."""
-    return len(ways[0]) == 1 and ways[1][0] >= 1 and bool(last_used <= last_size)
-
-
-@compiled
 def keep_score(
     picks: Floats, run: tuple[float, float], largest: float, belief: Belief, totals: Floats, squares: Floats
 ) -> None:
@@ -415,37 +415,65 @@ def keep_score(
         squares[e] += (costs - costs[e]) ** 2
 
 
+NOT_SIZED, SIZED, CONTEST = 0, 1, 2
+
+
 @compiled
-def compete(rows: Floats, n_known: int, ways: Ways, belief: Belief) -> Floats:
-    """Return (n - n_known, 3) first, second and largest size of every run after the initial history, in order.
+def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belief) -> Floats:
+    """Return (n_sized, 3) first, second and largest size of every run, from the runs that are known by then.
+
+    A way's pick for a run is made when the run is sized and judged when it is known. Runs that are known before they
+    were ever sized are picked for by what was known before them.
 
     Args:
-        rows: (4, n) sizes (bytes), hours, inputs, log inputs.
-        n_known: runs of the initial history, at least 1.
+        rows: (4, n) sizes (bytes), hours, inputs, log inputs, in the order in which they become known.
+        sized: (n_sized,) places of the runs to be sized.
+        known_at: (n_sized,) leading rows that are known to each, at least 1, never falling.
         ways: of sizing.
         belief: costs and the unseen.
     """
-    n, n_ways = rows.shape[1], len(ways[0]) * len(ways[1]) * len(ways[2])
+    n_known, n_ways = known_at[0], len(ways[0]) * len(ways[1]) * len(ways[2])
     totals, squares = np.zeros(n_ways), np.zeros((n_ways, n_ways))
-    out, seen = np.empty((n - n_known, 3)), 0.0
     start = max(0, n_known - WINDOW) if n_known > 1 else n_known  # a lone run has no other to be sized from
-    for t in range(start, n):
-        row = t - n_known
-        if row > 0 and t - start >= EVERY and t % RARE != 0 and sizes_hold(ways, out[row - 1, 0], rows[0, t - 1]):
-            out[row] = np.array([out[row - 1, 0], out[row - 1, 1], belief.lift * seen])
-            seen = max(seen, rows[0, t])
-            continue
+    heard = np.ones(n_ways, dtype=np.bool_)
+    for t in range(start if n_ways > 1 else n_known, n_known):
         past, at = known_before(t, n_known, rows), (rows[2, t], rows[3, t])
-        if t == n_known:
-            seen = rows[0, :n_known].max()
-        largest = belief.lift * (seen if row >= 0 else past[0].max())
-        contest = n_ways > 1 and (t - start < EVERY or t % RARE == 0)
-        weights = says(totals, squares, belief.sharpness, NO_SAY if t - start < EVERY else LITTLE_SAY)
-        picks = pick_all(past, at, ways, (weights > 0) | contest, largest, belief)
-        if row >= 0:
+        largest = belief.lift * past[0].max()
+        picks = pick_all(past, at, ways, heard, largest, belief)
+        keep_score(picks, (rows[0, t], rows[1, t]), largest, belief, totals, squares)
+
+    state, largest_at = np.zeros(rows.shape[1], dtype=np.int8), np.empty(rows.shape[1])
+    told = np.empty((rows.shape[1] if n_ways > 1 else 0, n_ways))
+    blind = len(ways[0]) == 1 and ways[1][0] >= 1  # no input is looked at
+    out, seen, upto, picks, fresh = np.empty((len(sized), 3)), rows[0, :n_known].max(), n_known, np.empty(0), False
+    whole = False  # whether every way has picked
+    for i in range(len(sized)):
+        t, run, largest_new = n_known + i, sized[i], 0.0
+        for p in range(upto, known_at[i]):
+            if n_ways > 1 and state[p] == NOT_SIZED and t - start < EVERY:
+                past = known_before(p, n_known, rows)
+                largest_at[p] = belief.lift * seen
+                told[p] = pick_all(past, (rows[2, p], rows[3, p]), ways, heard, largest_at[p], belief)
+                state[p] = CONTEST
+            if state[p] == CONTEST:
+                keep_score(told[p], (rows[0, p], rows[1, p]), largest_at[p], belief, totals, squares)
+            seen, largest_new = max(seen, rows[0, p]), max(largest_new, rows[0, p])
+        fresh, upto = fresh and known_at[i] == upto, known_at[i]
+        often = t - start < EVERY
+        contest = n_ways > 1 and (often or t % RARE == 0)
+        largest = belief.lift * seen
+        state[run], largest_at[run] = CONTEST if contest else SIZED, largest
+        if blind and fresh and (whole or not contest):  # nothing new is known: the same size
+            out[i] = out[i - 1]
+        elif blind and i > 0 and not often and t % RARE != 0 and largest_new <= out[i - 1, 0]:
+            out[i] = np.array([out[i - 1, 0], out[i - 1, 1], largest])
+        else:
+            past = known_before(upto, n_known, rows)
+            weights = says(totals, squares, belief.sharpness, NO_SAY if often else LITTLE_SAY)
+            picks = pick_all(past, (rows[2, run], rows[3, run]), ways, (weights > 0) | contest, largest, belief)
+            fresh, whole = True, contest
             first = agreed(picks, weights, belief.quorum)
-            out[row] = np.array([first, after_failure(first, past[0], past[1], largest, belief), largest])
-            seen = max(seen, rows[0, t])
+            out[i] = np.array([first, after_failure(first, past[0], past[1], largest, belief), largest])
         if contest:
-            keep_score(picks, (rows[0, t], rows[1, t]), largest, belief, totals, squares)
+            told[run] = picks
     return out

@@ -55,6 +55,11 @@ ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""
 
 
+LABELS = ("job_name", "user", "group", "workload", "run_name", "gpu_type")
+REQUEST = "request"
+"""What is known of a run at submission besides its task, request and input."""
+
+
 @dataclass(frozen=True)
 class Runs:
     """Runs with a known use of memory and a known time, in the order of the table.
@@ -67,6 +72,10 @@ class Runs:
         requested_bytes: (n,) NaN where nothing was requested.
         hours: (n,) run time, 0 or more; some clocks have whole seconds.
         submit_s: (n,) time of submission, NaN where it is not known.
+        start_s: (n,) when they began: the start, else the submission, else the end less the run time; NaN without any.
+        end_s: (n,) when they were over: the end, else start + run time; NaN where `start_s` is.
+        labels: what is known of a run at submission -> (n,) codes, -1 = missing: the columns of `LABELS` that the table
+            has, and 'request', a code per requested size.
         left_out: reason -> rows of the table that are not here.
     """
 
@@ -77,6 +86,9 @@ class Runs:
     requested_bytes: Floats
     hours: Floats
     submit_s: Floats
+    start_s: Floats
+    end_s: Floats
+    labels: Mapping[str, Ints]
     left_out: Mapping[str, int]
 
     def __len__(self) -> int:
@@ -92,15 +104,17 @@ class Runs:
 
     def take(self, chosen: Bools | Ints) -> Runs:
         """Return some of the runs; codes and names stay."""
-        return Runs(
-            self.rows[chosen],
-            self.task[chosen],
-            self.tasks,
-            self.used_bytes[chosen],
-            self.requested_bytes[chosen],
-            self.hours[chosen],
-            self.submit_s[chosen],
-            self.left_out,
+        return replace(
+            self,
+            rows=self.rows[chosen],
+            task=self.task[chosen],
+            used_bytes=self.used_bytes[chosen],
+            requested_bytes=self.requested_bytes[chosen],
+            hours=self.hours[chosen],
+            submit_s=self.submit_s[chosen],
+            start_s=self.start_s[chosen],
+            end_s=self.end_s[chosen],
+            labels={name: codes[chosen] for name, codes in self.labels.items()},
         )
 
 
@@ -124,8 +138,8 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
     """Return the runs of a job table.
 
     Args:
-        jobs: columns of the store: the target's column and `duration_s`; `task_name`, `requested_memory_bytes` and
-            `submit_time_s` where there are any.
+        jobs: columns of the store: the target's column and `duration_s`; `task_name`, `requested_memory_bytes`, times
+            and `LABELS` where there are any.
         target: one of `USAGE_COLUMNS`.
 
     Raises:
@@ -133,6 +147,8 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
         ColumnMissing: when a needed column is absent.
         NotEnoughData: when no row is left.
     """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
     if target not in USAGE_COLUMNS:
         raise SettingsError(f"target is {target!r}; choose from {', '.join(USAGE_COLUMNS)}")
     for name in (USAGE_COLUMNS[target], "duration_s"):
@@ -145,15 +161,20 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
     if not len(rows):
         raise NotEnoughData(f"none of {len(jobs):,} rows has {USAGE_COLUMNS[target]} above 0 and a run time")
     requested = _or_nothing(jobs, "requested_memory_bytes")[rows]
+    requested = np.where(requested > 0, requested, np.nan)
     task, tasks = _tasks(jobs, rows)
+    start_s, end_s = _clock(jobs, seconds)
     return Runs(
         rows=rows,
         task=task,
         tasks=tasks,
         used_bytes=used[rows],
-        requested_bytes=np.where(requested > 0, requested, np.nan),
+        requested_bytes=requested,
         hours=seconds[rows] / HOUR_S,
         submit_s=_or_nothing(jobs, "submit_time_s")[rows],
+        start_s=start_s[rows],
+        end_s=end_s[rows],
+        labels=_labels(jobs, rows) | {REQUEST: pd.factorize(requested)[0].astype(np.int64)},
         left_out=left_out,
     )
 
@@ -161,6 +182,18 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
 def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
     found = numbers_if_present(jobs, name)
     return np.full(len(jobs), np.nan) if found is None else found
+
+
+def _clock(jobs: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats]:
+    """Return (n_rows,) starts and ends; an end before its start is a fault of the trace, and start + run time holds."""
+    submit, start, end = (_or_nothing(jobs, name) for name in ("submit_time_s", "start_time_s", "end_time_s"))
+    start = np.where(np.isfinite(start), start, np.where(np.isfinite(submit), submit, end - seconds))
+    return start, np.where(end >= start, end, start + seconds)
+
+
+def _labels(jobs: pd.DataFrame, rows: Ints) -> dict[str, Ints]:
+    present = [name for name in LABELS if name in jobs.columns]
+    return {name: jobs[name].iloc[rows].astype("object").factorize()[0].astype(np.int64) for name in present}
 
 
 def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:

@@ -288,10 +288,11 @@ def _margin(size: float, used: Floats) -> float:
 
 def _failed_in_turn(past: Sequence, settings: WhySettings) -> Bools:
     """Return which runs after the first three fail when each is sized from those before it."""
-    if not past.n_sized:
+    tried = past.after(FEWEST_KNOWN)
+    if not tried.n_sized:
         return np.zeros(0, dtype=bool)
-    first = Workprof(settings.sizing).sizes(past, settings.retry).first_bytes
-    failed: Bools = first < past.used_bytes[past.n_known :]
+    first = Workprof(settings.sizing).sizes(tried, settings.retry).first_bytes
+    failed: Bools = first < tried.used_bytes[tried.sized]
     return failed
 
 

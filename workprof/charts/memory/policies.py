@@ -22,6 +22,7 @@ from workprof.memory.why import Why
 
 POLICY_WORDS = {
     "workprof": "workprof",
+    "workprof_task": "workprof, task alone",
     "workprof_cautious": "workprof, cautious",
     "preset": "request of now",
     "p95": "p95",
