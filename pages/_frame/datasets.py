@@ -9,6 +9,8 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.visit import SAMPLES, Visit
 from workprof.charts.text import counted, markdown_text, shortened
+from workprof.core.errors import DatasetUnknown
+from workprof.store.catalogue import chosen
 from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, WORDS
@@ -44,7 +46,7 @@ SHORTEST_HASH = 8
 
 @dataclass(frozen=True)
 class Choice:
-    """The dataset, or the hash of a link that this home does not know."""
+    """The dataset, or the hash or name in a link that this home does not know."""
 
     dataset: Dataset | None
     unknown: str = ""
@@ -60,7 +62,7 @@ def choose(datasets: tuple[Dataset, ...], kind: str = "") -> Choice:
     everything = {entry.hash: entry for entry in datasets}
     known = {name: entry for name, entry in everything.items() if kind in ("", entry.kind)}
     asked = link.read(PARAMETER, str, "")
-    linked = _match(asked, everything) if asked else ""
+    linked = _match(asked, datasets) if asked else ""
     unknown = asked if asked and not linked else ""
     if linked:
         st.session_state[_place(everything[linked].kind)] = linked
@@ -99,9 +101,12 @@ def title(entry: Dataset) -> str:
     return f"{shortened(entry.name, 32)} · {entry.rows:,} rows · {entry.hash[:SHORTEST_HASH]}"
 
 
-def _match(asked: str, known: dict[str, Dataset]) -> str:
-    found = [known_hash for known_hash in known if known_hash.startswith(asked)]
-    return found[0] if len(asked) >= SHORTEST_HASH and len(found) == 1 else ""
+def _match(asked: str, known: tuple[Dataset, ...]) -> str:
+    """Return the hash of the dataset that a link names by hash, its beginning or its name; '' where none or several."""
+    try:
+        return chosen(known, asked).hash
+    except DatasetUnknown:
+        return ""
 
 
 def _place(kind: str) -> str:
@@ -126,7 +131,7 @@ def _picker(known: dict[str, Dataset], current: str) -> None:
         "Dataset",
         list(known),
         index=0 if current else None,
-        format_func=lambda chosen: shortened(known[chosen].name, 40),
+        format_func=lambda one: shortened(known[one].name, 40),
         key=PICKER,
         placeholder="Choose a dataset",
         on_change=_picked,
@@ -144,11 +149,11 @@ NOTHING = "Nothing is loaded yet."
 
 def empty_state(visit: Visit, needs: str, kind: str = JOBS) -> None:
     """Show what a page needs, with one button that loads the sample and one link to the Data page."""
-    loaded = bool(visit.workbench.datasets())
-    if visit.dataset is not None:
-        then = "Choose another dataset in the sidebar."
+    kinds = {entry.kind for entry in visit.workbench.datasets()}
+    if visit.dataset is not None or kind in kinds:
+        then = "Choose another dataset in the sidebar." if visit.dataset is not None else "Choose one in the sidebar."
     else:
-        then = f"No dataset of {WORDS[kind]} is loaded yet." if loaded else NOTHING
+        then = f"No dataset of {WORDS[kind]} is loaded yet." if kinds else NOTHING
     st.info(f"{needs} {then}", icon=":material/info:")
     with st.container(horizontal=True):
         sample_button(visit, kind)

@@ -55,8 +55,9 @@ def typed() -> tuple[float, ...]:
         "Own edges (GB)",
         key=EDGES,
         bind="query-params",
-        placeholder="empty = the best edges; or numbers such as 10, 20, 60",
-        help="They are taken as they are; a run comes into the smallest that holds its use with its headroom. The "
+        placeholder="such as 10, 20, 60",
+        help="Empty: the best edges are looked for. Your own are taken as they are; a run comes into the smallest that "
+        "holds its use with its headroom. The "
         "table below edits the same numbers.",
     )
     try:

@@ -126,6 +126,26 @@ def test_rollup_never_saves_more_than_is_spent(workprof, runs):
     assert found["total"]["money"]["saved"] <= found["total"]["money"]["before"]
 
 
+def test_what_can_never_run_is_said_first(workprof, runs, tmp_path):
+    asked = ("memory", "rollup", "runs", "--cap", "10GB", "--capacity", "90GB", "--growth", 1.5)
+    found = workprof(*asked, "--json").json
+    assert found["never"]["cap_gb"] == 10
+    assert found["never"]["n_runs"] == found["left_out"]["above the cap"] > 0
+    assert [one["task"] for one in found["never"]["tasks"]] == ["flow:sort"]
+    courses = {one["name"]: one for one in found["load"]["courses"]}
+    assert list(courses) == ["requested", "requested, capped", "planned"]
+    assert courses["requested"]["peak_gb"] == 1.5 * found["load"]["today_gb"]
+    half, there = courses["planned"]["above"]
+    assert (half["limit_gb"], there["limit_gb"]) == (found["load"]["today_gb"] / 2, 90)
+    assert found["load"]["growth"] == 1.5
+    told = workprof(*asked).out
+    assert told.startswith(f"{found['never']['n_runs']} of 240 runs use more than the cap of 10 GB and can never run")
+    assert "Counted, not simulated" in told
+    path = tmp_path / "plan.json"
+    workprof("memory", "export", "runs", "--to", "json", "--cap", "10GB", "-o", path)
+    assert json.loads(path.read_text())["never"]["n_runs"] == found["never"]["n_runs"]
+
+
 @pytest.mark.parametrize("kind", ["csv", "json", "nextflow", "kubernetes"])
 def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
     path = tmp_path / "plan"

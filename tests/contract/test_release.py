@@ -39,6 +39,9 @@ CHANGED: dict[str, str] = {
         ("version: memory.train", "version: memory.tables"), "models learn the bins that hold the headroom"
     ),
     "version: memory.replay": "a run is known to others from its end on, by default; `known` is a setting",
+    "version: memory.plan": "a plan has a cap, and what can never run under it",
+    "version: memory.violations": "as memory.plan",
+    "version: memory.rollup": "the same; the peak counts failed attempts one after another; what is held over time",
     "link: memory_models_bins": "a fold; the bins of Models stand under its More settings",
 }
 """'kind: name' -> why it is no longer there."""
@@ -57,9 +60,11 @@ def blank(cls):
 @pytest.mark.parametrize("step", RELEASE["steps"])
 def test_the_default_settings_of_a_step_have_the_key_that_they_had(step):
     question, before = STORED[step], RELEASE["steps"][step]
-    if f"version: {step}" not in CHANGED:  # a raised version is another key whatever the settings are
-        assert digest(canonical_json(blank(question.settings))) == before["digest"]
+    if f"version: {step}" in CHANGED:
+        assert question.version > before["version"]
+    else:
         assert question.version == before["version"]
+        assert digest(canonical_json(blank(question.settings))) == before["digest"]
 
 
 def options_of(command, path=()):
@@ -193,8 +198,6 @@ def test_a_home_of_the_release_opens_with_its_results_and_scenarios(tmp_path, mo
     with Workbench(from_environment()) as bench:
         dataset = bench.dataset(expected["dataset"]).hash
         assert dataset == expected["hash"]
-        rolled = bench.rollup.cached(dataset, RollupSettings(plan=PlanSettings(headroom=0.3))).result
-        assert rolled.total.memory_gb_h.after == expected["rollup_gb_h"]
         assert [one.name for one in bench.scenarios(dataset)] == ["two bins"]
         assert [one.run for one in bench.kept_runs() if one.pinned] == [expected["pinned"]]
         assert sorted(one.key for one in bench.kept_runs()) == expected["runs"]
@@ -205,3 +208,5 @@ def test_a_home_of_the_release_opens_with_its_results_and_scenarios(tmp_path, mo
         assert wasted == expected["wasted"]
         again = bench.bins(dataset, BinSettings(task=expected["task"], k=3))
         assert again.optimal_improvement >= expected["bins_optimal"]
+        rolled = bench.rollup(dataset, RollupSettings(plan=PlanSettings(headroom=0.3)))
+        assert rolled.total.memory_gb_h.after == expected["rollup_gb_h"]

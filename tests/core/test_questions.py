@@ -150,6 +150,8 @@ def test_every_setting_has_words_a_key_and_a_flag_of_its_own(question):
     assert len(set(flags)) == len(flags)
     assert len(set(keys)) == len(keys)
     assert all(leaf.about.help.endswith(".") and leaf.label for leaf in question.leaves)
+    notes = [leaf.label for leaf in question.leaves if leaf.about.empty and f"= {leaf.about.empty})" in leaf.label]
+    assert [label for label in notes if len(label) > 24] == []  # a column of a form is as wide as that
     assert set(parameters_of(question, question.default())) <= set(keys)
 
 

@@ -184,3 +184,35 @@ def test_comments_stay_on_their_line(plan):
         assert "abc123" in head[1]
     assert "\\" not in one_line("\\u000a")
     assert len(one_line("y" * 999)) == 200
+
+
+def test_a_cap_and_what_can_never_run_stand_in_every_export():
+    jobs = pd.DataFrame(
+        {
+            "task_name": ["large"] * 20 + ["small"] * 20,
+            "peak_memory_bytes": [3e9] * 18 + [9e9, 12e9] + [1e9] * 20,
+            "duration_s": 3600.0,
+        }
+    )
+    plan = plan_of({"jobs": jobs}, PlanSettings(cap_bytes=8e9))
+    most = int(8e9 // MIB)
+    told = (
+        "2 of 40 runs use more than the cap of 8 GB and can never run: 21 GB h of 1 task(s), the largest 12 GB (large)"
+    )
+    rows = {row["task"]: row for row in csv.DictReader(io.StringIO(plan_csv(plan, ORIGIN)))}
+    assert (rows["large"]["never_run"], rows["small"]["never_run"]) == ("2", "0")
+    assert (rows["large"]["size_gb"], rows["large"]["size_mib"]) == ("8.0", str(most))  # rounded up it would not fit
+    assert "cap 8 GB" in rows["large"]["settings"]
+    document = json.loads(plan_json(plan, ORIGIN))
+    assert document["about"][0] == told
+    assert document["never"]["n_runs"] == 2
+    assert document["never"]["tasks"][0]["task"] == "large"
+    text = plan_nextflow(plan, ORIGIN)
+    assert text.splitlines()[0] == f"// {told}"
+    assert f"memory = {{ [{most}.MB * task.attempt, {most}.MB].min() }}" in text
+    yaml_of = plan_kubernetes(plan, ORIGIN)
+    assert yaml_of.splitlines()[0] == f"# {told}"
+    assert f"{most}Mi" in yaml_of
+    free = plan_of({"jobs": jobs}, PlanSettings())
+    assert json.loads(plan_json(free, ORIGIN))["never"]["n_runs"] == 0
+    assert "min()" not in plan_nextflow(free, ORIGIN)

@@ -22,7 +22,7 @@ from workprof.memory.published_memory import (
     published_rollup_cores,
     published_rollup_gb,
 )
-from workprof.memory.rollup import MONTH_HOURS, Held, Price, RollupSettings, clock_of, money_of, peak_held, rollup_of
+from workprof.memory.rollup import MONTH_HOURS, Price, RollupSettings, money_of, rollup_of
 from workprof.memory.scenarios import Scenario, compare
 
 GB = 1e9
@@ -128,15 +128,6 @@ def test_failed_attempts_are_paid():
     found = rollup_of({"jobs": jobs}, RollupSettings(plan=PlanSettings(sizes_bytes={"t": 1 * GB}))).total
     assert found.n_failures == 2  # 1 GB, 2 GB, then 3 GB fits: size x attempt, as the export for Nextflow says
     assert found.memory_gb_h.after == pytest.approx(9 * 1 + 1 + 2 + 3)
-
-
-def test_the_peak_equals_counting_at_every_moment():
-    rng = np.random.default_rng(3)
-    for _ in range(50):
-        start, seconds = rng.integers(0, 20, 12).astype(float), rng.integers(1, 9, 12).astype(float)
-        amount = rng.uniform(1, 5, 12)
-        at_once = [amount[(start <= now) & (start + seconds > now)].sum() for now in range(40)]
-        assert peak_held(Held(amount, seconds), clock_of(start, seconds)) == pytest.approx(max(at_once))
 
 
 def test_one_of_each_is_the_thesis_way():

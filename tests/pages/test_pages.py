@@ -80,6 +80,20 @@ def test_a_link_with_the_start_of_a_hash_opens_it(app, loaded):
     assert loaded.hash[:8] in words(app("home", ds=loaded.hash[:10]))
 
 
+def test_a_link_names_a_dataset_by_its_name(app, loaded):
+    test = app("memory", ds=loaded.dataset)
+    assert problems(test) == []
+    assert test.query_params["ds"] in (loaded.hash, [loaded.hash])
+    assert test.sidebar.selectbox(key="shell_dataset").value == loaded.hash
+
+
+def test_a_link_with_an_unknown_name_says_so_and_not_that_nothing_is_loaded(app, loaded):
+    told = words(app("memory", ds="nobody's trace"))
+    assert "nobody's trace" in told
+    assert "Choose one in the sidebar" in told
+    assert "is loaded yet" not in told
+
+
 def test_a_link_restores_the_settings(app, loaded):
     test = app("profiles", profiles_metric="manhattan", profiles_min_cluster_size="80")
     assert test.selectbox(key="profiles_metric").value == "manhattan"

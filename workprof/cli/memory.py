@@ -15,13 +15,15 @@ import workprof
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table
 from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
+from workprof.core.records import to_json
 from workprof.core.units import GB, format_share, saved
 from workprof.memory import questions
 from workprof.memory.assessment import FEWEST_RUNS, Assessment
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
-from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
+from workprof.memory.exports import Origin, never_line, plan_csv, plan_json, plan_kubernetes, plan_nextflow
 from workprof.memory.facts import FactPoints
+from workprof.memory.load import NOT_SIMULATED, Above, Load
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
 from workprof.memory.plan import Violations
@@ -450,6 +452,9 @@ def rollup_json(result: Rollup) -> dict[str, Any]:
     return {
         "rows": [asdict(one) for one in result.rows],
         "total": asdict(result.total),
+        "never": asdict(result.plan.never),
+        "load": None if result.load is None else to_json(result.load),
+        "bursts": [asdict(one) for one in result.bursts],
         "one_core_tasks": list(result.one_core_tasks),
         "left_out": result.left_out,
         "notes": list(result.notes),
@@ -486,7 +491,39 @@ def _rollup_text(result: Rollup) -> str:
         }
         for one in (*result.rows[:SHOWN_ROWS], result.total)
     ]
-    return table(rows)
+    parts = (never_line(result.plan.never), table(rows), _load_text(result.load), _bursts_text(result))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _load_text(load: Load | None) -> str:
+    """Return what must exist at once, and how often half of that of today, and what there is, would be too little."""
+    if load is None:
+        return ""
+    rows: list[dict[str, object]] = [
+        {
+            "memory held": course.name,
+            "most at once GB": f"{course.peak_gb:,.2f}",
+            "on average GB": f"{course.mean_gb:,.2f}",
+            **{f"above {one.limit} ({one.limit_gb:,.2f} GB)": _above(one) for one in course.above},
+        }
+        for course in load.courses
+    ]
+    return f"{table(rows)}\n{NOT_SIMULATED}"
+
+
+def _above(one: Above) -> str:
+    if not one.short_gb:
+        return "never"
+    return f"{one.hours:,.1f} h ({format_share(one.share)}), {one.n_waiting:,} runs would wait"
+
+
+def _bursts_text(result: Rollup) -> str:
+    if not result.bursts:
+        return ""
+    share = format_share(sum(one.share for one in result.bursts))
+    names = ", ".join(dict.fromkeys(one.task for one in result.bursts))
+    kept = "left out" if result.settings.without_bursts else "kept"
+    return f"{len(result.bursts)} burst(s) with {share} of all GB·h, {kept}: {names}"
 
 
 def _messages(result: Bins) -> Iterable[str]:

@@ -23,7 +23,7 @@ from workprof.core.units import GB, MEMORY_FACTORS, parse_size
 
 Record = TypeVar("Record")
 
-LONGEST_LABEL = 28
+LONGEST_LABEL = 24
 """Characters; what empty means stands beside a label as far as there is room."""
 
 FORM_UNITS = {"share": ("%", 100.0), "bytes": ("GB", 1 / GB), "time": ("UTC", 1.0)}

@@ -8,13 +8,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from dataclasses import dataclass
 
 from workprof.core.records import digest, to_json
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB
-from workprof.memory.plan import KEPT, Plan, PlannedTask, PlanSettings
+from workprof.memory.plan import KEPT, NeverRun, Plan, PlannedTask, PlanSettings
 
 MOST_CHARACTERS = 200
 
@@ -58,6 +59,8 @@ def settings_line(settings: PlanSettings) -> str:
         words.append(
             f"limits {settings.classes.limits} {settings.classes.light_gb:g}/{settings.classes.moderate_gb:g} GB"
         )
+    if settings.cap_bytes is not None:
+        words.append(f"cap {settings.cap_bytes / GB:g} GB")
     if settings.sizes_bytes:
         words.append(f"{len(settings.sizes_bytes)} size(s) given by hand")
     return ", ".join(words)
@@ -77,9 +80,22 @@ def risk_line(task: PlannedTask) -> str:
     return text + f"; only {task.n} runs, too few to rely on" if task.too_few else text
 
 
-def header_lines(origin: Origin, settings: PlanSettings) -> tuple[str, ...]:
-    """Return the lines at the top of an export, without a comment sign."""
+def never_line(never: NeverRun) -> str:
+    """Return how many runs a cap rules out, in words; '' where it rules out none."""
+    if not never.n_runs:
+        return ""
     return (
+        f"{never.n_runs} of {never.n_all} runs use more than the cap of {never.cap_gb:g} GB and can never run: "
+        f"{never.used_gb_h:.4g} GB h of {len(never.tasks)} task(s), the largest {never.largest_gb:.4g} GB "
+        f"({one_line(never.worst_task)})"
+    )
+
+
+def header_lines(origin: Origin, plan: Plan) -> tuple[str, ...]:
+    """Return the lines at the top of an export, without a comment sign; first what can never run."""
+    settings, never = plan.settings, never_line(plan.never)
+    return (
+        *((never,) if never else ()),
         f"Memory advised by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
         f"Settings: {settings_line(settings)}",
@@ -87,9 +103,9 @@ def header_lines(origin: Origin, settings: PlanSettings) -> tuple[str, ...]:
     )
 
 
-def mebibytes(size_bytes: float) -> int:
-    """Return whole MiB that hold a size."""
-    return int(-(-size_bytes // MIB))
+def mebibytes(size_bytes: float, cap_bytes: float | None = None) -> int:
+    """Return whole MiB that hold a size, as far as a cap allows."""
+    return int(min(-(-size_bytes // MIB), math.inf if cap_bytes is None else cap_bytes // MIB))
 
 
 def gigabytes(size_bytes: float) -> float:
@@ -112,6 +128,7 @@ COLUMNS = (
     "tested_runs",
     "failed_runs",
     "too_few_runs",
+    "never_run",
     "dataset",
     "dataset_hash",
     "settings",
@@ -127,32 +144,35 @@ def plan_csv(plan: Plan, origin: Origin) -> str:
     writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(COLUMNS)
     about = (origin.dataset, origin.dataset_hash, settings_line(plan.settings))
+    never = {one.task: one.n_runs for one in plan.never.tasks}
     for task in plan.tasks:
-        writer.writerow([_cell(value) for value in (*_values(task), *about)])
+        values = _values(task, plan.settings.cap_bytes)
+        writer.writerow([_cell(value) for value in (*values, never.get(task.task, 0), *about)])
     return target.getvalue()
 
 
 def plan_json(plan: Plan, origin: Origin) -> str:
-    """Return the plan as one JSON document: `about`, `dataset`, `settings`, `tasks`, `left_out`."""
+    """Return the plan as one JSON document: `about`, `dataset`, `settings`, `tasks`, `never`, `left_out`."""
     document = {
-        "about": list(header_lines(origin, plan.settings)),
+        "about": list(header_lines(origin, plan)),
         "dataset": {"name": origin.dataset, "hash": origin.dataset_hash},
         "workprof": origin.version,
         "settings": to_json(plan.settings),
         "tasks": [to_json(task) | {"size_gb": gigabytes(task.size_bytes)} for task in plan.tasks],
+        "never": to_json(plan.never),
         "left_out": to_json(plan.left_out),
         "notes": list(plan.notes),
     }
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def _values(task: PlannedTask) -> tuple[object, ...]:
+def _values(task: PlannedTask, cap_bytes: float | None) -> tuple[object, ...]:
     risk = task.risk
     return (
         task.task,
         task.n,
         round(gigabytes(task.size_bytes), 6),
-        mebibytes(task.size_bytes),
+        mebibytes(task.size_bytes, cap_bytes),
         round(gigabytes(task.requested_bytes), 6),
         round(gigabytes(task.largest_bytes), 6),
         task.size_class,
@@ -184,21 +204,24 @@ def plan_nextflow(plan: Plan, origin: Origin) -> str:
 
     Nextflow reads a selector as a pattern, so signs of patterns in a task's name are escaped. Its MB are MiB.
     """
-    comments = [f"// {line}" for line in header_lines(origin, plan.settings)]
+    comments = [f"// {line}" for line in header_lines(origin, plan)]
     retry = (
         "// A killed attempt comes back with size x attempt. Where your pipeline has no rule for failures yet, add:",
         f"//   errorStrategy = {{ task.exitStatus in {KILLED} ? 'retry' : 'finish' }}",
         f"//   maxRetries = {MOST_RETRIES}",
     )
-    body = [line for task in plan.tasks for line in _selector(task)]
+    body = [line for task in plan.tasks for line in _selector(task, plan.settings.cap_bytes)]
     return "\n".join([*comments, *retry, "process {", *body, "}", ""])
 
 
-def _selector(task: PlannedTask) -> tuple[str, ...]:
+def _selector(task: PlannedTask, cap_bytes: float | None) -> tuple[str, ...]:
+    size = f"{mebibytes(task.size_bytes, cap_bytes)}.MB * task.attempt"
+    if cap_bytes is not None:
+        size = f"[{size}, {mebibytes(cap_bytes, cap_bytes)}.MB].min()"
     return (
         f"    // {one_line(task.task)}: {risk_line(task)}",
         f"    withName: {groovy_text(literal_pattern(task.task))} {{",
-        f"        memory = {{ {mebibytes(task.size_bytes)}.MB * task.attempt }}",
+        f"        memory = {{ {size} }}",
         "    }",
     )
 
@@ -242,10 +265,11 @@ def plan_kubernetes(plan: Plan, origin: Origin, kind: str = "Deployment", api_ve
         kind: of the patched objects, such as Deployment, StatefulSet or Job.
         api_version: of that kind.
     """
-    comments = [f"# {line}" for line in header_lines(origin, plan.settings)]
+    comments = [f"# {line}" for line in header_lines(origin, plan)]
     comments.append(f"# The kind {one_line(kind)} and the names are to be adapted to your objects.")
     names = object_names(tuple(task.task for task in plan.tasks))
-    shared = _Shared(kind, api_version, f"{origin.dataset} ({origin.dataset_hash})", settings_line(plan.settings))
+    about = f"{origin.dataset} ({origin.dataset_hash})"
+    shared = _Shared(kind, api_version, about, settings_line(plan.settings), plan.settings.cap_bytes)
     documents = [_document(task, name, shared) for task, name in zip(plan.tasks, names, strict=True)]
     return "\n".join(comments) + "\n" + "".join(documents)
 
@@ -258,6 +282,7 @@ class _Shared:
     api_version: str
     dataset: str
     settings: str
+    cap_bytes: float | None
 
 
 def object_names(tasks: tuple[str, ...]) -> tuple[str, ...]:
@@ -275,7 +300,7 @@ def object_names(tasks: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _document(task: PlannedTask, name: str, shared: _Shared) -> str:
-    size = f"{mebibytes(task.size_bytes)}Mi"
+    size = f"{mebibytes(task.size_bytes, shared.cap_bytes)}Mi"
     annotations = {
         "workprof/task": task.task,
         "workprof/dataset": shared.dataset,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints, numbers_if_present
+from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.stats import wilson
-from workprof.core.units import MIB, PERCENT_FACTORS
+from workprof.core.units import GB, MIB, PERCENT_FACTORS
 from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
 from workprof.memory.usage import Runs, Target, runs_of
 
@@ -151,6 +152,17 @@ class PlanSettings:
             label="Runs for advice",
         ),
     ] = LEAST_RUNS
+    cap_bytes: Annotated[
+        float | None,
+        Setting(
+            "No task gets more: the memory of a node. Runs that use more can never run.",
+            unit="bytes",
+            above=0,
+            key="memory_plan_cap",
+            label="Node cap",
+            empty="no limit",
+        ),
+    ] = None
     sizes_bytes: Annotated[
         dict[str, float],
         Setting(
@@ -164,6 +176,75 @@ class PlanSettings:
     ] = field(default_factory=dict)
     classes: ClassSettings = field(default_factory=ClassSettings)
     target: Target = "peak_rss"
+
+    def __post_init__(self) -> None:
+        if self.cap_bytes is not None and not self.cap_bytes >= self.floor_bytes:
+            raise SettingsError(f"cap is {self.cap_bytes} bytes; give at least the floor, {self.floor_bytes:.0f}")
+
+
+@dataclass(frozen=True)
+class NeverTask:
+    """A task of which some runs can never run.
+
+    Attributes:
+        task: its name.
+        n_runs: that use more than the cap; `n_all`: of so many.
+        used_gb_h: of these runs.
+        largest_gb: the most that one uses.
+    """
+
+    task: str
+    n_runs: int
+    n_all: int
+    used_gb_h: float
+    largest_gb: float
+
+
+@dataclass(frozen=True)
+class NeverRun:
+    """The runs that use more than the cap: no size that there is lets them end.
+
+    Attributes:
+        cap_gb: NaN = no cap, and so no such run.
+        n_runs: that can never run; `n_all`: of so many.
+        used_gb_h: of these runs.
+        requested_gb_h: of those that have a request.
+        worst_task: of the run that uses most; '' without any.
+        largest_gb: what it uses; 0 without any.
+        tasks: those that lose the most GB·h first.
+    """
+
+    cap_gb: float
+    n_runs: int
+    n_all: int
+    used_gb_h: float
+    requested_gb_h: float
+    worst_task: str
+    largest_gb: float
+    tasks: tuple[NeverTask, ...]
+
+
+def never_run(runs: Runs, cap_bytes: float | None) -> NeverRun:
+    """Return which runs can never run under a cap; None = no cap."""
+    above = runs.take(runs.used_bytes > (np.inf if cap_bytes is None else cap_bytes))
+    used_gb_h = above.used_bytes / GB * above.hours
+    tasks = []
+    for code in np.unique(above.task).tolist():
+        own = above.task == code
+        largest = float(above.used_bytes[own].max()) / GB
+        n_all = int((runs.task == code).sum())
+        tasks.append(NeverTask(runs.tasks[code], int(own.sum()), n_all, float(used_gb_h[own].sum()), largest))
+    worst = max(tasks, key=lambda one: one.largest_gb, default=None)
+    return NeverRun(
+        cap_gb=float("nan") if cap_bytes is None else cap_bytes / GB,
+        n_runs=len(above),
+        n_all=len(runs),
+        used_gb_h=float(used_gb_h.sum()),
+        requested_gb_h=float(np.nansum(above.requested_bytes / GB * above.hours)),
+        worst_task="" if worst is None else worst.task,
+        largest_gb=0.0 if worst is None else worst.largest_gb,
+        tasks=tuple(sorted(tasks, key=lambda one: -one.used_gb_h)),
+    )
 
 
 @dataclass(frozen=True)
@@ -222,6 +303,7 @@ class Plan:
     Attributes:
         settings: as asked.
         tasks: in the order of the table.
+        never: the runs that the cap of the settings rules out.
         left_out: reason -> rows.
         notes: sizes given for tasks that are not there.
         seconds: of the computation.
@@ -229,6 +311,7 @@ class Plan:
 
     settings: PlanSettings
     tasks: tuple[PlannedTask, ...]
+    never: NeverRun
     left_out: dict[str, int]
     notes: tuple[str, ...]
     seconds: float
@@ -258,7 +341,14 @@ def plan_of(frames: Mapping[str, pd.DataFrame], settings: PlanSettings, progress
         tasks.append(_planned(name, runs.take(own), most_common(cores[own]), settings))
     unknown = sorted(set(settings.sizes_bytes) - set(runs.tasks))
     notes = (f"{len(unknown)} size(s) belong to no task: {', '.join(unknown[:5])}",) if unknown else ()
-    return Plan(settings, tuple(tasks), dict(runs.left_out), notes, time.perf_counter() - started)
+    return Plan(
+        settings=settings,
+        tasks=tuple(tasks),
+        never=never_run(runs, settings.cap_bytes),
+        left_out=dict(runs.left_out),
+        notes=notes,
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> PlannedTask:
@@ -271,6 +361,8 @@ def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> Pla
         rule, size = settings.rule, advised_bytes(runs.used_bytes, runs.hours, settings)
         if requested >= largest * (1.0 + settings.headroom):  # it has never been too small: nothing asks for more
             size = min(size, requested)
+    if settings.cap_bytes is not None:
+        size = min(size, settings.cap_bytes)
     return PlannedTask(
         task=name,
         n=len(runs),
@@ -286,16 +378,17 @@ def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> Pla
 
 
 def advised_bytes(used_bytes: Floats, hours: Floats, settings: PlanSettings) -> float:
-    """Return the size that a rule chooses from a history of (n,) runs, n > 0."""
+    """Return the size that a rule chooses from a history of (n,) runs, n > 0; never more than the cap."""
+    most = np.inf if settings.cap_bytes is None else settings.cap_bytes
     if settings.rule == CLASS_SIZES:
         classes = task_classes(used_bytes.max(keepdims=True), np.ones(1), settings.classes)
         if classes.classes[0] != CLASSES[-1]:
-            return classes.light_bytes if classes.classes[0] == CLASSES[0] else classes.moderate_bytes
+            return min(classes.light_bytes if classes.classes[0] == CLASSES[0] else classes.moderate_bytes, most)
     rules: dict[str, SizeRule] = {PERCENTILE: percentile(settings.percentile), LEAST_WASTE: least_waste}
     wanted = rules.get(settings.rule, max_seen)(used_bytes, hours) * (1.0 + settings.headroom)
     if settings.step_bytes:
         wanted = float(np.ceil(wanted / settings.step_bytes)) * settings.step_bytes
-    return max(wanted, settings.floor_bytes)
+    return min(max(wanted, settings.floor_bytes), most)
 
 
 def _odds(runs: Runs, size: float, settings: PlanSettings, *, fixed: bool) -> RetryOdds:

@@ -1,4 +1,4 @@
-"""Memory, cores and money before and after a plan."""
+"""What if: memory, cores and money before and after a plan, over the trace and from moment to moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,21 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
-from workprof.core.units import GB, HOUR_S
+from workprof.core.units import GB
+from workprof.memory.load import (
+    CAPPED,
+    PLANNED,
+    REQUESTED,
+    Attempts,
+    Burst,
+    Clock,
+    Load,
+    attempts_of,
+    bursts_of,
+    clock_of,
+    levels_of,
+    load_of,
+)
 from workprof.memory.plan import KEEP, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
 from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
 from workprof.memory.usage import Request, Runs, requesting, runs_of, with_flat_request
@@ -99,9 +113,6 @@ def money_of(before_gb_h: float, after_gb_h: float, span_hours: float, price: Pr
 MEAN, PEAK, ONE_EACH = "mean", "peak", "one_each"
 MEASURES = (MEAN, PEAK, ONE_EACH)
 
-CLOCK_S = 1.0
-"""A run of no time at all is held for one tick of a clock of whole seconds where moments are counted."""
-
 
 @dataclass(frozen=True)
 class BeforeAfter:
@@ -128,34 +139,6 @@ class Held:
         return Held(self.amount[chosen], self.hours[chosen])
 
 
-@dataclass(frozen=True)
-class Clock:
-    """When runs ran.
-
-    Attributes:
-        start_s: (n,) NaN where it is not known.
-        seconds: (n,) run times.
-        span_hours: from the first start to the last end of all runs; NaN where no start is known.
-    """
-
-    start_s: Floats
-    seconds: Floats
-    span_hours: float
-
-    def take(self, chosen: Bools | Ints) -> Clock:
-        """Return some of the runs; the span stays that of all."""
-        return Clock(self.start_s[chosen], self.seconds[chosen], self.span_hours)
-
-
-def clock_of(start_s: Floats, seconds: Floats) -> Clock:
-    """Return the clock of (n,) runs."""
-    known = ~np.isnan(start_s)
-    span = float("nan")
-    if known.any():
-        span = float((start_s + seconds)[known].max() - start_s[known].min()) / HOUR_S
-    return Clock(start_s, seconds, span if span > 0 else float("nan"))
-
-
 def mean_held(held: Held, clock: Clock) -> float:
     """Return the amount held on average over the span; without a clock, over the hours of the runs one by one.
 
@@ -163,17 +146,6 @@ def mean_held(held: Held, clock: Clock) -> float:
     """
     span = clock.span_hours if clock.span_hours > 0 else float(held.hours.sum())
     return float((held.amount * held.hours).sum()) / span if span > 0 else 0.0
-
-
-def peak_held(held: Held, clock: Clock) -> float:
-    """Return the most that is held at one moment, by the runs whose start is known. It does not add up over parts."""
-    known = ~np.isnan(clock.start_s)
-    start = clock.start_s[known]
-    end = start + np.where(clock.seconds[known] > 0, clock.seconds[known], CLOCK_S)
-    moments = np.concatenate([end, start])  # at equal times what ends goes first
-    changes = np.concatenate([-held.amount[known], held.amount[known]])
-    level = np.cumsum(changes[np.argsort(moments, kind="stable")])
-    return max(0.0, float(level.max(initial=0.0)))
 
 
 def one_each(held: Held, task: Ints) -> float:
@@ -235,6 +207,36 @@ class RollupSettings:
     ] = NON_PARALLEL_TO_ONE
     request_bytes: Request = 0.0
     price: Price = field(default_factory=Price)
+    capacity_bytes: Annotated[
+        float | None,
+        Setting(
+            "Memory that there is for all runs together: how often it would be too little is told.",
+            unit="bytes",
+            above=0,
+            key="memory_capacity",
+            label="Memory there is",
+            empty="not known",
+        ),
+    ] = None
+    growth: Annotated[
+        float,
+        Setting(
+            "Times the load of the trace, before and after: so many of each run, at the same times.",
+            above=0,
+            most=1000,
+            key="memory_growth",
+            label="Growth of the load (times)",
+        ),
+    ] = 1.0
+    without_bursts: Annotated[
+        bool,
+        Setting(
+            "Leave out what a task starts on a day on which it is a burst: more than 5 % of all GB·h requested, and "
+            "more than three times its average day.",
+            key="memory_without_bursts",
+            label="Leave out bursts",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -261,14 +263,15 @@ class RollupRow:
 
 
 @dataclass(frozen=True)
-class Ledger:
-    """Every run, before and after.
+class Accounts:
+    """Every run that fits, before and after, all for the load of the settings.
 
     Attributes:
         settings: of the roll-up.
         task: (n,) codes.
         memory: before and after, GB.
         cores: before and after.
+        attempts: before and after, of bytes, for the load of today.
         failures: (n,) attempts that fail under the plan.
         clock: when the runs ran.
     """
@@ -277,57 +280,72 @@ class Ledger:
     task: Ints
     memory: tuple[Held, Held]
     cores: tuple[Held, Held]
+    attempts: tuple[Attempts, Attempts]
     failures: Ints
     clock: Clock
 
     def row(self, name: str, own: Bools) -> RollupRow:
         """Return the row of some of the runs."""
         hours = [_gb_h(held.take(own)) for held in self.memory]
+        peaks = self.settings.measure == PEAK
         return RollupRow(
             name=name,
             n_runs=int(own.sum()),
-            memory_gb=BeforeAfter(*(self._amount(held, own) for held in self.memory)),
-            cores=BeforeAfter(*(self._amount(held, own) for held in self.cores)),
+            memory_gb=self._memory_peaks(own) if peaks else self._amounts(self.memory, own),
+            cores=self._core_peaks(own) if peaks else self._amounts(self.cores, own),
             memory_gb_h=BeforeAfter(*hours),
             n_failures=int(self.failures[own].sum()),
             money=money_of(hours[0], hours[1], self.clock.span_hours, self.settings.price),
         )
 
-    def _amount(self, held: Held, own: Bools) -> float:
+    def _amounts(self, held: tuple[Held, Held], own: Bools) -> BeforeAfter:
         if self.settings.measure == MEAN:
-            return mean_held(held.take(own), self.clock)
-        if self.settings.measure == PEAK:
-            return peak_held(held.take(own), self.clock.take(own))
-        return one_each(held.take(own), self.task[own])
+            return BeforeAfter(*(mean_held(one.take(own), self.clock) for one in held))
+        return BeforeAfter(*(one_each(one.take(own), self.task[own]) for one in held))
+
+    def _memory_peaks(self, own: Bools) -> BeforeAfter:
+        return BeforeAfter(*(levels_of(one.of(own)).peak * self.settings.growth / GB for one in self.attempts))
+
+    def _core_peaks(self, own: Bools) -> BeforeAfter:
+        pairs = zip(self.attempts, self.cores, strict=True)
+        return BeforeAfter(*(levels_of(replace(one, amount=held.amount[one.run]).of(own)).peak for one, held in pairs))
 
 
-def ledger_of(jobs: pd.DataFrame, runs: Runs, plan: Plan, settings: RollupSettings) -> tuple[Ledger, tuple[str, ...]]:
-    """Return the ledger of runs that have a request, and the tasks that get one core."""
-    sizes = {task.task: task.size_bytes for task in plan.tasks}
-    first = np.array([sizes[name] for name in runs.tasks])[runs.task]
-    outcome = try_sizes(Demand(runs.used_bytes, runs.hours), only(first, "request_x_attempt"), RetrySettings())
+def accounts_of(
+    jobs: pd.DataFrame, runs: Runs, first: Floats, settings: RollupSettings
+) -> tuple[Accounts, tuple[str, ...]]:
+    """Return the accounts of (n,) runs that have a request and fit, and the tasks that get one core.
+
+    Args:
+        jobs: the table that they come from.
+        runs: of that table.
+        first: (n,) bytes that the plan gives their first attempts.
+        settings: retries are those of the exported plan: size x attempt, up to the cap.
+    """
+    retry, growth = RetrySettings(cap_bytes=settings.plan.cap_bytes), settings.growth
+    outcome = try_sizes(Demand(runs.used_bytes, runs.hours), only(first, "request_x_attempt"), retry)
     asked = _column(jobs, "requested_cpu_percent", runs.rows) / 100
     given, single = cores_after(asked, _column(jobs, "cpu_usage_percent", runs.rows), runs.task, settings.cores)
-    start = _column(jobs, "start_time_s", runs.rows)
-    start = np.where(np.isnan(start), runs.submit_s, start)
-    ledger = Ledger(
+    clock, final_gb = clock_of(jobs, runs), outcome.final_bytes / GB
+    accounts = Accounts(
         settings=settings,
         task=runs.task,
-        memory=_memory(runs, outcome.charged_gb_h, outcome.final_bytes),
+        memory=(
+            Held(runs.requested_bytes / GB * growth, runs.hours),
+            Held(final_gb * growth, outcome.charged_gb_h / final_gb),  # hours that make up all attempts
+        ),
         cores=(
-            Held(np.nan_to_num(asked), runs.hours),
-            Held(np.nan_to_num(given), runs.hours * (1 + outcome.failures)),
+            Held(np.nan_to_num(asked) * growth, runs.hours),
+            Held(np.nan_to_num(given) * growth, runs.hours * (1 + outcome.failures)),
+        ),
+        attempts=(
+            attempts_of(clock, runs.requested_bytes),
+            attempts_of(clock, np.maximum(first, retry.floor_bytes), outcome.failures, retry.cap_bytes),
         ),
         failures=outcome.failures,
-        clock=clock_of(start, runs.hours * HOUR_S),
+        clock=clock,
     )
-    return ledger, tuple(runs.tasks[code] for code in single)
-
-
-def _memory(runs: Runs, charged_gb_h: Floats, final_bytes: Floats) -> tuple[Held, Held]:
-    """Return what runs hold; after, the size of the attempt that finishes, and hours that make up all attempts."""
-    size_gb = final_bytes / GB
-    return Held(runs.requested_bytes / GB, runs.hours), Held(size_gb, charged_gb_h / size_gb)
+    return accounts, tuple(runs.tasks[code] for code in single)
 
 
 def _gb_h(held: Held) -> float:
@@ -350,7 +368,9 @@ class Rollup:
         settings: as asked.
         rows: those that save most GB·h first.
         total: of all runs; the sum of the rows except for the measure 'peak'.
-        plan: the sizes after.
+        plan: the sizes after; its `never` names the runs that a cap rules out, which are in no row.
+        load: what is held over time; None where no start is known.
+        bursts: tasks on days on which they started unusually much, also where they are left out.
         one_core_tasks: tasks whose runs get one core.
         left_out: reason -> rows of the table.
         notes: what to know about the figures.
@@ -361,6 +381,8 @@ class Rollup:
     rows: tuple[RollupRow, ...]
     total: RollupRow
     plan: Plan
+    load: Load | None
+    bursts: tuple[Burst, ...]
     one_core_tasks: tuple[str, ...]
     left_out: dict[str, int]
     notes: tuple[str, ...]
@@ -378,7 +400,7 @@ def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, prog
 
     Raises:
         ColumnMissing: when a needed column is absent.
-        NotEnoughData: when no run has a request.
+        NotEnoughData: when no run has a request, all of them are bursts, or none fits the cap.
 
     Source:
         The load-aware provisioning thesis, Tables 12 and 13, for the measure 'one_each' and the rule for cores.
@@ -386,23 +408,51 @@ def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, prog
     started = time.perf_counter()
     progress(None, "Adding up what runs hold")
     jobs = frames["jobs"]
-    plan = plan_of(frames, settings.plan)
     runs = requesting(with_flat_request(runs_of(jobs, settings.plan.target), settings.request_bytes))
-    ledger, one_core = ledger_of(jobs, runs, plan, settings)
+    gb_h = runs.requested_bytes / GB * runs.hours
+    bursts, inside = bursts_of(runs.task, runs.tasks, clock_of(jobs, runs).start_s, gb_h)
+    n_left_out = int(inside.sum()) if settings.without_bursts else 0
+    if n_left_out:
+        if inside.all():
+            raise NotEnoughData(f"all {len(runs):,} runs are in bursts; keep them")
+        jobs = jobs.drop(index=jobs.index[runs.rows[inside]]).reset_index(drop=True)
+        runs = requesting(with_flat_request(runs_of(jobs, settings.plan.target), settings.request_bytes))
+    plan = plan_of({"jobs": jobs}, settings.plan)
+    fits = runs.used_bytes <= (np.inf if settings.plan.cap_bytes is None else settings.plan.cap_bytes)
+    if not fits.any():
+        raise NotEnoughData(f"none of {len(runs):,} runs fits the cap of {plan.never.cap_gb:g} GB; give a higher one")
+    everything, runs = runs, runs.take(fits)
+    sizes = {task.task: task.size_bytes for task in plan.tasks}
+    accounts, one_core = accounts_of(jobs, runs, np.array([sizes[name] for name in runs.tasks])[runs.task], settings)
     codes, names = _groups(jobs, runs, settings.by)
-    rows = [ledger.row(names[code], codes == code) for code in np.unique(codes)]
+    rows = [accounts.row(names[code], codes == code) for code in np.unique(codes)]
     rows.sort(key=lambda row: row.memory_gb_h.after - row.memory_gb_h.before)
-    everyone = np.ones(len(runs), dtype=bool)
+    left_out = {"in a burst": n_left_out, "above the cap": int((~fits).sum())}
     return Rollup(
         settings=settings,
         rows=tuple(rows),
-        total=_total(ledger.row("total", everyone), rows, settings.measure),
+        total=_total(accounts.row("total", np.ones(len(runs), dtype=bool)), rows, settings.measure),
         plan=plan,
+        load=_load(jobs, everything, accounts),
+        bursts=bursts,
         one_core_tasks=one_core,
-        left_out=dict(runs.left_out),
-        notes=_notes(ledger.clock, settings.measure),
+        left_out=dict(runs.left_out) | {reason: n for reason, n in left_out.items() if n},
+        notes=_notes(accounts),
         seconds=time.perf_counter() - started,
     )
+
+
+def _load(jobs: pd.DataFrame, everything: Runs, accounts: Accounts) -> Load | None:
+    """Return what is held over time: all requests as they are now, cut to the cap where there is one, the plan's."""
+    settings, clock = accounts.settings, clock_of(jobs, everything)
+    cap, (now, planned) = settings.plan.cap_bytes, accounts.attempts
+    unknown = int(np.isnan(clock.start_s).sum())
+    if not len(planned.run):
+        return None
+    held = {REQUESTED: attempts_of(clock, everything.requested_bytes)}
+    if cap is not None:
+        held[CAPPED] = replace(now, amount=np.minimum(now.amount, cap))
+    return load_of(held | {PLANNED: planned}, settings.capacity_bytes, settings.growth, unknown)
 
 
 def _groups(jobs: pd.DataFrame, runs: Runs, by: str) -> tuple[Ints, tuple[str, ...]]:
@@ -430,13 +480,18 @@ def _summed(amounts: list[BeforeAfter]) -> BeforeAfter:
     return BeforeAfter(sum(amount.before for amount in amounts), sum(amount.after for amount in amounts))
 
 
-def _notes(clock: Clock, measure: str) -> tuple[str, ...]:
-    notes = []
+def _notes(accounts: Accounts) -> tuple[str, ...]:
+    notes, settings, clock = [], accounts.settings, accounts.clock
     unknown = int(np.isnan(clock.start_s).sum())
-    if measure == PEAK:
+    if settings.measure == PEAK:
         notes.append("rows peak at different moments, so the total is less than their sum")
         if unknown:
             notes.append(f"{unknown:,} runs have no start time and are in no peak")
-    if measure == MEAN and not clock.span_hours > 0:
+    if settings.measure == MEAN and not clock.span_hours > 0:
         notes.append("the table has no start times: amounts are means over the hours of the runs, one after another")
+    if settings.growth != 1:
+        notes.append(
+            f"amounts and money are for {settings.growth:g} times the load: so many of each run at the same times; "
+            "runs and failures are counted as in the trace"
+        )
     return tuple(notes)
