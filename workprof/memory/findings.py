@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.units import GB, GIB
 from workprof.memory.assessment import most_common
 from workprof.memory.causes import CAUSES
 from workprof.memory.ledger_rules import (
     CAUSES_OF,
+    GPU_RULES,
     KILLS,
     NODES,
     OF_RESOURCE,
@@ -133,6 +133,7 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) 
     broken = broken_rules(jobs, runs, settings)
     group, who, task = _groups(runs, settings.by)
     order = _in_time(runs, group)
+    parts = {rule: part for rule in GPU_RULES if (part := gpu_part(jobs, settings.rules, rule)) is not None}
     found: list[Finding] = []
     n_small, small_share = 0, dict.fromkeys((*NAMES, NODES), 0.0)
     for rules, resource in _families(broken, runs):
@@ -147,13 +148,16 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) 
         large = share >= settings.rules.least_share
         n_small += int(((n_runs > 0) & ~large).sum())
         small_share[resource] += float(share[~large].sum())
+        mask = np.logical_or.reduce([one.runs for one in own.values()])
         for code in np.flatnonzero(large).tolist():
             rule = max(own, key=lambda name: sums[name][code])
-            mask = np.logical_or.reduce([one.runs for one in own.values()])
-            about = _About(rule, resource, order[code], mask, total)
+            at = order[code]
+            about = _Group(
+                rule, resource, runs.take(at), mask[at], parts[rule][at] if rule in parts else runs.hours[:0]
+            )
             found.append(
                 replace(
-                    _finding(jobs, runs, settings, about),
+                    _finding(about, settings),
                     who="" if settings.by in (TASK, WEEK) else runs.whose[who[code]],
                     task=runs.tasks[task[code]],
                     n_runs=int(n_runs[code]),
@@ -203,32 +207,41 @@ def _in_time(runs: LedgerRuns, group: Ints) -> list[Ints]:
 
 
 @dataclass(frozen=True)
-class _About:
-    """A group that breaks a rule: its runs in time, (n,) which of all runs break the rules, and what is requested."""
+class _Group:
+    """A group that breaks a rule.
+
+    Attributes:
+        rule, resource: broken, and what is wasted.
+        runs: of the group, in order of their start.
+        breaks: (m,) whether each breaks the rule.
+        gpu_part: (m,) memory or cores that go with one GPU, for the rules about those.
+    """
 
     rule: str
     resource: str
-    own: Ints
-    mask: Bools
-    total: float
+    runs: LedgerRuns
+    breaks: Bools
+    gpu_part: Floats
 
 
 NOT_MEASURED = Saved(float("nan"), float("nan"), float("nan"), 0, 0, 0)
 UNITS = {one.name: (one.hours, one.unit) for one in RESOURCES} | {NODES: ("node·h", "nodes")}
+KEEP = "what suits the past half of the runs saves nothing on the later half, so keep the requests"
+AFTER_LOSS = "what a run that did not finish would have needed is not known, so nothing is promised"
+ON_FEWER_NODES = "how a run on fewer nodes would go is not in the trace"
 
 
-def _finding(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, about: _About) -> Finding:
+def _finding(group: _Group, settings: LedgerSettings) -> Finding:
     """Return what a group shows, without its names and sums."""
-    unit, amount_unit = UNITS[about.resource]
-    resource, own = about.resource, about.own
-    breaks = own[about.mask[own]]
+    unit, amount_unit = UNITS[group.resource]
+    runs, resource, breaks = group.runs, group.resource, group.breaks
     finding = Finding(
-        rule=about.rule,
+        rule=group.rule,
         resource=resource,
         who="",
         task="",
         n_runs=0,
-        n_of=len(own),
+        n_of=len(runs),
         counts={},
         hours=float(np.nansum(runs.hours[breaks])),
         amount=0.0,
@@ -239,22 +252,19 @@ def _finding(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, abo
         requested=float("nan"),
         instead=float("nan"),
         amount_unit=amount_unit,
-        saved=NOT_MEASURED,
+        saved=replace(NOT_MEASURED, why=ON_FEWER_NODES),
     )
-    if about.rule in CAUSES_OF:
-        return _of_cause(runs, settings, about, finding)
-    if about.rule in ("gpu_memory", "gpu_cores"):
-        return _of_gpu_share(jobs, runs, settings, about, finding)
+    if group.rule in CAUSES_OF:
+        return _of_cause(group, settings, finding)
+    if group.rule in GPU_RULES:
+        return _of_gpu_part(group, settings, finding)
     if resource == NODES:
-        return replace(
-            finding, saved=replace(NOT_MEASURED, why="how a run on fewer nodes would go is not in the trace")
-        )
-    judged = own[runs.judged(resource)[own]]
+        return finding
     asked, used = (runs.over_time(resource, values[resource]) for values in (runs.requested, runs.used))
-    instead, saved = _instead(runs, settings, resource, own)
+    instead, saved = _instead(runs, settings, resource)
     return replace(
         finding,
-        n_of=len(judged),
+        n_of=int(runs.judged(resource).sum()),
         used_share=float(used[breaks].sum() / asked[breaks].sum()),
         requested=most_common(runs.requested[resource][breaks]),
         instead=instead,
@@ -262,97 +272,83 @@ def _finding(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, abo
     )
 
 
-def _of_cause(runs: LedgerRuns, settings: LedgerSettings, about: _About, finding: Finding) -> Finding:
+def _of_cause(group: _Group, settings: LedgerSettings, finding: Finding) -> Finding:
     """Return the finding of runs that ended badly: for memory and time limit with what would have held the others."""
-    why = "what a run that did not finish would have needed is not known, so nothing is promised"
-    resource = {"out_of_memory": MEMORY, "timed_out": LIMIT}.get(about.rule)
-    finding = replace(finding, saved=replace(NOT_MEASURED, why=why))
+    finding = replace(finding, saved=replace(NOT_MEASURED, why=AFTER_LOSS))
+    resource = {"out_of_memory": MEMORY, "timed_out": LIMIT}.get(group.rule)
     if resource is None:
         return finding
-    asked, used = runs.requested[resource][about.own], runs.used[resource][about.own]
-    most = max(np.nanmax(asked, initial=0.0), np.nanmax(used, initial=0.0))
+    asked, used = group.runs.requested[resource], group.runs.used[resource]
+    most = max(np.nanmax(asked[group.breaks], initial=0.0), np.nanmax(used, initial=0.0))
     if not most > 0:
         return finding
-    breaks = about.own[about.mask[about.own]]
     return replace(
         finding,
-        requested=most_common(runs.requested[resource][breaks]),
+        requested=most_common(asked[group.breaks]),
         instead=_rounded(resource, most * (1 + settings.rules.headroom), whole=False),
         amount_unit=UNITS[resource][1],
     )
 
 
-def _of_gpu_share(
-    jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, about: _About, finding: Finding
-) -> Finding:
+def _of_gpu_part(group: _Group, settings: LedgerSettings, finding: Finding) -> Finding:
     """Return the finding of runs that hold the memory or cores of further GPUs: at most one GPU's part for each."""
-    resource = MEMORY if about.rule == "gpu_memory" else CORES
-    given = settings.rules.gpu_memory_bytes / GB if resource == MEMORY else settings.rules.gpu_cores
-    each = gpu_part(jobs, given, 0 if resource == MEMORY else 1, GIB / GB if resource == MEMORY else 1.0)
-    breaks = about.own[about.mask[about.own]]
-    if each is None:
-        return finding
-    per_gpu = runs.requested[resource] / runs.requested[GPUS]
-    past, later, why = _halves(runs, about.own, settings.rules.least_runs)
-    if why:
-        saved = replace(NOT_MEASURED, why=why)
-    else:
-        further = np.where(about.mask, runs.requested[resource] / each - runs.requested[GPUS], 0.0)[later]
-        amount = float((further * runs.hours[later])[np.isfinite(runs.hours[later])].sum())
-        asked = float(np.nansum(runs.over_time(GPUS, runs.requested[GPUS])[later]))
-        money = amount * settings.prices.of(GPUS)
-        saved = Saved(amount, amount / asked if asked > 0 else float("nan"), money, len(past), len(later), 0)
+    runs, resource = group.runs, GPU_RULES[group.rule]
+    asked, gpus = runs.requested[resource], runs.requested[GPUS]
+    past, later, why = _halves(runs, np.arange(len(runs)), settings.rules.least_runs)
+    saved = replace(NOT_MEASURED, why=why)
+    if not why:
+        further = np.where(group.breaks, asked / group.gpu_part - gpus, 0.0)[later]
+        amount = float(np.nansum(further * runs.hours[later]))
+        whole = float(np.nansum(runs.over_time(GPUS, gpus)[later]))
+        share = amount / whole if whole > 0 else float("nan")
+        saved = Saved(amount, share, amount * settings.prices.of(GPUS), len(past), len(later), 0)
     return replace(
         finding,
-        requested=most_common(per_gpu[breaks]),
-        instead=float(np.nanmin(each[breaks])),
+        requested=most_common((asked / gpus)[group.breaks]),
+        instead=float(np.nanmin(group.gpu_part[group.breaks])),
         amount_unit=f"{UNITS[resource][1]} per GPU",
         saved=saved,
     )
 
 
 def _halves(runs: LedgerRuns, own: Ints, least: int) -> tuple[Ints, Ints, str]:
-    """Return the runs of a group that had ended when the later half began, that half, and why not; '' = both are there.
+    """Return the runs that had ended when the later half began, that half, and why not; '' = both are there.
 
     Args:
-        runs: all.
-        own: places in order of their start.
-        least: fewest of each.
+        runs: of a group, in order of their start.
+        own: places of those that count.
+        least: fewest that have to have ended.
     """
     nobody = own[:0]
-    timed = own[np.isfinite(runs.start_s[own])]
-    if len(timed) < len(own):
+    if not np.isfinite(runs.start_s[own]).all():
         return nobody, nobody, "not all runs have a time of their start"
-    later = own[len(own) // 2 :]
+    before, later = own[: len(own) // 2], own[len(own) // 2 :]
     first = runs.start_s[later[0]] if len(later) else math.inf
-    before = own[: len(own) // 2]
     past = before[runs.end_s[before] <= first]
     if len(past) < least:
         return nobody, nobody, f"only {len(past):,} runs had ended before the later half began; {least:,} are needed"
     return past, later, ""
 
 
-KEEP = "what suits the past half of the runs saves nothing on the later half, so keep the requests"
-
-
-def _instead(runs: LedgerRuns, settings: LedgerSettings, resource: str, own: Ints) -> tuple[float, Saved]:
+def _instead(runs: LedgerRuns, settings: LedgerSettings, resource: str) -> tuple[float, Saved]:
     """Return what to request, chosen from the runs that had ended, and what it saves on the later half."""
-    limits, asked = settings.rules, runs.requested[resource]
-    used, evidence = runs.used[resource], runs.judged(resource)
+    limits, asked, judged = settings.rules, runs.requested[resource], runs.judged(resource)
+    used, evidence = runs.used[resource], judged
     if resource in KILLS:  # it used at least what it had
         killed = (runs.cause == CAUSES.index(KILLS[resource])) & np.isfinite(asked) & np.isfinite(runs.hours)
         used = np.where(killed, np.fmax(used, asked), used)
-        evidence = evidence | killed
-    own = own[evidence[own]]
+        evidence = judged | killed
+    own = np.flatnonzero(evidence)
     if len(own) < limits.least_runs:
-        why = f"{len(own):,} runs are too few to choose a request from; {limits.least_runs:,} are needed"
-        return float("nan"), replace(NOT_MEASURED, why=why)
+        few = f"{len(own):,} runs are" if len(own) > 1 else "one run is"
+        return float("nan"), replace(
+            NOT_MEASURED, why=f"{few} too few to choose a request from; {limits.least_runs:,} are needed"
+        )
     past, later, why = _halves(runs, own, limits.least_runs)
-    chosen_from = own if why else past
-    instead = _advised(resource, used[chosen_from], asked[own], limits)
+    instead = _advised(resource, used[own if why else past], asked[own], limits)
     if why:
         return instead, replace(NOT_MEASURED, why=why)
-    later = later[runs.judged(resource)[later]]
+    later = later[judged[later]]
     now, use = asked[later], used[later]
     new = np.minimum(now, instead)
     hours = np.ones(len(later)) if resource == LIMIT else runs.hours[later]
@@ -365,12 +361,7 @@ def _instead(runs: LedgerRuns, settings: LedgerSettings, resource: str, own: Int
         spared = now - held
     amount, total = float((spared * hours).sum()), float((now * hours).sum())
     if not amount > 0:
-        return float("nan"), replace(
-            NOT_MEASURED,
-            n_chosen_from=len(past),
-            n_judged=len(later),
-            why=KEEP,
-        )
+        return float("nan"), replace(NOT_MEASURED, n_chosen_from=len(past), n_judged=len(later), why=KEEP)
     money = amount * settings.prices.of(resource)
     return instead, Saved(amount, amount / total, money, len(past), len(later), int(short.sum()))
 

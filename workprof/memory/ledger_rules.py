@@ -101,7 +101,7 @@ def broken_rules(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings)
         wasted, total = runs.wasted(resource), _requested(runs, resource)
         for rule, mask in _breaking(resource, asked, used, limits).items():
             found[rule] = Broken(judged & mask, np.where(judged & mask, wasted, 0.0), total)
-    found |= {rule: _beside_gpus(jobs, runs, settings, rule) for rule in ("gpu_memory", "gpu_cores")}
+    found |= {rule: _beside_gpus(jobs, runs, limits, rule) for rule in GPU_RULES}
     found["fragmentation"] = _spread(jobs, runs, limits)
     for rule, causes in CAUSES_OF.items():
         found[rule] = _lost(runs, rule, causes)
@@ -152,31 +152,31 @@ def _breaking(resource: str, asked: Floats, used: Floats, limits: Thresholds) ->
     return {"serial": serial, "cores": ~serial & (used < limits.cores_share * asked)}
 
 
-def gpu_part(jobs: pd.DataFrame, given: float, at: int, unit: float) -> Floats | None:
-    """Return (n,) what goes with one GPU: as given, else the node's over its GPUs; None = the trace does not tell."""
+GPU_RULES = {"gpu_memory": MEMORY, "gpu_cores": CORES}
+"""What one GPU's share of a node holds of."""
+
+
+def gpu_part(jobs: pd.DataFrame, limits: Thresholds, rule: str) -> Floats | None:
+    """Return (n,) GB or cores that go with one GPU: as set, else the node's over its GPUs; None = that is not known."""
+    memory = GPU_RULES[rule] == MEMORY
+    given = limits.gpu_memory_bytes / GB if memory else limits.gpu_cores
     if given > 0:
         return np.full(len(jobs), given)
-    names = next((names for names in CAPACITIES if {names[at], names[2]} <= {*jobs.columns}), None)
-    if names is None:
-        return None
-    whole, gpus = numbers_if_present(jobs, names[at]), numbers_if_present(jobs, names[2])
-    if whole is None or gpus is None:
-        return None
-    each: Floats = np.divide(whole * unit, gpus, out=np.full(len(jobs), np.nan), where=gpus > 0)
-    return each
+    for of_memory, of_cores, of_gpus in CAPACITIES:
+        whole, gpus = numbers_if_present(jobs, of_memory if memory else of_cores), numbers_if_present(jobs, of_gpus)
+        if whole is not None and gpus is not None:
+            unit = GIB / GB if memory else 1.0
+            each: Floats = np.divide(whole * unit, gpus, out=np.full(len(jobs), np.nan), where=gpus > 0)
+            return each
+    return None
 
 
-def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, rule: str) -> Broken | Unjudged:
+def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds, rule: str) -> Broken | Unjudged:
     """Return the runs whose memory or cores are those of more GPUs than they request, though they use no more."""
-    resource, limits = (MEMORY, settings.rules) if rule == "gpu_memory" else (CORES, settings.rules)
-    each = (
-        gpu_part(jobs, limits.gpu_memory_bytes / GB, 0, GIB / GB)
-        if resource == MEMORY
-        else gpu_part(jobs, limits.gpu_cores, 1, 1.0)
-    )
-    option = "--memory-per-gpu" if resource == MEMORY else "--cores-per-gpu"
+    resource, each = GPU_RULES[rule], gpu_part(jobs, limits, rule)
     missing = (*runs.absent[GPUS][:1], *runs.absent[resource])
     if each is None:
+        option = "--memory-per-gpu" if resource == MEMORY else "--cores-per-gpu"
         columns = (CAPACITIES[0][0 if resource == MEMORY else 1], CAPACITIES[0][2])
         return Unjudged(rule, (*missing, *columns), f"{RULES[rule].needs} is not known: give {option}")
     gpus, asked, used = runs.requested[GPUS], runs.requested[resource], runs.used[resource]

@@ -55,6 +55,22 @@ class LedgerRuns:
     def __len__(self) -> int:
         return len(self.hours)
 
+    def take(self, chosen: Ints) -> LedgerRuns:
+        """Return some of the runs; codes and names stay."""
+        return LedgerRuns(
+            self.cause[chosen],
+            self.hours[chosen],
+            self.start_s[chosen],
+            self.end_s[chosen],
+            self.who[chosen],
+            self.whose,
+            self.task[chosen],
+            self.tasks,
+            {name: values[chosen] for name, values in self.requested.items()},
+            {name: values[chosen] for name, values in self.used.items()},
+            self.absent,
+        )
+
     @property
     def finished(self) -> Bools:
         """(n,) whether they ended well."""
