@@ -113,7 +113,10 @@ def test_frames_leave_out_unfinished_rows_and_keep_missing_texts_missing(loaded)
     assert frame["row_id"].is_monotonic_increasing
     assert int(frame["workload"].isna().sum()) == 100
     assert frame["duration_s"].dtype == np.float64
-    assert len(loaded.frame("jobs", [], finished_only=False)) == 400
+    whole = loaded.frame("jobs", [], finished_only=False)
+    assert len(whole) == 400
+    assert whole.columns.tolist() == ["row_id", "finished"]
+    assert whole.loc[whole["finished"], "row_id"].tolist() == frame["row_id"].tolist()
 
 
 def test_column_profiles_agree_with_pandas(loaded):

@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 import workprof
+from workprof.cli import ledger
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table
 from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
@@ -592,3 +593,5 @@ register(
         parameter("as_json", Json, False),
     ],
 )
+
+ledger.register_on(app)

@@ -79,6 +79,7 @@ FORMAT = Format(
         Rule("duration_s", "realtime", "ms"),
         Rule("requested_cpu_percent", "cpus", "cores"),
         Rule("requested_memory_bytes", "memory", "B"),
+        Rule("time_limit_s", "time", "ms"),
         Rule("cpu_usage_percent", "%cpu", "percent"),
         Rule("peak_memory_bytes", "peak_rss", "B"),
         Rule("read_bytes", "read_bytes", "B"),
@@ -98,7 +99,7 @@ FORMAT = Format(
         *((name, "percent") for name in PERCENTS),
     ),
     units=(
-        *((name, "ms") for name in ("time", "duration")),
+        ("duration", "ms"),
         *((name, "B") for name in BYTES),
         ("%mem", "percent"),
     ),

@@ -114,7 +114,7 @@ BEFORE, AFTER, UNSURE = "before the run", "after the run", "unsure"
 
 _BEFORE = re.compile(
     r"job_name|task_name|user|group|workload|run_name|gpu_type|tag|container|queue|instances|submit_time_s|input_bytes"
-    r"|requested_.*|time|disk|cpus|memory|TaskInputSize.*|WorkflowInput.*|NumberSequences"
+    r"|requested_.*|time|time_limit_s|disk|cpus|memory|TaskInputSize.*|WorkflowInput.*|NumberSequences"
 )
 _AFTER = re.compile(
     r".*_usage_percent|(mean|peak)_.*|(read|write)_(bytes|count)|(start|end)_time_s|duration(_s)?|realtime|status|exit"
@@ -122,7 +122,7 @@ _AFTER = re.compile(
 )
 """A second attempt exists because the first was too small, and a node is chosen after the request was made."""
 
-ASKED = re.compile(r"requested_.*|time|disk|cpus|memory")
+ASKED = re.compile(r"requested_.*|time|time_limit_s|disk|cpus|memory")
 """Requests: those of later attempts are lifted, which tells the outcome, so such runs are left out of these tests."""
 
 FEWEST_ROWS = 8

@@ -11,6 +11,8 @@ from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import BinSettings, faithful_bins
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
 from workprof.memory.facts import FactPoints, FactPointsSettings
+from workprof.memory.ledger import Ledger, LedgerRunList
+from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSettings
 from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
 from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
@@ -213,7 +215,33 @@ ROLLUP = Question(
     page=PAGE,
     tab="Roll-up",
 )
+LEDGER = Question(
+    "memory.ledger",
+    "Add up what is requested, used and wasted of every resource, and list what to request instead.",
+    LedgerSettings,
+    Ledger,
+    "workprof.memory.ledger:ledger_of",
+    finds="ledger of every resource",
+    reads=lambda _: READS,
+    page=PAGE,
+    tab="Ledger",
+    rests_on_fit=True,
+)
+LEDGER_RUNS = Question(
+    "memory.ledger_runs",
+    "List the runs behind a number of the ledger, those that waste most first.",
+    LedgerRunsSettings,
+    LedgerRunList,
+    "workprof.memory.ledger:ledger_run_list",
+    finds="runs behind the ledger",
+    reads=lambda _: READS,
+    page=PAGE,
+    tab="Ledger",
+    command=("memory", "ledger-runs"),
+    rests_on_fit=True,
+)
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY, PLAN, VIOLATIONS, ROLLUP),
+    *(LEDGER, LEDGER_RUNS),
 )

@@ -43,14 +43,20 @@ def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
 def frame(
     cursor: duckdb.DuckDBPyConnection, entry: Entry, names: Sequence[str], *, finished_only: bool
 ) -> pd.DataFrame:
-    """Return `row_id` (int64), numbers as float64 with NaN, texts as categories; in row order."""
+    """Return `row_id` (int64), numbers as float64 with NaN, texts as categories; in row order.
+
+    Where rows are not only finished ones, the last column, `finished`, tells which are.
+    """
     columns = resolved(entry, [name for name in names if name != ROW_ID])
     items = [f"rowid AS {ROW_ID}", *(_typed(column) for column in columns)]
+    items += [] if finished_only else [FINISHED]
     where = f" WHERE {FINISHED}" if finished_only else ""
     table = cursor.sql(f"SELECT {', '.join(items)} FROM {quoted(entry.table)}{where}").to_arrow_table()
     series = {ROW_ID: pd.Series(table.column(ROW_ID).to_numpy().astype(np.int64))}
     for column in columns:
         series[column.name] = _series(table.column(column.name), column)
+    if not finished_only:
+        series[FINISHED] = pd.Series(table.column(FINISHED).to_numpy())
     return pd.DataFrame(series)
 
 

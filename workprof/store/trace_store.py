@@ -182,7 +182,8 @@ class TraceStore(FeedbackTables, ScenarioTables):
     def frame(self, dataset: str, columns: Sequence[str], *, finished_only: bool = True) -> pd.DataFrame:
         """Return columns under their stored names, with `row_id` first.
 
-        Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order.
+        Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order. All rows, not
+        only the finished ones, come with `finished` last.
         """
         with self._database.cursor() as cursor:
             return frames.frame(cursor, self._entry(dataset), columns, finished_only=finished_only)

@@ -86,7 +86,7 @@ class Asking:
         self._jobs = Jobs(self._cache, settings.home / "jobs")
         self._guard = threading.Lock()
         self._views = Views(VIEWS_KEPT)
-        self._table: tuple[str, tuple[str, ...], pd.DataFrame] | None = None
+        self._table: tuple[str, tuple[str, ...], bool, pd.DataFrame] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -125,10 +125,11 @@ class Asking:
         """Return every kept computation, newest first."""
         return self._cache.abouts()
 
-    def frames_of(self, entry: Dataset, columns: Sequence[str] | None) -> Frames:
+    def frames_of(self, entry: Dataset, columns: Sequence[str] | None, *, every: bool = False) -> Frames:
         """Return a function that reads columns of a dataset as its table 'jobs'; None = all but planted truths.
 
-        The last table stays in memory between two clicks, if it is small.
+        The rows are the finished ones; `every`: all, with a column `finished`. The last table stays in memory between
+        two clicks, if it is small.
         """
 
         def read() -> Mapping[str, pd.DataFrame]:
@@ -139,11 +140,11 @@ class Asking:
                 present = {one.name for one in known}
                 wanted = tuple(name for name in dict.fromkeys(columns) if name in present)
             cached = self._table
-            if cached is None or cached[:2] != (entry.hash, wanted):
-                cached = (entry.hash, wanted, self._store.frame(entry.hash, wanted))
-                cached[2].attrs["utc_offset_s"] = utc_offset_s(entry.format)
-                self._table = cached if int(cached[2].memory_usage().sum()) <= TABLE_BYTES else None
-            return {"jobs": cached[2]}
+            if cached is None or cached[:3] != (entry.hash, wanted, every):
+                cached = (entry.hash, wanted, every, self._store.frame(entry.hash, wanted, finished_only=not every))
+                cached[3].attrs["utc_offset_s"] = utc_offset_s(entry.format)
+                self._table = cached if int(cached[3].memory_usage().sum()) <= TABLE_BYTES else None
+            return {"jobs": cached[3]}
 
         return read
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.core.errors import SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.memory import questions
 from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.scenarios import Comparison, Scenario, compare
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames, ask
@@ -26,12 +28,35 @@ def _with_profiles(
     """Return a function that finds the profiles where they are not cached, and reads what sizing needs with them."""
 
     def read() -> Mapping[str, pd.DataFrame]:
-        found = bench.profiles(entry.hash, fit, progress or silent)
-        labels = pd.Series(found.labels, index=found.row_ids)
         jobs = bench.frames_of(entry, questions.BINS.reads(settings.bins))()["jobs"]
-        return {"jobs": jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})}
+        return {"jobs": _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
     return read
+
+
+def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None) -> ProfileSettings | None:
+    """Return the clustering whose profiles are the rows of a ledger; None where they are something else."""
+    by = getattr(settings, "ledger", settings).by
+    return (fit or ProfileSettings()) if by == PROFILE else None
+
+
+def _every_run(
+    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
+) -> Frames:
+    """Return a function that reads all runs, finished or not, with their profiles where those are asked for."""
+    if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
+        raise NotEnoughData("the profiles that make the rows are not there yet; find profiles first")
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        jobs = bench.frames_of(entry, questions.LEDGER.reads(settings), every=True)()["jobs"]
+        return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
+
+    return read
+
+
+def _labelled(jobs: pd.DataFrame, found: ProfileFit) -> pd.DataFrame:
+    labels = pd.Series(found.labels, index=found.row_ids)
+    return jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})
 
 
 class MemoryQuestions(ProfileQuestions):
@@ -50,6 +75,8 @@ class MemoryQuestions(ProfileQuestions):
     plan = ask(questions.PLAN)
     violations = ask(questions.VIOLATIONS)
     rollup = ask(questions.ROLLUP)
+    ledger = ask(questions.LEDGER, fit=_fit_of_rows, frames=_every_run)
+    ledger_runs = ask(questions.LEDGER_RUNS, fit=_fit_of_rows, frames=_every_run)
 
     def save_scenario(self, dataset: str, scenario: Scenario) -> Scenario:
         """Keep a scenario under its name and return it with its time."""

@@ -1,0 +1,465 @@
+"""The ledger: against pandas and SQL on the raw files, and every number against the runs that it opens."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.memory.slurm_dump import MAPPING, dump
+from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.fields import leaves
+from workprof.core.records import pack, to_json, unpack
+from workprof.core.settings import from_environment
+from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.causes import CAUSES, cause_of
+from workprof.memory.exports import Origin
+from workprof.memory.ledger import Ledger, ledger_of, ledger_run_list
+from workprof.memory.ledger_exports import EXPORTS, finding_json, ledger_json, mails
+from workprof.memory.ledger_rules import NODES, RULES
+from workprof.memory.ledger_settings import (
+    GROUPINGS,
+    LIMIT,
+    MEMORY,
+    NAMES,
+    RESOURCES,
+    LedgerPrices,
+    LedgerRunsSettings,
+    LedgerSettings,
+    Thresholds,
+)
+from workprof.store.reports import FieldSource, IngestOptions
+from workprof.workbench import Workbench
+
+ORIGIN = Origin("trace", "ab12", "1.0")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    """A home with the dump as 'slurm', its raw table beside it."""
+    folder = tmp_path_factory.mktemp("ledger")
+    dump().to_csv(folder / "slurm.csv", index=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            mapping = {field: FieldSource(one["from"], one.get("unit", "")) for field, one in MAPPING.items()}
+            workbench.ingest([folder / "slurm.csv"], IngestOptions(name="slurm", format="generic", mapping=mapping))
+            if PAI_SAMPLE.is_file():
+                workbench.ingest([PAI_SAMPLE], IngestOptions(name="pai"))
+            yield workbench
+
+
+def by_name(ledger):
+    return {row["name"]: row for row in ledger_json(ledger)["rows"]}
+
+
+@needs_shared_data
+def test_the_sums_of_the_shared_trace_are_those_that_pandas_finds_in_the_file(bench):
+    raw = pd.read_csv(PAI_SAMPLE)
+    hours = (raw["end_time"] - raw["start_time"]) / 3600
+    gib = 1024**3 / 1e9
+    pairs = {
+        "gb_h": (raw["plan_mem"] * gib, raw["max_mem"] * gib),
+        "core_h": (raw["plan_cpu"] / 100, raw["cpu_usage"] / 100),
+        "gpu_h": (raw["plan_gpu"] / 100, raw["gpu_wrk_util"] / 100),
+    }
+    found = by_name(bench.ledger("pai"))
+    assert set(found) == set(raw["user"])
+    for key, (asked, used) in pairs.items():
+        sums = {"requested": asked * hours, "used": used * hours, "wasted": (asked - used).clip(lower=0) * hours}
+        for what, values in sums.items():
+            for user, total in values.groupby(raw["user"]).sum().items():
+                assert found[user][f"{what}_{key}"] == pytest.approx(total, rel=1e-9, abs=1e-12), (user, what, key)
+            total = ledger_json(bench.ledger("pai"))["totals"][f"{what}_{key}"]
+            assert total == pytest.approx(values.sum(), rel=1e-9)
+
+
+SQL = """
+SELECT {by} AS name, count(*) AS runs,
+    sum(asked * {weight}) FILTER (WHERE asked > 0) AS requested,
+    sum(used * {weight}) FILTER (WHERE used >= 0) AS used,
+    sum(greatest(asked - used, 0) * {weight}) FILTER (WHERE asked > 0 AND used >= 0) AS wasted,
+    count(*) FILTER (WHERE asked > 0 AND used >= 0 AND hours IS NOT NULL) AS judged
+FROM (SELECT *, {hours} AS hours, {asked} AS asked, {used} AS used FROM raw WHERE State = 'COMPLETED')
+GROUP BY {by}
+"""
+AMOUNTS = {
+    "memory": ("ReqMemGB", "MaxRSSKiB * 1024 / 1e9", "hours"),
+    "cores": ("ReqCPUS", "CPUUsed", "hours"),
+    "gpus": ("ReqGPUS", "GPUUsed", "hours"),
+    "time_limit": ("TimelimitRaw / 60.0", "ElapsedRaw / 3600.0", "1"),
+}
+
+
+@pytest.mark.parametrize("resource", NAMES)
+@pytest.mark.parametrize(
+    ("by", "column"), [("user", "User"), ("group", "Account"), ("partition", "Partition"), ("task", "JobName")]
+)
+def test_the_sums_of_a_dump_are_those_that_sql_finds_in_the_file(bench, by, column, resource):
+    raw = dump()  # noqa: F841  the query names it
+    asked, used, weight = AMOUNTS[resource]
+    if resource == LIMIT:
+        used = f"CASE WHEN ElapsedRaw IS NOT NULL THEN {used} END"
+        asked = f"CASE WHEN ElapsedRaw IS NOT NULL THEN {asked} END"
+    query = SQL.format(by=column, hours="ElapsedRaw / 3600.0", asked=asked, used=used, weight=weight)
+    expected = {row[0]: row[1:] for row in duckdb.sql(query).fetchall()}
+    ledger = bench.ledger("slurm", LedgerSettings(by=by))
+    key = next(one.key for one in RESOURCES if one.name == resource)
+    found = {
+        row["name"]: (
+            row["runs"],
+            *(row[f"{what}_{key}"] for what in ("requested", "used", "wasted")),
+            row["judged"][resource]["runs"],
+        )
+        for row in ledger_json(ledger)["rows"]
+    }
+    assert set(found) == set(expected)
+    for name, sums in expected.items():
+        assert found[name] == pytest.approx([value or 0 for value in sums], rel=1e-9)
+
+
+@pytest.mark.parametrize("by", ["user", "group", "partition", "task", "week"])
+def test_rows_sum_to_the_total_and_every_run_is_counted_once(bench, by):
+    ledger = bench.ledger("slurm", LedgerSettings(by=by))
+    raw = dump()
+    assert ledger.totals.n_runs + ledger.totals.n_lost == len(raw)
+    assert sum(row.n_runs + row.n_lost for row in ledger.rows) == len(raw)
+    for at in range(len(NAMES)):
+        whole = ledger.totals.amounts[at]
+        parts = [row.amounts[at] for row in ledger.rows]
+        for name in ("requested", "used", "wasted", "n_judged", "n_over", "n_no_time", "n_no_request", "n_no_use"):
+            assert sum(getattr(part, name) for part in parts) == pytest.approx(getattr(whole, name), rel=1e-12)
+        assert whole.n_judged + whole.n_no_time + whole.n_no_request + whole.n_no_use == ledger.totals.n_runs
+    lost = {one.cause: one.n_runs for one in ledger.totals.lost}
+    states = raw["State"].value_counts()
+    assert lost == {
+        "out of memory": states["OUT_OF_MEMORY"],
+        "timed out": states["TIMEOUT"],
+        "killed": states["CANCELLED by 1000"],
+        "failed": states["FAILED"],
+        "running": states["RUNNING"],
+        "waiting": states["PENDING"],
+    }
+
+
+def test_what_lost_runs_held_is_summed_by_cause_and_running_ones_hold_to_the_end_of_the_trace(bench):
+    raw = dump()
+    last = raw[["Submit", "Start", "End"]].max().max()
+    seconds = raw["ElapsedRaw"].where(raw["State"] != "RUNNING", last - raw["Start"])
+    held = (raw["ReqCPUS"] * seconds / 3600).groupby(raw["State"]).sum()
+    found = {one.cause: one for one in bench.ledger("slurm").totals.lost}
+    at = NAMES.index("cores")
+    for cause, state in (("out of memory", "OUT_OF_MEMORY"), ("failed", "FAILED"), ("running", "RUNNING")):
+        assert found[cause].requested[at] == pytest.approx(held[state], rel=1e-9)
+    assert found["waiting"].requested == (0.0,) * len(NAMES)
+    assert found["waiting"].n_no_time == found["waiting"].n_runs
+
+
+@pytest.mark.parametrize("by", ["user", "task"])
+def test_every_number_opens_its_runs(bench, by):
+    ledger = bench.ledger("slurm", LedgerSettings(by=by))
+    usual = LedgerRunsSettings(ledger.settings, most=100_000)
+    for row in ledger.rows:
+        for amount in row.amounts:
+            runs = bench.ledger_runs("slurm", replace(usual, row=row.name, resource=amount.resource))
+            assert runs.n_runs == row.n_runs == len(runs.row_ids)
+            assert runs.wasted == pytest.approx(amount.wasted, rel=1e-9)
+            assert np.isfinite(runs.wasted_each).sum() == amount.n_judged
+        for lost in row.lost:
+            runs = bench.ledger_runs("slurm", replace(usual, row=row.name, cause=lost.cause))
+            assert runs.n_runs == lost.n_runs
+            assert runs.wasted == pytest.approx(lost.requested[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("by", ["user", "task", "week"])
+def test_the_filter_of_a_finding_lists_the_runs_that_it_counts(bench, by):
+    limits = Thresholds(gpu_memory_bytes=9e9, gpu_cores=2.0, node_cores=16.0)
+    ledger = bench.ledger("slurm", LedgerSettings(by=by, rules=limits))
+    assert {one.rule for one in ledger.findings} >= {
+        *("memory", "serial", "gpu_zero", "gpu_low", "time_limit", "gpu_memory", "fragmentation"),
+        *("out_of_memory", "timed_out", "failed"),
+    }
+    for one in ledger.findings:
+        told = finding_json(one, ledger)
+        chosen = {name: value for name, value in told["filter"].items() if name != "by"}
+        assert told["filter"]["by"] == by
+        runs = bench.ledger_runs("slurm", LedgerRunsSettings(ledger.settings, most=100_000, **chosen))
+        assert (runs.n_runs, runs.unit) == (one.n_runs, one.unit)
+        assert runs.wasted == pytest.approx(one.amount, rel=1e-9)
+        assert (np.diff(runs.wasted_each) <= 1e-9).all()
+
+
+def test_runs_of_a_user_and_a_task_come_out_as_what_was_planted(bench):
+    found = {(one.task, one.rule): one for one in bench.ledger("slurm", LedgerSettings(by="task")).findings}
+    align, blast, idle = found["align", "memory"], found["blast", "serial"], found["idle", "gpu_zero"]
+    assert align.requested == 64
+    assert 6 < align.instead < 64
+    assert align.saved.share > 0.2
+    assert (blast.requested, blast.instead) == (16, 1)
+    assert blast.saved.share == pytest.approx(15 / 16, abs=0.01)
+    assert (idle.requested, idle.instead) == (4, 0)
+    assert idle.saved.share == 1
+    assert found["infer", "gpu_low"].saved.why
+    assert found["align", "time_limit"].instead < 24
+    assert ("train", "serial") not in found
+    assert ("train", "gpu_low") not in found
+    assert found["align", "out_of_memory"].instead > 64
+
+
+def by_loop(rows, quantile, headroom, least):
+    """Return a request and its saving in GB·h of a group's runs, each known when it had ended, run by run."""
+    rows = sorted((row for row in rows if row["evidence"]), key=lambda row: row["start"])
+    half = len(rows) // 2
+    first = rows[half]["start"]
+    past = sorted(row["used"] for row in rows[:half] if row["end"] <= first)
+    assert len(past) >= least
+    step = 0.1
+    at = -(-quantile * (len(past) - 1) // 1)
+    size = -(-round(past[int(at)] * (1 + headroom) / step, 6) // 1) * step
+    saved, killed, n = 0.0, 0, 0
+    for row in rows[half:]:
+        if not row["finished"]:
+            continue
+        n += 1
+        new = min(row["asked"], size)
+        if row["used"] <= new:
+            saved += (row["asked"] - new) * row["hours"]
+        elif row["used"] <= row["asked"]:
+            saved -= new * row["hours"]
+            killed += 1
+    return size, saved, killed, n
+
+
+@pytest.mark.parametrize(("quantile", "headroom"), [(0.95, 0.1), (0.8, 0.0), (1.0, 0.5)])
+def test_the_saving_is_that_of_a_loop_that_knows_a_run_from_its_end_on(bench, quantile, headroom):
+    raw = dump()
+    finished = raw["State"].isin(["COMPLETED"])
+    killed = raw["State"] == "OUT_OF_MEMORY"
+    asked, used = raw["ReqMemGB"], raw["MaxRSSKiB"] * 1024 / 1e9
+    known = raw["ElapsedRaw"].notna() & asked.notna()
+    table = pd.DataFrame(
+        {
+            "asked": asked,
+            "used": np.where(killed, np.fmax(used, asked), used),
+            "hours": raw["ElapsedRaw"] / 3600,
+            "start": raw["Start"],
+            "end": raw["Start"] + raw["ElapsedRaw"],
+            "finished": finished,
+            "evidence": known & ((finished & used.notna()) | killed),
+        }
+    )
+    limits = Thresholds(quantile=quantile, headroom=headroom)
+    ledger = bench.ledger("slurm", LedgerSettings(rules=limits))
+    judged = [one for one in ledger.findings if one.rule == "memory" and np.isfinite(one.saved.amount)]
+    assert judged
+    for one in judged:
+        own = table[(raw["User"] == one.who) & (raw["JobName"] == one.task)]
+        size, saved, n_killed, n = by_loop(own.to_dict("records"), quantile, headroom, limits.least_runs)
+        assert one.instead == pytest.approx(size)
+        assert one.saved.amount == pytest.approx(saved, rel=1e-9)
+        assert (one.saved.n_over, one.saved.n_judged) == (n_killed, n)
+
+
+def jobs(**columns):
+    """Return forty runs of one user and task, an hour each, one after the other."""
+    base = {
+        "row_id": np.arange(40),
+        "user": "ann",
+        "task_name": "t",
+        "start_time_s": 1.7e9 + 4000.0 * np.arange(40),
+        "duration_s": 3600.0,
+        "finished": True,
+    }
+    return pd.DataFrame(base | columns)
+
+
+def findings(table, **limits):
+    return {one.rule: one for one in ledger_of({"jobs": table}, LedgerSettings(rules=Thresholds(**limits))).findings}
+
+
+def test_a_request_that_no_longer_fits_is_not_advised():
+    use = np.r_[np.full(20, 1e9), np.full(20, 7.9e9)]
+    found = findings(jobs(requested_memory_bytes=8e9, peak_memory_bytes=use))["memory"]
+    assert np.isnan(found.instead)
+    assert np.isnan(found.saved.amount)
+    assert "keep the requests" in found.saved.why
+    assert (found.saved.n_chosen_from, found.saved.n_judged) == (20, 20)
+
+
+def test_runs_that_all_began_before_any_had_ended_promise_nothing():
+    table = jobs(requested_memory_bytes=8e9, peak_memory_bytes=1e9, start_time_s=1.7e9 + np.arange(40.0))
+    found = findings(table)["memory"]
+    assert found.instead == pytest.approx(1.1)
+    assert np.isnan(found.saved.amount)
+    assert "0 runs had ended before the later half" in found.saved.why
+
+
+def test_few_runs_are_a_finding_without_advice():
+    table = jobs(requested_memory_bytes=8e9, peak_memory_bytes=1e9).head(3)
+    found = findings(table)["memory"]
+    assert (found.n_runs, found.share) == (3, pytest.approx(7 / 8))
+    assert np.isnan(found.instead)
+    assert "3 runs are too few" in found.saved.why
+
+
+def test_memory_of_further_gpus_is_found_and_that_of_a_need_is_not():
+    table = jobs(
+        requested_gpu_percent=100.0,
+        gpu_usage_percent=90.0,
+        requested_memory_bytes=192e9,
+        peak_memory_bytes=np.r_[np.full(20, 60e9), np.full(20, 100e9)],
+        cap_mem_machine_spec=256e9 / 1024**3,
+        cap_gpu_machine_spec=4.0,
+    )
+    found = findings(table)["gpu_memory"]
+    assert (found.n_runs, found.instead, found.requested) == (20, pytest.approx(64), 192)
+    assert found.amount == pytest.approx(20 * (192 / 64 - 1))
+    assert "gpu_memory" not in findings(table, gpu_memory_bytes=200e9)
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing"),
+    [
+        ({"requested_cpu_percent": 100.0, "cpu_usage_percent": 90.0}, "requested_memory_bytes"),
+        ({"requested_memory_bytes": 1e9}, "peak_memory_bytes"),
+        ({"requested_memory_bytes": 1e9, "peak_memory_bytes": 1e9}, "time_limit_s"),
+    ],
+)
+def test_rules_without_their_columns_are_listed_with_what_is_missing(columns, missing):
+    ledger = ledger_of({"jobs": jobs(**columns)}, LedgerSettings())
+    assert any(missing in one.missing for one in ledger.unjudged)
+    document = ledger_json(ledger)
+    for one in RESOURCES:
+        if one.name in ledger.absent:
+            assert document["totals"][f"wasted_{one.key}"] is None
+            assert any(one.hours in note for note in ledger.notes)
+    judged = {rule for rule in RULES if rule not in {one.rule for one in ledger.unjudged}}
+    assert {one.rule for one in ledger.findings} <= judged
+
+
+def test_findings_are_ranked_by_money_where_a_price_is_given_and_limits_come_last(bench):
+    usual = bench.ledger("slurm", LedgerSettings(by="task")).findings
+    held = [one for one in usual if one.resource not in (LIMIT, NODES)]
+    assert usual[: len(held)] == tuple(held)
+    assert [one.share for one in held] == sorted((one.share for one in held), reverse=True)
+    prices = LedgerPrices(per_gpu_h=2.0, per_gb_h=0.001)
+    priced = bench.ledger("slurm", LedgerSettings(by="task", prices=prices))
+    money = [np.nan_to_num(one.money) for one in priced.findings if one.resource not in (LIMIT, NODES)]
+    assert money == sorted(money, reverse=True)
+    first = priced.findings[0]
+    assert first.money == pytest.approx(first.amount * 2.0)
+    assert priced.totals.money == pytest.approx(
+        priced.totals.of("gpus").wasted * 2 + priced.totals.of(MEMORY).wasted * 0.001
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        ("OUT_OF_MEMORY", "out of memory"),
+        ("OUT_OF_ME+", "out of memory"),
+        ("OOMKilled", "out of memory"),
+        ("TIMEOUT", "timed out"),
+        ("CANCELLED by 1000", "killed"),
+        ("PREEMPTED", "killed"),
+        ("NODE_FAIL", "failed"),
+        ("Failed", "failed"),
+        (" running ", "running"),
+        ("PENDING", "waiting"),
+        ("odd", "other"),
+    ],
+)
+def test_states_of_every_scheduler_have_one_word(status, cause):
+    assert cause_of(status) == cause
+    assert cause in CAUSES
+
+
+def test_weeks_begin_on_mondays_and_those_of_a_clock_of_its_own_are_numbered():
+    monday = pd.Timestamp("2026-03-02", tz="UTC").timestamp()
+    table = jobs(start_time_s=np.r_[np.full(20, monday - 1), np.full(20, monday)])
+    rows = ledger_of({"jobs": table}, LedgerSettings(by="week")).rows
+    assert [(row.name, row.n_runs) for row in rows] == [("week of 2026-02-23", 20), ("week of 2026-03-02", 20)]
+    rows = ledger_of({"jobs": table.assign(start_time_s=np.arange(40) * 86_400.0)}, LedgerSettings(by="week")).rows
+    assert [row.name for row in rows] == [f"week {number}" for number in range(7)]
+
+
+def test_profiles_are_rows_and_what_no_clustering_saw_is_one_too():
+    table = jobs(**{PROFILE_COLUMN: np.r_[np.zeros(20), np.full(10, -1.0), np.full(10, np.nan)]})
+    rows = ledger_of({"jobs": table}, LedgerSettings(by="profile")).rows
+    assert {row.name: row.n_runs for row in rows} == {"profile 0": 20, "no profile": 10, "not clustered": 10}
+
+
+def test_what_cannot_be_added_up_is_refused_in_words():
+    with pytest.raises(ColumnMissing, match="no column partition or queue; choose rows by user"):
+        ledger_of({"jobs": jobs()}, LedgerSettings(by="partition"))
+    with pytest.raises(ColumnMissing, match="map duration_s"):
+        ledger_of({"jobs": jobs().drop(columns="duration_s")}, LedgerSettings())
+    with pytest.raises(NotEnoughData, match="no rows"):
+        ledger_of({"jobs": jobs().head(0)}, LedgerSettings())
+    table = {"jobs": jobs(requested_memory_bytes=8e9, peak_memory_bytes=1e9)}
+    for given, words in (
+        ({"row": "eve"}, "no row 'eve'; choose one of ann"),
+        ({"task": "x"}, "no task 'x'"),
+        ({"rule": "x"}, "no rule 'x'"),
+        ({"rule": "gpu_low"}, "gpu_low cannot be judged"),
+        ({"rule": "memory,failed"}, ""),
+    ):
+        if words:
+            with pytest.raises(SettingsError, match=words):
+                ledger_run_list(table, LedgerRunsSettings(**given))
+
+
+def test_a_ledger_is_kept_and_read_again(bench):
+    ledger = bench.ledger("slurm")
+    assert to_json(unpack(Ledger, pack(ledger))) == to_json(ledger)
+
+
+def test_every_export_says_the_same(bench):
+    ledger = bench.ledger("slurm")
+    document = json.loads(EXPORTS["json"](ledger, ORIGIN))
+    assert document["totals"] == json.loads(json.dumps(to_json(ledger_json(ledger)["totals"])))
+    rows = list(csv.DictReader(io.StringIO(EXPORTS["csv"](ledger, ORIGIN))))
+    assert [row["user"] for row in rows] == [*(row.name for row in ledger.rows), "total"]
+    for row, told in zip(rows, (*document["rows"], document["totals"]), strict=True):
+        assert float(row["wasted_core_h"]) == pytest.approx(told["wasted_core_h"])
+        assert int(row["not_finished"]) == sum(one["runs"] for one in told["not_finished"])
+    listed = list(csv.DictReader(io.StringIO(EXPORTS["findings"](ledger, ORIGIN))))
+    assert [row["sentence"] for row in listed] == [one["sentence"] for one in document["findings"]]
+
+
+def test_a_text_per_user_holds_the_findings_of_that_user_alone(bench):
+    ledger = bench.ledger("slurm")
+    found = mails(ledger, ORIGIN)
+    assert set(found) == {one.who for one in ledger.findings}
+    for user, text in found.items():
+        assert text.startswith(f"To: {user}\nSubject: ")
+        own = [one for one in ledger.findings if one.who == user]
+        assert f"1. {own[0].task}: " in text
+        assert not any(f"To: {other}" in text for other in found if other != user)
+    whole = EXPORTS["mail"](ledger, ORIGIN)
+    assert "nothing was sent" in whole
+    assert all(text in whole for text in found.values())
+    with pytest.raises(SettingsError, match="--by user"):
+        mails(bench.ledger("slurm", LedgerSettings(by="task")), ORIGIN)
+
+
+def test_no_name_leaves_its_line_or_becomes_a_formula():
+    evil = "=cmd()\nTo: all@example.org"
+    table = jobs(requested_memory_bytes=8e9, peak_memory_bytes=1e9, user=evil, task_name=evil)
+    ledger = ledger_of({"jobs": table}, LedgerSettings())
+    text = EXPORTS["mail"](ledger, ORIGIN)
+    assert sum(line.startswith("To: ") for line in text.splitlines()) == 1
+    for kind in ("csv", "findings"):
+        cells = [cell for row in csv.reader(io.StringIO(EXPORTS[kind](ledger, ORIGIN))) for cell in row]
+        assert any("cmd()" in cell for cell in cells)
+        assert not any(cell.startswith("=") for cell in cells)
+
+
+def test_every_grouping_that_a_setting_offers_is_known():
+    by = next(leaf for leaf in leaves(LedgerSettings) if leaf.path == "by")
+    assert list(GROUPINGS) == list(by.about.choices)

@@ -1,0 +1,143 @@
+"""`workprof memory ledger`: what is requested, used and wasted of every resource, and what to request instead."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import workprof
+from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
+from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, register, settings_of
+from workprof.core.errors import SettingsError
+from workprof.core.units import format_share
+from workprof.memory.exports import Origin
+from workprof.memory.ledger import Ledger, LedgerRow, LedgerRunList
+from workprof.memory.ledger_exports import EXPORTS, finding_sentence, ledger_json, number
+from workprof.memory.ledger_settings import RESOURCES
+from workprof.memory.questions import LEDGER, LEDGER_RUNS
+from workprof.store.outputs import checked_output, write_whole
+
+SHOWN_ROWS = 20
+SHOWN_FINDINGS = 10
+
+
+def ledger_text(ledger: Ledger) -> str:
+    """Return the ledger for people: findings, rows and total, what could not be judged."""
+    shown = ledger.findings[:SHOWN_FINDINGS]
+    lines = [f"{place}. {finding_sentence(one)}" for place, one in enumerate(shown, 1)] or ["No findings."]
+    if len(ledger.findings) > len(shown):
+        lines.append(f"... and {len(ledger.findings) - len(shown)} more findings: --json has all")
+    if ledger.n_small:
+        lines.append(f"{ledger.n_small:,} more waste too little to be listed")
+    rows = [_line(row, ledger) for row in (*ledger.rows[:SHOWN_ROWS], ledger.totals)]
+    lines += ["", table(rows)]
+    if len(ledger.rows) > SHOWN_ROWS:
+        lines.append(f"... and {len(ledger.rows) - SHOWN_ROWS} more rows: --json has all")
+    lines += [f"not judged: {one.rule} ({one.why})" for one in ledger.unjudged]
+    return "\n".join(lines)
+
+
+def _line(row: LedgerRow, ledger: Ledger) -> dict[str, object]:
+    line: dict[str, object] = {ledger.settings.by: row.name, "runs": f"{row.n_runs:,}"}
+    for one, amount in zip(RESOURCES, row.amounts, strict=True):
+        if one.name not in ledger.absent:
+            line[f"{one.hours} requested"] = number(amount.requested)
+            line["wasted" + " " * len(line)] = f"{number(amount.wasted)} ({format_share(amount.wasted_share, 0)})"
+    if ledger.settings.prices.given:
+        line[ledger.settings.prices.currency] = number(row.money)
+    return line | {"not finished": f"{row.n_lost:,}"}
+
+
+def runs_json(found: LedgerRunList) -> dict[str, Any]:
+    """Return the JSON document of the runs behind a number; amounts in the resource's unit."""
+    one = next(one for one in RESOURCES if one.name == found.resource)
+    columns = (found.row_ids, found.requested, found.used, found.hours, found.wasted_each)
+    names = ("row_id", "requested", "used", "hours", "wasted")
+    return {
+        "n_runs": found.n_runs,
+        "resource": found.resource,
+        "wasted": found.wasted,
+        "wasted_unit": found.unit,
+        "unit": one.unit,
+        "runs": [
+            {found.settings.ledger.by: name, "task": task} | dict(zip(names, values, strict=True))
+            for name, task, *values in zip(
+                found.names, found.tasks, *(column.tolist() for column in columns), strict=True
+            )
+        ],
+    }
+
+
+def runs_text(found: LedgerRunList) -> str:
+    """Return the runs behind a number for people."""
+    one = next(one for one in RESOURCES if one.name == found.resource)
+    rows: list[dict[str, object]] = [
+        {
+            "row": row,
+            found.settings.ledger.by: name,
+            "task": task,
+            f"requested {one.unit}": number(asked),
+            f"used {one.unit}": number(used),
+            "hours": number(hours),
+            f"wasted {found.unit}": number(wasted) if np.isfinite(wasted) else "",
+        }
+        for row, name, task, asked, used, hours, wasted in zip(
+            found.row_ids.tolist(),
+            found.names,
+            found.tasks,
+            found.requested.tolist(),
+            found.used.tolist(),
+            found.hours.tolist(),
+            found.wasted_each.tolist(),
+            strict=True,
+        )
+    ]
+    return f"{found.n_runs:,} runs, {number(found.wasted)} {found.unit}\n\n{table(rows)}"
+
+
+def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None, as_json: bool, **given: Any) -> None:
+    if (to is None) != (output is None):
+        raise SettingsError("give --to and -o together: what to write, and the file")
+    if to is not None and to not in EXPORTS:
+        raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
+    if output is not None:
+        checked_output(output)
+    started = time.perf_counter()
+    with opened(home) as workbench:
+        entry = workbench.dataset(dataset)
+        found = workbench.ledger(entry.hash, settings_of(LEDGER, given), progress_line(), fit=fit_of(given.get("fit")))
+    for note in found.notes:
+        warn(f"note: {note}")
+    if to is None or output is None:
+        emit(ledger_json(found), as_json, lambda: ledger_text(found))
+        return
+    text = EXPORTS[to](found, Origin(entry.name, entry.hash, workprof.__version__))
+    write_whole(output, text.encode())
+    rows = len(found.findings) if to == "findings" else len(found.rows)
+    answer = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
+    emit(answer, as_json, lambda: f"{rows:,} rows written to {output}")
+
+
+def register_on(app: typer.Typer) -> None:
+    """Add the commands `ledger` and `ledger-runs` to the group."""
+    to = typer.Option("--to", help=f"Write it, as one of {', '.join(EXPORTS)}; needs -o.", show_default=False)
+    output = typer.Option("-o", "--output", help="File to write.", show_default=False)
+    register(
+        app,
+        LEDGER.words[-1],
+        LEDGER.title,
+        _ledger,
+        [
+            parameter("dataset", Dataset),
+            *options(LEDGER),
+            parameter("to", Annotated[str | None, to], None),
+            parameter("output", Annotated[Path | None, output], None),
+            parameter("home", Home, None),
+            parameter("as_json", Json, False),
+        ],
+    )
+    add(app, Face(LEDGER_RUNS, runs_json, runs_text))

@@ -1,0 +1,72 @@
+"""Why a run ended as it did, in one set of words for every scheduler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.core.arrays import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED = "out of memory", "timed out", "killed", "failed"
+RUNNING, WAITING, OTHER = "running", "waiting", "other"
+CAUSES = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED, RUNNING, WAITING, OTHER)
+
+_STARTS = {
+    "out_of_me": OUT_OF_MEMORY,
+    "out of me": OUT_OF_MEMORY,
+    "oom": OUT_OF_MEMORY,
+    "timeout": TIMED_OUT,
+    "timed": TIMED_OUT,
+    "deadline": TIMED_OUT,
+    "cancel": KILLED,
+    "kill": KILLED,
+    "preempt": KILLED,
+    "evict": KILLED,
+    "revoked": KILLED,
+    "abort": KILLED,
+    "interrupt": KILLED,
+    "stopped": KILLED,
+    "fail": FAILED,
+    "error": FAILED,
+    "boot_fail": FAILED,
+    "node_fail": FAILED,
+    "lost": FAILED,
+    "running": RUNNING,
+    "completing": RUNNING,
+    "suspended": RUNNING,
+    "pending": WAITING,
+    "waiting": WAITING,
+    "queued": WAITING,
+    "submitted": WAITING,
+    "requeue": WAITING,
+}
+"""How a status begins, in lower case; Slurm cuts long ones short (`OUT_OF_ME+`) and adds words (`CANCELLED by 1000`).
+
+Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, Nextflow's and the PAI trace's statuses.
+"""
+
+
+def cause_of(status: str) -> str:
+    """Return the cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
+    told = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
+    return next((cause for start, cause in _STARTS.items() if told.startswith(start)), OTHER)
+
+
+def causes_of(jobs: pd.DataFrame) -> Ints:
+    """Return (n,) places in `CAUSES`, -1 = finished.
+
+    Args:
+        jobs: `finished` (true or false; without it all have) and `status`.
+    """
+    if "finished" not in jobs.columns:
+        return np.full(len(jobs), -1, dtype=np.int64)
+    finished = jobs["finished"].to_numpy(dtype=bool)
+    if "status" not in jobs.columns:
+        return np.where(finished, -1, CAUSES.index(OTHER)).astype(np.int64)
+    codes, names = jobs["status"].astype("object").factorize()
+    told = np.array([*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64)
+    return np.where(finished, -1, told[codes])

@@ -1,0 +1,370 @@
+"""The ledger: what runs request, use and waste of every resource, whose it is, and what to request instead.
+
+Hours of an amount: GB·h, core·h and GPU·h are the amount times the run time, limit·h are the hours of wall time that
+are asked for. Only finished runs are in these sums; what runs held that ended otherwise is counted apart, by its cause.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.memory.causes import CAUSES, WAITING
+from workprof.memory.findings import Finding, findings_of
+from workprof.memory.ledger_rules import NODES, Unjudged, breaking
+from workprof.memory.ledger_runs import LedgerRuns, ledger_runs
+from workprof.memory.ledger_settings import (
+    CORES,
+    NAMES,
+    RESOURCES,
+    WEEK,
+    LedgerPrices,
+    LedgerRunsSettings,
+    LedgerSettings,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Amount:
+    """One resource of some finished runs, in its hours.
+
+    Attributes:
+        resource: one of `NAMES`.
+        requested: of all runs with a request and a time.
+        used: of all runs with a use and a time.
+        wasted: requested and not used, of the judged runs; a run that uses more than it requests wastes nothing.
+        judged_requested, judged_used: of the judged runs alone: their quotient is the utilisation.
+        n_judged: runs with request, use and time.
+        n_no_time, n_no_request, n_no_use: the other finished runs, each counted once, for the first that it lacks.
+        n_over: judged runs that used more than they requested.
+        money: that the waste costs; NaN without a price.
+    """
+
+    resource: str
+    requested: float
+    used: float
+    wasted: float
+    judged_requested: float
+    judged_used: float
+    n_judged: int
+    n_no_time: int
+    n_no_request: int
+    n_no_use: int
+    n_over: int
+    money: float
+
+    @property
+    def utilisation(self) -> float:
+        """Used over requested, of the judged runs; NaN without any, above 1 where they use more than they request."""
+        return self.judged_used / self.judged_requested if self.judged_requested > 0 else float("nan")
+
+    @property
+    def wasted_share(self) -> float:
+        """Wasted over requested, 0-1, of the judged runs; NaN without any."""
+        return self.wasted / self.judged_requested if self.judged_requested > 0 else float("nan")
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Runs that did not finish well, of one cause.
+
+    Attributes:
+        cause: one of `CAUSES`.
+        n_runs: all of them.
+        n_no_time: those whose time is not known; they hold nothing in these sums.
+        hours: of the others.
+        requested: what they held, in the hours of `RESOURCES`, in that order.
+    """
+
+    cause: str
+    n_runs: int
+    n_no_time: int
+    hours: float
+    requested: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """Some runs: those of a user, a task, ...
+
+    Attributes:
+        name: whose they are.
+        n_runs: finished ones.
+        hours: of those, as far as known.
+        amounts: by resource, in the order of `RESOURCES`.
+        lost: what the others held, by cause.
+    """
+
+    name: str
+    n_runs: int
+    hours: float
+    amounts: tuple[Amount, ...]
+    lost: tuple[Lost, ...]
+
+    def of(self, resource: str) -> Amount:
+        """Return one resource."""
+        return self.amounts[NAMES.index(resource)]
+
+    @property
+    def n_lost(self) -> int:
+        """Runs that did not finish well, those that wait or run among them."""
+        return sum(one.n_runs for one in self.lost)
+
+    @property
+    def money(self) -> float:
+        """What its waste costs, of the resources that have a price; NaN without any."""
+        priced = [one.money for one in self.amounts if np.isfinite(one.money)]
+        return float(sum(priced)) if priced else float("nan")
+
+
+def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerPrices) -> tuple[LedgerRow, ...]:
+    """Return one row per code, in the order of the names."""
+    n, finished, timed = len(names), runs.finished, np.isfinite(runs.hours)
+
+    def total(values: Floats, chosen: Bools) -> Floats:
+        return np.bincount(codes[chosen], weights=values[chosen], minlength=n).astype(np.float64)
+
+    def count(chosen: Bools) -> Ints:
+        return np.bincount(codes[chosen], minlength=n).astype(np.int64)
+
+    columns = []
+    for one in RESOURCES:
+        asked, use, judged = runs.requested[one.name], runs.used[one.name], runs.judged(one.name)
+        asked_h, used_h = runs.over_time(one.name, asked), runs.over_time(one.name, use)
+        with_request, with_use = finished & timed & np.isfinite(asked), finished & timed & np.isfinite(use)
+        wasted = total(runs.wasted(one.name), judged)
+        columns.append(
+            (
+                total(asked_h, with_request),
+                total(used_h, with_use),
+                wasted,
+                total(asked_h, judged),
+                total(used_h, judged),
+                count(judged),
+                count(finished & ~timed),
+                count(finished & timed & np.isnan(asked)),
+                count(with_request & np.isnan(use)),
+                count(judged & (use > asked)),
+                wasted * prices.of(one.name),
+            )
+        )
+    hours, n_runs, lost = total(runs.hours, finished & timed), count(finished), _lost(runs, codes, n)
+    made = []
+    for code, name in enumerate(names):
+        amounts = tuple(
+            Amount(one.name, *(values[code].item() for values in of))
+            for one, of in zip(RESOURCES, columns, strict=True)
+        )
+        made.append(LedgerRow(name, int(n_runs[code]), float(hours[code]), amounts, lost[code]))
+    return tuple(made)
+
+
+def _lost(runs: LedgerRuns, codes: Ints, n: int) -> list[tuple[Lost, ...]]:
+    """Return what each row's runs held that did not finish well, by cause."""
+    found: list[list[Lost]] = [[] for _ in range(n)]
+    for number, cause in enumerate(CAUSES):
+        own = runs.cause == number
+        timed = own & np.isfinite(runs.hours)
+        counts, known = np.bincount(codes[own], minlength=n), np.bincount(codes[timed], minlength=n)
+        sums = [
+            np.bincount(codes[timed], weights=np.nan_to_num(values[timed]), minlength=n)
+            for values in (runs.hours, *(runs.over_time(name, runs.requested[name]) for name in NAMES))
+        ]
+        for code in np.flatnonzero(counts).tolist():
+            hours, *held = (float(values[code]) for values in sums)
+            found[code].append(Lost(cause, int(counts[code]), int(counts[code] - known[code]), hours, tuple(held)))
+    return [tuple(one) for one in found]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The ledger of a trace.
+
+    Attributes:
+        settings: as asked.
+        totals: of all runs.
+        rows: the one that wastes most first: by money where there are prices, else by the largest share of a resource;
+            weeks in their order.
+        findings: the costliest first: by money where there are prices, else by share; time limits and nodes, which hold
+            nothing, after those.
+        unjudged: rules without their columns.
+        n_small: groups that break a rule but waste less than the least share.
+        small_share: resource -> what those waste, as a share of what is requested.
+        absent: resource -> columns that the table lacks.
+        notes: what to know about the figures.
+        seconds: of the computation.
+    """
+
+    settings: LedgerSettings
+    totals: LedgerRow
+    rows: tuple[LedgerRow, ...]
+    findings: tuple[Finding, ...]
+    unjudged: tuple[Unjudged, ...]
+    n_small: int
+    small_share: dict[str, float]
+    absent: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, progress: Progress = silent) -> Ledger:
+    """Return the ledger of a job table.
+
+    Args:
+        frames: 'jobs' -> the table, finished rows and others, with `finished`; see `READS`; `PROFILE_COLUMN` for rows
+            by profile.
+        settings: rows, rules, prices.
+        progress: told twice.
+
+    Raises:
+        ColumnMissing: when run times are absent, or the column that makes the rows.
+        NotEnoughData: when the table has no rows.
+    """
+    started = time.perf_counter()
+    progress(None, "Adding up what runs request and use")
+    jobs = frames["jobs"]
+    runs = ledger_runs(jobs, settings)
+    totals = rows_of(runs, np.zeros(len(runs), dtype=np.int64), ("total",), settings.prices)[0]
+    rows = rows_of(runs, runs.who, runs.whose, settings.prices)
+    progress(None, "Looking for what is requested and not used")
+    found = findings_of(jobs, runs, settings)
+    return Ledger(
+        settings=settings,
+        totals=totals,
+        rows=rows
+        if settings.by == WEEK
+        else tuple(sorted(rows, key=lambda row: -_weight(row, totals, settings.prices))),
+        findings=found.findings,
+        unjudged=found.unjudged,
+        n_small=found.n_small,
+        small_share=found.small_share,
+        absent={name: columns for name, columns in runs.absent.items() if columns},
+        notes=_notes(runs, totals),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _weight(row: LedgerRow, totals: LedgerRow, prices: LedgerPrices) -> float:
+    """Return what a row wastes: money, or its largest share of what is requested of memory, cores or GPUs."""
+    if prices.given:
+        return float(np.nan_to_num(row.money))
+    held = [(own.wasted, whole.requested) for own, whole in zip(row.amounts, totals.amounts, strict=True)]
+    shares = [wasted / requested if requested > 0 else 0.0 for wasted, requested in held]
+    return max(shares[:-1]) or shares[-1]
+
+
+def _notes(runs: LedgerRuns, totals: LedgerRow) -> tuple[str, ...]:
+    notes = []
+    waiting = sum(one.n_runs for one in totals.lost if one.cause == WAITING)
+    others = totals.n_lost - waiting
+    if others:
+        notes.append(f"{others:,} runs did not finish well or still run; what they hold is counted apart, by cause")
+    if waiting:
+        notes.append(f"{waiting:,} runs wait, and hold nothing yet")
+    for one, amount in zip(RESOURCES, totals.amounts, strict=True):
+        lacking = {"a time": amount.n_no_time, "a request": amount.n_no_request, "a use": amount.n_no_use}
+        told = ", ".join(f"{count:,} without {what}" for what, count in lacking.items() if count)
+        missing = runs.absent[one.name]
+        if missing:
+            notes.append(f"{one.hours}: nothing is judged, the table has no column {' and no '.join(missing)}")
+        elif told:
+            notes.append(f"{one.hours}: of {totals.n_runs:,} finished runs {told} are not judged")
+    return tuple(notes)
+
+
+HOURS = {one.name: one.hours for one in RESOURCES}
+
+
+@dataclass(frozen=True)
+class LedgerRunList:
+    """The runs behind a number, those that waste most (of a cause: that held most) first.
+
+    Attributes:
+        settings: as asked.
+        resource: that the amounts are of: the rule's own where one was asked for.
+        unit: of what was wasted.
+        n_runs: all of them.
+        wasted: of all of them, in that unit; of a cause: what they held.
+        row_ids: (m,) of the listed runs in their dataset.
+        names: (m,) rows of the ledger.
+        tasks: (m,) their tasks.
+        requested, used: (m,) amounts, NaN = none.
+        hours: (m,) run times, NaN = not known.
+        wasted_each: (m,) hours of the resource, NaN = not judged.
+    """
+
+    settings: LedgerRunsSettings
+    resource: str
+    unit: str
+    n_runs: int
+    wasted: float
+    row_ids: Ints
+    names: tuple[str, ...]
+    tasks: tuple[str, ...]
+    requested: Floats
+    used: Floats
+    hours: Floats
+    wasted_each: Floats
+
+
+def ledger_run_list(
+    frames: Mapping[str, pd.DataFrame], settings: LedgerRunsSettings, progress: Progress = silent
+) -> LedgerRunList:
+    """Return the runs behind a number of the ledger.
+
+    Args:
+        frames: as `ledger_of`, with `row_id`.
+        settings: which.
+        progress: told once.
+
+    Raises:
+        SettingsError: for a row, a task or a rule that there is not; names what there is.
+    """
+    progress(None, "Looking for the runs")
+    jobs = frames["jobs"]
+    runs = ledger_runs(jobs, settings.ledger)
+    within = np.ones(len(runs), dtype=bool)
+    for name, codes, names in (("row", runs.who, runs.whose), ("task", runs.task, runs.tasks)):
+        wanted = getattr(settings, name)
+        if wanted and wanted not in names:
+            raise SettingsError(f"there is no {name} {wanted!r}; choose one of {', '.join(names[:8])}")
+        within &= (codes == names.index(wanted)) if wanted else True
+    resource, unit = settings.resource, HOURS[settings.resource]
+    if settings.rule:
+        rules = tuple(rule.strip() for rule in settings.rule.split(",") if rule.strip())
+        mask, wasted, broken = breaking(jobs, runs, settings.ledger, rules)
+        chosen = mask & within
+        resource, unit = (CORES, "node·h") if broken == NODES else (broken, HOURS[broken])
+    elif settings.cause:
+        chosen = within & (runs.cause == CAUSES.index(settings.cause))
+        wasted = runs.over_time(resource, runs.requested[resource])
+    else:
+        chosen = within & runs.finished
+        wasted = np.where(runs.judged(resource), runs.wasted(resource), np.nan)
+    asked, used = runs.requested[resource], runs.used[resource]
+    at = np.flatnonzero(chosen)
+    listed = at[np.argsort(-np.nan_to_num(wasted[at], nan=-1.0), kind="stable")][: settings.most]
+    return LedgerRunList(
+        settings=settings,
+        resource=resource,
+        unit=unit,
+        n_runs=len(at),
+        wasted=float(np.nansum(wasted[at])),
+        row_ids=jobs["row_id"].to_numpy(dtype=np.int64)[listed],
+        names=tuple(runs.whose[code] for code in runs.who[listed].tolist()),
+        tasks=tuple(runs.tasks[code] for code in runs.task[listed].tolist()),
+        requested=asked[listed],
+        used=used[listed],
+        hours=runs.hours[listed],
+        wasted_each=wasted[listed],
+    )

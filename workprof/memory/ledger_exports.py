@@ -1,0 +1,329 @@
+"""The ledger in words, as JSON, as CSV and as one short text per user.
+
+Nothing is sent: the texts are for an operator to send. No name from a trace can leave its line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from workprof.core.errors import SettingsError
+from workprof.core.records import to_json
+from workprof.core.text import spreadsheet_text, visible
+from workprof.core.units import format_share
+from workprof.memory.exports import Origin, one_line
+from workprof.memory.findings import Finding
+from workprof.memory.ledger import Ledger, LedgerRow
+from workprof.memory.ledger_rules import CAUSES_OF, RULES
+from workprof.memory.ledger_settings import LIMIT, MEMORY, NAMES, RESOURCES, USER
+
+BY_KEY = {one.name: one for one in RESOURCES}
+WORDS = {MEMORY: "memory", "cores": "cores", "gpus": "GPUs", LIMIT: "time limit"}
+
+
+def number(value: float) -> str:
+    """Return a figure with three digits that matter, in full above a hundred; 'no data' where it is not known."""
+    if not math.isfinite(value):
+        return "no data"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} run" + ("" if count == 1 else "s")
+
+
+def whose(finding: Finding) -> str:
+    """Return whose runs a finding is about: row of the ledger and task."""
+    return ", ".join(visible(one) for one in (finding.who, finding.task) if one)
+
+
+def evidence_words(finding: Finding) -> str:
+    """Return what a finding rests on, as a sentence without its end."""
+    wasted = f"{number(finding.amount)} {finding.unit}, {format_share(finding.share)} of all that is requested"
+    if finding.rule in CAUSES_OF:
+        return f"{_runs(finding.n_runs)} of {finding.n_of:,}: {RULES[finding.rule].title}; they held {wasted}"
+    runs = f"{_runs(finding.n_runs)} of {finding.n_of:,}: {RULES[finding.rule].title}"
+    if math.isfinite(finding.used_share):
+        runs += f" ({format_share(finding.used_share)} used)"
+    return f"{runs}; {wasted}"
+
+
+def advice_words(finding: Finding) -> str:
+    """Return what to request instead, as a sentence without its end; '' = no advice."""
+    if not math.isfinite(finding.instead):
+        return ""
+    if finding.rule == "out_of_memory":
+        return f"Request {number(finding.instead)} {finding.amount_unit}, more than any of them is known to have used"
+    if finding.rule == "timed_out":
+        return f"Request a limit of {number(finding.instead)} {finding.amount_unit}"
+    if finding.resource == "gpus" and finding.instead == 0:
+        return "Request no GPU"
+    unit = "core" if finding.amount_unit == "cores" and finding.instead == 1 else finding.amount_unit
+    unit = "GPU" if finding.amount_unit == "GPUs" and finding.instead == 1 else unit
+    return f"Request at most {number(finding.instead)} {unit} (most of them request {number(finding.requested)})"
+
+
+def saved_words(finding: Finding) -> str:
+    """Return what that would have saved, as a sentence without its end."""
+    saved = finding.saved
+    if not math.isfinite(saved.amount):
+        return saved.why[0].upper() + saved.why[1:] if saved.n_judged else f"Saving not measured: {saved.why}"
+    over = {MEMORY: "killed", LIMIT: "ended too early"}.get(finding.resource, "slower")
+    broken = f", {saved.n_over:,} of them {over}" if saved.n_over else f", none of them {over}"
+    return (
+        f"Chosen from {_runs(saved.n_chosen_from)} that had ended, it would have saved {number(saved.amount)} "
+        f"{finding.unit} ({format_share(saved.share)}) on the {saved.n_judged:,} later ones{broken}"
+    )
+
+
+def finding_sentence(finding: Finding) -> str:
+    """Return a finding in two or three sentences."""
+    parts = (f"{whose(finding)}: {evidence_words(finding)}", advice_words(finding), saved_words(finding))
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def row_json(row: LedgerRow, ledger: Ledger) -> dict[str, Any]:
+    """Return a row of the ledger as JSON; a resource without its columns is null, not 0."""
+    document: dict[str, Any] = {"name": row.name, "runs": row.n_runs, "hours": row.hours}
+    for one, amount in zip(RESOURCES, row.amounts, strict=True):
+        absent = ledger.absent.get(one.name, ())
+        document |= {
+            f"requested_{one.key}": None if one.request in absent else amount.requested,
+            f"used_{one.key}": None if {*absent} - {one.request} else amount.used,
+            f"wasted_{one.key}": None if absent else amount.wasted,
+        }
+    document["utilisation"] = {amount.resource: amount.utilisation for amount in row.amounts}
+    document["wasted_share"] = {amount.resource: amount.wasted_share for amount in row.amounts}
+    document["judged"] = {
+        amount.resource: {
+            "runs": amount.n_judged,
+            "without_time": amount.n_no_time,
+            "without_request": amount.n_no_request,
+            "without_use": amount.n_no_use,
+            "over_request": amount.n_over,
+        }
+        for amount in row.amounts
+    }
+    document["wasted_money"] = row.money
+    document["not_finished"] = [
+        {"cause": one.cause, "runs": one.n_runs, "without_time": one.n_no_time, "hours": one.hours}
+        | {f"held_{resource.key}": held for resource, held in zip(RESOURCES, one.requested, strict=True)}
+        for one in row.lost
+    ]
+    return document
+
+
+def finding_json(finding: Finding, ledger: Ledger) -> dict[str, Any]:
+    """Return a finding as JSON; `filter` has the options of `workprof memory ledger-runs` that list its runs."""
+    saved, advice = finding.saved, math.isfinite(finding.instead)
+    by = ledger.settings.by
+    return {
+        "rule": finding.rule,
+        "title": RULES[finding.rule].title,
+        by: finding.who or finding.task,
+        "task": finding.task,
+        "resource": finding.resource,
+        "evidence": {
+            "runs": finding.n_runs,
+            "of_runs": finding.n_of,
+            "runs_by_rule": finding.counts,
+            "hours": finding.hours,
+            "wasted": finding.amount,
+            "unit": finding.unit,
+            "share": finding.share,
+            "money": finding.money,
+            "used_share": finding.used_share,
+            "requested": finding.requested,
+            "requested_unit": finding.amount_unit,
+        },
+        "instead": {"at_most": finding.instead, "unit": finding.amount_unit, "words": advice_words(finding)}
+        if advice
+        else None,
+        "saved": {
+            "measured": math.isfinite(saved.amount),
+            "amount": saved.amount,
+            "unit": finding.unit,
+            "share": saved.share,
+            "money": saved.money,
+            "chosen_from_runs": saved.n_chosen_from,
+            "judged_on_runs": saved.n_judged,
+            "runs_over": saved.n_over,
+            "why": saved.why,
+        },
+        "sentence": finding_sentence(finding),
+        "filter": {"by": by, **({"row": finding.who} if finding.who else {}), "task": finding.task}
+        | {"rule": ",".join(finding.counts)}
+        | ({"resource": finding.resource} if finding.resource in NAMES else {}),
+    }
+
+
+def ledger_json(ledger: Ledger) -> dict[str, Any]:
+    """Return the JSON document of a ledger: `totals`, `rows`, `findings`, what could not be judged."""
+    by = ledger.settings.by
+    return {
+        "by": by,
+        "totals": row_json(ledger.totals, ledger),
+        "rows": [row_json(row, ledger) | {"filter": {"by": by, "row": row.name}} for row in ledger.rows],
+        "findings": [finding_json(one, ledger) for one in ledger.findings],
+        "not_judged": [{"rule": one.rule, "missing": list(one.missing), "why": one.why} for one in ledger.unjudged],
+        "too_small": {"n": ledger.n_small, "share": ledger.small_share},
+        "notes": list(ledger.notes),
+        "seconds": ledger.seconds,
+    }
+
+
+def _about(ledger: Ledger, origin: Origin) -> tuple[str, ...]:
+    rules, prices = ledger.settings.rules, ledger.settings.prices
+    told = ", ".join(f"{name} {value:g}" for name, value in vars(rules).items())
+    lines = [
+        f"Ledger by workprof {one_line(origin.version)}",
+        f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
+        f"By {ledger.settings.by}; memory counted as {ledger.settings.target}; {told}",
+    ]
+    if prices.given:
+        lines.append(
+            f"Prices in {one_line(prices.currency)}: {prices.per_gb_h:g} per GB·h, {prices.per_core_h:g} per core·h, "
+            f"{prices.per_gpu_h:g} per GPU·h"
+        )
+    return tuple(lines)
+
+
+def json_text(ledger: Ledger, origin: Origin) -> str:
+    """Return the ledger with what it is of as one JSON document."""
+    document = {
+        "about": list(_about(ledger, origin)),
+        "dataset": {"name": origin.dataset, "hash": origin.dataset_hash},
+        "workprof": origin.version,
+        "settings": ledger.settings,
+        **ledger_json(ledger),
+    }
+    return json.dumps(to_json(document), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _csv(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> str:
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(names)
+    for row in rows:
+        told = to_json([row[name] for name in names])
+        writer.writerow(["" if one is None else spreadsheet_text(one) if isinstance(one, str) else one for one in told])
+    return target.getvalue()
+
+
+def rows_csv(ledger: Ledger, origin: Origin) -> str:
+    """Return rows and total as CSV: amounts, what was judged, what others held; the dataset in every line."""
+    made = []
+    for row in (*ledger.rows, ledger.totals):
+        flat = row_json(row, ledger)
+        utilisation, wasted = flat.pop("utilisation"), flat.pop("wasted_share")
+        judged, lost = flat.pop("judged"), flat.pop("not_finished")
+        flat |= {f"{name}_used_share": share for name, share in utilisation.items()}
+        flat |= {f"{name}_wasted_share": share for name, share in wasted.items()}
+        flat |= {f"{name}_judged_runs": one["runs"] for name, one in judged.items()}
+        flat |= {f"{name}_over_request": one["over_request"] for name, one in judged.items()}
+        flat |= {"not_finished": sum(one["runs"] for one in lost)}
+        flat |= {f"not_finished_{one.key}": sum(of[f"held_{one.key}"] for of in lost) for one in RESOURCES}
+        made.append(
+            {ledger.settings.by: flat.pop("name"), **flat, "dataset": origin.dataset, "hash": origin.dataset_hash}
+        )
+    return _csv(made, tuple(made[0]))
+
+
+FINDING_COLUMNS = (
+    *("rule", "who", "task", "runs", "of_runs", "hours", "wasted", "unit", "share", "money", "used_share"),
+    *("requested", "instead", "amount_unit", "saved", "saved_share", "saved_money", "chosen_from_runs"),
+    *("judged_on_runs", "runs_over", "why_not_measured", "sentence", "dataset", "hash"),
+)
+
+
+def findings_csv(ledger: Ledger, origin: Origin) -> str:
+    """Return the findings as CSV, the costliest first."""
+    rows = [
+        {
+            "rule": one.rule,
+            "who": one.who,
+            "task": one.task,
+            "runs": one.n_runs,
+            "of_runs": one.n_of,
+            "hours": one.hours,
+            "wasted": one.amount,
+            "unit": one.unit,
+            "share": one.share,
+            "money": one.money,
+            "used_share": one.used_share,
+            "requested": one.requested,
+            "instead": one.instead,
+            "amount_unit": one.amount_unit,
+            "saved": one.saved.amount,
+            "saved_share": one.saved.share,
+            "saved_money": one.saved.money,
+            "chosen_from_runs": one.saved.n_chosen_from,
+            "judged_on_runs": one.saved.n_judged,
+            "runs_over": one.saved.n_over,
+            "why_not_measured": one.saved.why,
+            "sentence": finding_sentence(one),
+            "dataset": origin.dataset,
+            "hash": origin.dataset_hash,
+        }
+        for one in ledger.findings
+    ]
+    return _csv(rows, FINDING_COLUMNS)
+
+
+MOST_IN_A_MAIL = 5
+
+
+def mails(ledger: Ledger, origin: Origin) -> dict[str, str]:
+    """Return user -> a short text, of every user with a finding, the one who wastes most first.
+
+    Raises:
+        SettingsError: for a ledger whose rows are no users.
+    """
+    if ledger.settings.by != USER:
+        raise SettingsError(f"texts are per user, and this ledger is by {ledger.settings.by}; ask for --by user")
+    own: dict[str, list[Finding]] = {}
+    for one in ledger.findings:
+        own.setdefault(one.who, []).append(one)
+    return {row.name: _mail(row, own[row.name], origin) for row in ledger.rows if row.name in own}
+
+
+def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
+    shares = [
+        f"{format_share(amount.utilisation)} of {number(amount.judged_requested)} {one.hours}"
+        for one, amount in zip(RESOURCES, row.amounts, strict=True)
+        if amount.judged_requested > 0
+    ]
+    lines = [
+        f"To: {one_line(row.name)}",
+        f"Subject: What your runs request and use ({one_line(origin.dataset)})",
+        "",
+        f"Your {_runs(row.n_runs)} in {one_line(origin.dataset)} used {', '.join(shares)} that they requested.",
+        "",
+    ]
+    for place, one in enumerate(findings[:MOST_IN_A_MAIL], 1):
+        lines.append(f"{place}. {one_line(one.task)}: {evidence_words(one)}.")
+        lines += [f"   {part}." for part in (advice_words(one), saved_words(one)) if part]
+    if len(findings) > MOST_IN_A_MAIL:
+        lines.append(f"... and {len(findings) - MOST_IN_A_MAIL} smaller ones.")
+    return "\n".join([*lines, ""])
+
+
+BETWEEN = "-" * 72
+
+
+def mail_text(ledger: Ledger, origin: Origin) -> str:
+    """Return all texts in one, a line of dashes between them; first how many users have none."""
+    found = mails(ledger, origin)
+    head = "\n".join(_about(ledger, origin))
+    users = len(ledger.rows)
+    head += f"\n{len(found):,} of {users:,} users have a finding; nothing was sent.\n"
+    return f"\n{BETWEEN}\n".join([head, *found.values()])
+
+
+EXPORTS = {"csv": rows_csv, "findings": findings_csv, "json": json_text, "mail": mail_text}
+"""`--to` of the command -> what writes it: rows, findings, both, one text per user."""

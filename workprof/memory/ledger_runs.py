@@ -1,0 +1,182 @@
+"""Every row of a job table as the ledger sees it: what it requested, used and wasted, whose it is, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.units import DAY_S, HOUR_S
+from workprof.memory.causes import CAUSES, RUNNING, causes_of
+from workprof.memory.ledger_settings import GROUPINGS, LIMIT, MEMORY, PROFILE, RESOURCES, WEEK, LedgerSettings
+from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+NO_NAME = "(no name)"
+UNCLUSTERED, NOT_SEEN = "no profile", "not clustered"
+NO_TIME = "(no time)"
+
+
+@dataclass(frozen=True)
+class LedgerRuns:
+    """Every row of a job table as the ledger sees it; arrays are (n,).
+
+    Attributes:
+        cause: place in `CAUSES`, -1 = finished.
+        hours: run time; of a run that is still going up to the last moment of the trace; NaN = not known.
+        start_s, end_s: NaN = not known.
+        who: code of the row of the ledger; `whose` the names.
+        task: code of the task; `tasks` the names.
+        requested: resource -> amounts, NaN = none.
+        used: resource -> amounts, NaN = not measured.
+        absent: resource -> columns that the table lacks.
+    """
+
+    cause: Ints
+    hours: Floats
+    start_s: Floats
+    end_s: Floats
+    who: Ints
+    whose: tuple[str, ...]
+    task: Ints
+    tasks: tuple[str, ...]
+    requested: Mapping[str, Floats]
+    used: Mapping[str, Floats]
+    absent: Mapping[str, tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return len(self.hours)
+
+    def take(self, chosen: Ints) -> LedgerRuns:
+        """Return some of the runs; codes and names stay."""
+        return LedgerRuns(
+            self.cause[chosen],
+            self.hours[chosen],
+            self.start_s[chosen],
+            self.end_s[chosen],
+            self.who[chosen],
+            self.whose,
+            self.task[chosen],
+            self.tasks,
+            {name: values[chosen] for name, values in self.requested.items()},
+            {name: values[chosen] for name, values in self.used.items()},
+            self.absent,
+        )
+
+    @property
+    def finished(self) -> Bools:
+        """(n,) whether they ended well."""
+        return self.cause < 0
+
+    def over_time(self, resource: str, amounts: Floats) -> Floats:
+        """Return (n,) amounts of a resource times their hours; hours of a limit are hours already."""
+        return amounts if resource == LIMIT else amounts * self.hours
+
+    def judged(self, resource: str) -> Bools:
+        """Return (n,) whether a run's waste is known: it finished, and request, use and time are there."""
+        both = np.isfinite(self.requested[resource]) & np.isfinite(self.used[resource])
+        return self.finished & both & np.isfinite(self.hours)
+
+    def wasted(self, resource: str) -> Floats:
+        """Return (n,) hours of a resource that were requested and not used; 0 where that is not known."""
+        spare = np.maximum(self.requested[resource] - self.used[resource], 0.0)
+        return np.where(self.judged(resource), self.over_time(resource, spare), 0.0)
+
+
+def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
+    """Return the rows of a job table as the ledger sees them.
+
+    Raises:
+        ColumnMissing: when no time or no column for the rows is there.
+        NotEnoughData: when the table has no row, or no column of any resource.
+    """
+    if not len(jobs):
+        raise NotEnoughData("the table has no rows, so there is nothing to add up")
+    nothing = np.full(len(jobs), np.nan)
+
+    def column(name: str) -> Floats:
+        found = numbers_if_present(jobs, name)
+        return nothing if found is None else found
+
+    start, end = column("start_time_s"), column("end_time_s")
+    seconds = column("duration_s")
+    seconds = np.where(np.isnan(seconds), end - start, seconds)
+    cause = causes_of(jobs)
+    moments = np.concatenate([start, end, column("submit_time_s")])
+    last = moments[np.isfinite(moments)].max(initial=-np.inf)
+    going = np.isnan(seconds) & (cause == CAUSES.index(RUNNING))
+    seconds = np.where(going, last - start, seconds)
+    hours = np.where(seconds >= 0, seconds, np.nan) / HOUR_S
+    if not np.isfinite(hours).any():
+        raise ColumnMissing("the ledger needs run times: map duration_s, or start_time_s and end_time_s")
+    begin = np.where(np.isnan(start), column("submit_time_s"), start)
+    requested, used, absent = {}, {}, {}
+    for one in RESOURCES:
+        use = USAGE_COLUMNS[settings.target] if one.name == MEMORY else one.use
+        asked, measured = column(one.request) / one.scale, column(use) / one.scale
+        requested[one.name] = np.where(asked > 0, asked, np.nan)
+        used[one.name] = np.where(measured >= one.least_use / one.scale, measured, np.nan)
+        absent[one.name] = tuple(name for name in (one.request, use) if name not in jobs.columns)
+    used[LIMIT], absent[LIMIT] = hours, tuple(name for name in absent[LIMIT] if name != "duration_s")
+    who, whose = _rows(jobs, settings.by, begin)
+    task, tasks = _named(jobs, "task_name", ALL_RUNS)
+    ended = np.where(np.isnan(end), begin + hours * HOUR_S, end)
+    return LedgerRuns(cause, hours, begin, ended, who, whose, task, tasks, requested, used, absent)
+
+
+def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, ...]]:
+    """Return (n,) codes of the rows that runs belong to, and the rows' names."""
+    column = next((name for name in GROUPINGS[by] if name in jobs.columns), None)
+    if column is None:
+        there = [name for name, columns in GROUPINGS.items() if name != PROFILE and {*columns} & {*jobs.columns}]
+        lacking = " or ".join(dict.fromkeys(map(str.lower, GROUPINGS[by])))
+        raise ColumnMissing(f"the table has no column {lacking}; choose rows by {' or '.join(there) or PROFILE}")
+    if by == WEEK:
+        return _weeks(begin, float(jobs.attrs.get("utc_offset_s", 0.0)))
+    if by != PROFILE:
+        return _named(jobs, column, NO_NAME)
+    labels = np.nan_to_num(jobs[column].to_numpy(dtype=np.float64), nan=-2.0).astype(np.int64)
+    kinds, codes = np.unique(labels, return_inverse=True)
+    words = {-1: UNCLUSTERED, -2: NOT_SEEN}
+    return codes.astype(np.int64), tuple(words.get(kind, f"profile {kind}") for kind in kinds.tolist())
+
+
+def _named(jobs: pd.DataFrame, column: str, nameless: str) -> tuple[Ints, tuple[str, ...]]:
+    if column not in jobs.columns:
+        return np.zeros(len(jobs), dtype=np.int64), (nameless,)
+    codes, names = jobs[column].factorize()
+    found = [str(name) for name in names]
+    if (codes < 0).any():
+        codes = np.where(codes < 0, len(found), codes)
+        found.append(nameless if nameless not in found else f"{nameless} (missing)")
+    return codes.astype(np.int64), tuple(found)
+
+
+CLOCK_FROM_S = 10 * 365 * DAY_S
+"""A clock that shows less than ten years counts from a beginning of its own, so its weeks have numbers, not dates."""
+MONDAY_S = 3 * DAY_S
+"""1 January 1970 was a Thursday."""
+
+
+def _weeks(begin: Floats, utc_offset_s: float) -> tuple[Ints, tuple[str, ...]]:
+    known = np.isfinite(begin)
+    week = np.full(len(begin), np.iinfo(np.int64).max)
+    week[known] = np.floor((begin[known] + utc_offset_s + MONDAY_S) / (7 * DAY_S)).astype(np.int64)
+    kinds, codes = np.unique(week, return_inverse=True)
+    dated = known.any() and float(np.median(begin[known])) > CLOCK_FROM_S
+
+    def name(number: int) -> str:
+        if number == np.iinfo(np.int64).max:
+            return NO_TIME
+        monday = datetime.fromtimestamp(number * 7 * DAY_S - MONDAY_S, UTC)
+        return f"week of {monday:%Y-%m-%d}" if dated else f"week {number}"
+
+    return codes.astype(np.int64), tuple(name(number) for number in kinds.tolist())
