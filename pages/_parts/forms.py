@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -64,13 +65,13 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
         "category": tuple(one.name for one in columns if not one.numeric and not one.truth),
     }
 
-    def draw(paths: Sequence[str]) -> None:
-        def show(path: str) -> None:
-            leaf = shown[path]
-            present = offered.get(leaf.about.columns, ())
-            choices = [name for name in leaf.about.choices if name in present] or present
-            values[path] = own[path]() if path in own else control(leaf, page, choices)
+    def show(path: str) -> None:
+        leaf = shown[path]
+        present = offered.get(leaf.about.columns, ())
+        choices = [name for name in leaf.about.choices if name in present] or present
+        values[path] = own[path]() if path in own else control(leaf, page, choices)
 
+    def draw(paths: Sequence[str]) -> None:
         switches = [path for path in paths if shown[path].kind is bool or shown[path].about.switch]
         fields = [path for path in paths if path not in switches]
         if fields:
@@ -82,8 +83,7 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
                 for path in switches:
                     show(path)
 
-    if main:
-        draw([path for path in main if path in shown])
+    draw([path for path in main if path in shown])
     rest = [path for path in shown if path not in main]
     if rest:
         place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
@@ -118,43 +118,35 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool =
         offered: columns, or those of the choices there are.
         typed: a number is a text, which can be emptied also where it does not begin empty.
     """
-    about, key, usual = leaf.about, leaf.key(page), None if leaf.default is MISSING else leaf.default
+    about, usual = leaf.about, None if leaf.default is MISSING else leaf.default
     if leaf.number and leaf.default is MISSING:
         usual = leaf.kind(about.least or 0)
-    words = _help(leaf, usual)
+    said: dict[str, Any] = {"key": leaf.key(page), "help": _help(leaf, usual)}
     if about.names:
-        return _weights(leaf, key, words)
+        return _weights(leaf, said)
     if leaf.kind is bool or about.switch:
-        on = st.toggle(leaf.label, value=usual in (True, about.switch), key=key, bind="query-params", help=words)
+        on = st.toggle(leaf.label, value=usual in (True, about.switch), bind="query-params", **said)
         return leaf.switched(on) if about.switch else on
     if about.named_key:
-        return _named(leaf, page, offered, words)
+        return _named(leaf, page, offered, said)
     if about.choices or about.columns:
-        return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), key, words)
+        return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), said)
     if leaf.number and not typed:
-        return _number(leaf, usual, key, words)
-
-    def parse(text: str) -> Any:
-        value = read(leaf, text)
-        check_value(leaf, value)
-        return value
-
-    link.check(key, parse)
-    text = (
-        st.text_input(
-            leaf.label,
-            value="" if usual is None else str(form_text(leaf, usual)),
-            key=key,
-            bind="query-params",
-            help=words,
-        )
-        or ""
-    )
+        return _number(leaf, usual, said)
+    link.check(leaf.key(page), partial(_parse, leaf))
+    begin = "" if usual is None else str(form_text(leaf, usual))
+    text: str = st.text_input(leaf.label, value=begin, bind="query-params", **said) or ""
     try:
-        return usual if about.some and not text.strip() else parse(text)
+        return usual if about.some and not text.strip() else _parse(leaf, text)
     except SettingsError as error:
         refused(str(error))
         return usual
+
+
+def _parse(leaf: Leaf, text: str) -> Any:
+    value = read(leaf, text)
+    check_value(leaf, value)
+    return value
 
 
 def _help(leaf: Leaf, usual: Any) -> str | None:
@@ -170,55 +162,36 @@ def _help(leaf: Leaf, usual: Any) -> str | None:
     return explained(title, meaning) or None
 
 
-def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], key: str, words: str | None) -> Any:
+def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], said: dict[str, Any]) -> Any:
+    about = leaf.about
     if leaf.many:
-        default = [one for one in (usual or ()) if one in options]
-        chosen = tuple(
-            st.multiselect(
-                leaf.label,
-                options,
-                default=default,
-                format_func=visible,
-                placeholder=leaf.about.empty or "none",
-                key=key,
-                bind="query-params",
-                help=words,
-            )
-        )
-        return chosen if chosen or not leaf.about.some else usual
-    names = {word: meaning for word, meaning in leaf.about.named.items() if meaning is None or meaning == usual}
+        default, hint = [one for one in (usual or ()) if one in options], about.empty or "none"
+        several = st.multiselect(leaf.label, options, default, visible, placeholder=hint, bind="query-params", **said)
+        return tuple(several) if several or not about.some else usual
+    names = {word: meaning for word, meaning in about.named.items() if meaning is None or meaning == usual}
     empty: Any = next((word for word, meaning in names.items() if meaning == usual), usual or NONE)
-    listed: list[str] = [empty, *(name for name in options if name != empty)] if leaf.about.columns else list(options)
+    listed: list[str] = [empty, *(name for name in options if name != empty)] if about.columns else list(options)
     listed = [*(word for word in names if word not in listed), *listed]
-    one = st.selectbox(
-        leaf.label,
-        listed,
-        index=listed.index(empty) if empty in listed else 0,
-        format_func=visible,
-        key=key,
-        bind="query-params",
-        help=words,
-    )
+    first = listed.index(empty) if empty in listed else 0
+    one = st.selectbox(leaf.label, listed, first, visible, bind="query-params", **said)
     return usual if one == empty else names.get(one, one)
 
 
-def _weights(leaf: Leaf, key: str, words: str | None) -> dict[str, float]:
+def _weights(leaf: Leaf, said: dict[str, Any]) -> dict[str, float]:
     weights = {}
     for name in leaf.about.names:
         one = Leaf(name, float, False, 1.0, replace(leaf.about, label=f"Weight of {name}", empty=""))
-        weights[name] = float(_number(one, 1.0, f"{key}_{name}", words))
+        weights[name] = float(_number(one, 1.0, {**said, "key": f"{said['key']}_{name}"}))
     if not any(weights.values()):
         refused("all weights are 0, so all weigh alike; give at least one a weight above 0")
     return {} if len(set(weights.values())) == 1 else weights
 
 
-def _named(leaf: Leaf, page: str, offered: Sequence[str], words: str | None) -> Any:
+def _named(leaf: Leaf, page: str, offered: Sequence[str], said: dict[str, Any]) -> Any:
     """Show the list of words that stand for whole values, with a control beside it for a value of one's own."""
     about = leaf.about
     listed = [*about.named, *([about.own] if about.own else [])]
-    chosen = st.selectbox(
-        leaf.label, listed, index=0, key=leaf.words_key(page), bind="query-params", help=words, format_func=visible
-    )
+    chosen = st.selectbox(leaf.label, listed, 0, visible, bind="query-params", **{**said, "key": leaf.words_key(page)})
     if not about.own:
         return about.named[chosen]
     taken = [meaning for meaning in about.named.values() if isinstance(meaning, int)]
@@ -236,41 +209,22 @@ def _named(leaf: Leaf, page: str, offered: Sequence[str], words: str | None) -> 
     return value if chosen == about.own else about.named[chosen]
 
 
-def _number(leaf: Leaf, usual: Any, key: str, words: str | None) -> Any:
+def _number(leaf: Leaf, usual: Any, said: dict[str, Any]) -> Any:
     about, (_, factor) = leaf.about, leaf.form_unit
     low = about.least if about.least is not None else about.above
     high = about.most if about.most is not None else about.below
     if leaf.kind is int:
         least, most = 0 if low is None else math.ceil(low), None if about.most is None else math.floor(about.most)
         if most is not None and most - least <= MOST_ON_A_SLIDER:
-            return int(
-                st.slider(
-                    leaf.label,
-                    least,
-                    most,
-                    usual if usual is not None else least,
-                    key=key,
-                    bind="query-params",
-                    help=words,
-                )
-            )
-        shown = st.number_input(
-            leaf.label, min_value=least, max_value=most, value=usual, step=1, key=key, bind="query-params", help=words
-        )
-        return None if shown is None else int(shown)
-    shown = st.number_input(
-        leaf.label,
-        min_value=None if low is None else low * factor + (LEAST if about.above is not None and usual else 0),
-        max_value=None if high is None else high * factor - (LEAST if about.below is not None else 0),
-        value=None if usual is None else float(f"{usual * factor:.12g}"),
-        format="%g",
-        key=key,
-        bind="query-params",
-        help=words,
-    )
+            return st.slider(leaf.label, least, most, least if usual is None else usual, bind="query-params", **said)
+        return st.number_input(leaf.label, least, most, usual, step=1, bind="query-params", **said)
+    begin = as_shown(leaf, usual)
+    lowest = None if low is None else low * factor + (LEAST if about.above is not None and usual else 0)
+    highest = None if high is None else high * factor - (LEAST if about.below is not None else 0)
+    shown = st.number_input(leaf.label, lowest, highest, begin, format="%g", bind="query-params", **said)
     if shown is None or (leaf.optional and about.above == shown):
         return None
-    return float(usual) if usual is not None and shown == float(f"{usual * factor:.12g}") else from_form(shown, factor)
+    return float(usual) if shown == begin else from_form(shown, factor)
 
 
 def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
@@ -279,9 +233,8 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
     To be called before the page's controls are shown. A link of a page's own making names the controls.
     """
     tab = st.query_params.get(f"{page}_tab", "")
-    asked, changed = st.query_params.get(ASKED, ""), False
-    if ASKED in st.query_params:
-        del st.query_params[ASKED]
+    asked = st.query_params.pop(ASKED, "")
+    arrived: dict[str, str | list[str]] = {}
     for question in questions:
         if (question.tab not in ("", tab) and tab) or asked not in ("", question.call):
             continue
@@ -290,16 +243,14 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
             if name not in st.query_params or name == key or key in st.session_state:
                 continue
             try:
-                value = read(leaf, st.query_params[name])
-                check_value(leaf, value)
+                value = _parse(leaf, st.query_params[name])
             except SettingsError as error:
                 link.drop(name, str(error))
-                continue
-            del st.query_params[name]
-            for control_key, text in controls_of(question, leaf, value).items():
-                st.query_params[control_key] = text
-            changed = True
-    if changed:
+            else:
+                del st.query_params[name]
+                arrived |= controls_of(question, leaf, value)
+    if arrived:
+        st.query_params.update(arrived)
         start_from_address()
 
 

@@ -15,8 +15,9 @@ import typer
 from workprof.cli.main import app
 from workprof.cli.questions import settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.fields import from_json, leaves, put, read, to_plain, write
+from workprof.core.fields import by_name, leaves, put, read, write
 from workprof.core.question import address_of, by_option, code_of, number_text, parameters_of, python_of, shell_of
+from workprof.core.records import to_json
 from workprof.forecasts import questions as forecasts
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.settings import ProfileSettings
@@ -189,7 +190,7 @@ def test_text_and_json_of_a_setting_are_read_as_they_were_written(question, case
         for leaf in question.leaves:
             if leaf.many or leaf.number or leaf.kind in (str, bool):
                 value = any_value(draw, leaf)
-                assert from_json(leaf, to_plain(value)) == value
+                assert by_name([leaf], [(leaf.path, to_json(value))]) == {leaf.path: value}
                 assert read(leaf, write(leaf, value)) == value
 
 
@@ -257,3 +258,9 @@ def test_a_word_a_switch_and_a_record_stand_in_an_address_as_their_controls_writ
         "profiles_seed": "2",
         "profiles_resamples": "3",
     }
+
+
+@pytest.mark.parametrize(("name", "value"), [("features", ("auto",)), ("features", ("auto", "all17"))])
+def test_a_list_that_reads_like_a_word_for_another_comes_back(name, value):
+    leaf = DECLARED["profiles.fit"].leaf(name)
+    assert read(leaf, write(leaf, value)) == value

@@ -15,7 +15,7 @@ import typer
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table
 from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.fields import to_plain
+from workprof.core.records import to_json
 from workprof.core.units import format_share
 from workprof.phases import questions
 from workprof.phases.evaluation import Evaluation
@@ -58,7 +58,7 @@ def _completed(workbench: Any, dataset: str, given: Mapping[str, Any]) -> Mappin
     known = given.get("train") or dataset
     completed = dict(given, counters=_counters(workbench, known, given["counters"]))
     if given.get("edited") and given["labels"] is None:
-        completed["labels"] = json.dumps(to_plain(workbench.library_edits(known).labels))
+        completed["labels"] = json.dumps(to_json(workbench.library_edits(known).labels))
     return completed
 
 

@@ -13,13 +13,24 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
 from workprof.core.errors import SettingsError
-from workprof.core.fields import Leaf, from_json, leaves, put, read, write
+from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
 from workprof.profiles.settings import ProfileSettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 MODES = ("corrected", "faithful")
 WITH = "with_"
+MODE = Annotated[str | None, typer.Option("--mode", help="corrected, or faithful: as published. Default: corrected.")]
+FIT = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fit", metavar="NAME=VALUE", help="An option of `profiles fit`, such as min-cluster-size=60; repeat."
+    ),
+]
+NAMED = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="NAME=VALUE", help="A setting by its name on the Runs page; repeat."),
+]
 
 
 def no_notes(_: Any) -> Iterable[str]:
@@ -111,17 +122,12 @@ def options(*questions: Question[Any, Any], required: Sequence[str] = ()) -> lis
             hidden = leaf.path in question.ignores
             alone = tuple(required) == (leaf.flag,) or leaf.flag in always
             found.setdefault(_name(leaf.flag), _option(leaf, hidden=hidden, required=alone))
-    if any(question.published for question in questions) and "mode" not in found:
-        words = typer.Option("--mode", help="corrected, or faithful: as published. Default: corrected.")
-        found["mode"] = parameter("mode", Annotated[str | None, words], None)
+    if any(question.published for question in questions):
+        found.setdefault("mode", parameter("mode", MODE, None))
     if any(question.rests_on_fit for question in questions):
-        words = typer.Option(
-            "--fit", metavar="NAME=VALUE", help="An option of `profiles fit`, such as min-cluster-size=60; repeat."
-        )
-        found["fit"] = parameter("fit", Annotated[list[str] | None, words], None)
+        found["fit"] = parameter("fit", FIT, None)
     if found:
-        words = typer.Option("--with", metavar="NAME=VALUE", help="A setting by its name on the Runs page; repeat.")
-        found[WITH] = parameter(WITH, Annotated[list[str] | None, words], None)
+        found[WITH] = parameter(WITH, NAMED, None)
     return list(found.values())
 
 
@@ -134,18 +140,12 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
         words.append(f"One of {', '.join(map(str, about.choices))}.")
     if leaf.default is not MISSING:
         usual = about.empty if leaf.default in (0, None, "", (), {}) else write(leaf, leaf.default)
-        usual = "" if is_dataclass(leaf.kind) else usual
-        words += [f"Default: {usual}."] if usual else []
+        words += [f"Default: {usual}."] if usual and not is_dataclass(leaf.kind) else []
     metavar = {"bytes": "SIZE", "share": "SHARE"}.get(about.unit, about.unit.upper() or None)
     if isinstance(leaf.default, dict):
         metavar = "NAME=VALUE,..." if leaf.each is str else "NAME=NUMBER,..."
     option = typer.Option(
-        leaf.flag,
-        *about.also,
-        help=" ".join(words),
-        metavar=metavar,
-        show_default=False,
-        hidden=hidden,
+        leaf.flag, *about.also, help=" ".join(words), metavar=metavar, show_default=False, hidden=hidden
     )
     kind: Any = list[str] | None if about.repeated else str if required else str | None
     return parameter(_name(leaf.flag), Annotated[kind, option], ... if required else None)
@@ -171,10 +171,8 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
     own = leaves(question.settings)
     for leaf in own:
         text = given.get(_name(leaf.flag))
-        if leaf.about.repeated:
-            values |= {leaf.path: tuple(names(one) for one in text)} if text else {}
-        elif text is not None:
-            values[leaf.path] = read(leaf, text)
+        if text not in (None, [], ()):
+            values[leaf.path] = tuple(map(names, text)) if leaf.about.repeated else read(leaf, text)
     values |= with_values(own, given.get(WITH) or ())
     for leaf in own:
         if leaf.path in values and leaf.path in question.ignores:
@@ -188,31 +186,11 @@ def with_values(own: Sequence[Leaf], texts: Iterable[str]) -> dict[str, Any]:
     Raises:
         SettingsError: for a name that there is not, or a value that it cannot have.
     """
-    inside = [(leaf, one) for leaf in own if is_dataclass(leaf.kind) for one in leaves(leaf.kind)]
-    by_path = {leaf.path: leaf for leaf in own} | {f"{leaf.path}.{one.path}": one for leaf, one in inside}
-    values = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        path = name.strip().replace("-", "_")
-        leaf = by_path.get(path)
+    pairs = [text.partition("=") for text in texts]
+    for name, equals, _ in pairs:
         if not equals:
-            raise SettingsError(f"{text!r} is not NAME=VALUE; names are those that `workprof runs show --json` lists")
-        if leaf is None:
-            raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {', '.join(by_path)}")
-        values[path] = _from_name(leaf, value)
-    return values
-
-
-def _from_name(leaf: Leaf, text: str) -> Any:
-    """Return the value of NAME=VALUE: a bare number is in the setting's own unit, as in a result's JSON."""
-    if text == "null" and leaf.optional:
-        return None
-    if leaf.about.unit == "bytes":
-        try:
-            return from_json(leaf, float(text))
-        except ValueError:
-            pass
-    return read(leaf, text)
+            raise SettingsError(f"{name!r} is not NAME=VALUE; names are those that `workprof runs show --json` lists")
+    return by_name(own, ((name, value) for name, _, value in pairs))
 
 
 def fit_of(texts: Sequence[str] | None) -> ProfileSettings | None:

@@ -6,19 +6,18 @@ choices are checked from the declarations, and every face (command, form, addres
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
 import math
-import types
-import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from workprof.core.errors import SettingsError, UnitUnknown
-from workprof.core.records import Packed, unpack
 from workprof.core.units import GB, MEMORY_FACTORS, parse_size
 
 Record = TypeVar("Record")
@@ -182,30 +181,24 @@ def settings(cls: type[Record]) -> type[Record]:
 
 def leaves(cls: Any, within: str = "") -> tuple[Leaf, ...]:
     """Return every declared setting of a class, those of the records within it too, in the order of the fields."""
-    if (cls, within) not in _LEAVES:
-        _LEAVES[cls, within] = tuple(_leaves(cls, within))
-    return _LEAVES[cls, within]
+    return _leaves(cls, within)
 
 
-_LEAVES: dict[tuple[Any, str], tuple[Leaf, ...]] = {}
-
-
-def _leaves(cls: Any, within: str) -> Iterator[Leaf]:
-    hints = get_type_hints(cls, include_extras=True)
+@functools.cache
+def _leaves(cls: Any, within: str) -> tuple[Leaf, ...]:
+    found: list[Leaf] = []
+    kinds, hints = get_type_hints(cls), get_type_hints(cls, include_extras=True)
     for one in fields(cls):
-        kind, about = hints[one.name], None
-        if get_origin(kind) is Annotated:
-            kind, *extras = get_args(kind)
-            about = next((extra for extra in extras if isinstance(extra, Setting)), None)
-        if about is None:
-            if is_dataclass(kind) and isinstance(kind, type):
-                yield from leaves(kind, f"{within}{one.name}.")
-            continue
-        optional = get_origin(kind) in (typing.Union, types.UnionType) and type(None) in get_args(kind)
-        if optional:
-            kind = next(part for part in get_args(kind) if part is not type(None))
-        default = one.default_factory() if one.default_factory is not dataclasses.MISSING else one.default
-        yield Leaf(within + one.name, kind, optional, default, about)
+        kind, said = kinds[one.name], getattr(hints[one.name], "__metadata__", ())
+        about = next((extra for extra in said if isinstance(extra, Setting)), None)
+        if about is not None:
+            optional = type(None) in get_args(kind)
+            kind = next(part for part in get_args(kind) if part is not type(None)) if optional else kind
+            default = one.default if one.default_factory is MISSING else one.default_factory()
+            found.append(Leaf(within + one.name, kind, optional, default, about))
+        elif is_dataclass(kind):
+            found += leaves(kind, f"{within}{one.name}.")
+    return tuple(found)
 
 
 def check_value(leaf: Leaf, given: Any) -> None:
@@ -214,81 +207,68 @@ def check_value(leaf: Leaf, given: Any) -> None:
     Raises:
         SettingsError: for another kind of value, one out of bounds, or one that is no choice.
     """
-    about = leaf.about
+    about, choices = leaf.about, ", ".join(map(str, leaf.about.choices))
     if given is None and leaf.optional:
         return
     if not fits(given, leaf.kind):
         raise SettingsError(f"{leaf.path} is {_short(given)}; give {_kind_words(leaf)}")
     if about.some and not given:
-        raise SettingsError(f"{leaf.path} is empty; give at least one{_choice_words(about)}")
-    unknown = [name for name in given if name not in about.names] if about.names else []
-    if unknown:
-        raise SettingsError(f"{leaf.path} names {_short(unknown[0])}; choose from {', '.join(about.names)}")
+        raise SettingsError(f"{leaf.path} is empty; give at least one{f' of {choices}' if choices else ''}")
+    for name in given if about.names else ():
+        if name not in about.names:
+            raise SettingsError(f"{leaf.path} names {_short(name)}; choose from {', '.join(about.names)}")
     for value in given if leaf.many else given.values() if isinstance(given, dict) else (given,):
         unset = value == "" and about.empty and not leaf.many
-        if about.choices and value not in about.choices and not unset:
-            raise SettingsError(f"{leaf.path} is {_short(value)}; choose from {', '.join(map(str, about.choices))}")
-        if isinstance(value, str) and about.most is not None and len(value) > about.most:
-            raise SettingsError(f"{leaf.path} is {_short(value)}; give a text of at most {about.most:g} characters")
-        if isinstance(value, (int, float)) and not _within(value, about):
+        if choices and value not in about.choices and not unset:
+            raise SettingsError(f"{leaf.path} is {_short(value)}; choose from {choices}")
+        size = len(value) if isinstance(value, str) else value
+        if isinstance(size, (int, float)) and not _within(size, about):
             raise SettingsError(f"{leaf.path} is {_short(value)}; give {_kind_words(leaf)}")
 
 
+BOUNDS = (
+    ("least", operator.ge, "of {:,g} or more"),
+    ("above", operator.gt, "above {:,g}"),
+    ("most", operator.le, "at most {:,g}"),
+    ("below", operator.lt, "below {:,g}"),
+)
+"""Bound of a setting, how a value stands to it, and its words."""
+
+
 def _within(value: float, about: Setting) -> bool:
-    return (
-        math.isfinite(value)
-        and (about.least is None or value >= about.least)
-        and (about.most is None or value <= about.most)
-        and (about.above is None or value > about.above)
-        and (about.below is None or value < about.below)
-    )
+    bounds = ((holds, getattr(about, name)) for name, holds, _ in BOUNDS)
+    return math.isfinite(value) and all(bound is None or holds(value, bound) for holds, bound in bounds)
 
 
 def fits(value: Any, kind: Any) -> bool:
     """Tell whether a value is of a field's kind; a whole number may stand for any number, a boolean for none."""
     origin, within = get_origin(kind), get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        return any(fits(value, one) for one in within)
-    if origin is Annotated:
-        return fits(value, within[0])
     if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        if within[-1] is Ellipsis:
-            return all(fits(one, within[0]) for one in value)
-        return len(value) == len(within) and all(map(fits, value, within))
+        return isinstance(value, tuple) and all(fits(one, within[0]) for one in value)
     if origin is dict:
         return isinstance(value, dict) and all(fits(one, within[1]) for one in value.values())
-    if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return value is None if kind in (None, type(None)) else isinstance(value, kind)
+    return isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
 
 
 def _kind_words(leaf: Leaf) -> str:
     """Return what to give: 'a share between 0 and 3, such as 0.05'."""
-    about, usual = leaf.about, leaf.default
-    noun = {"share": "a share", "bytes": "bytes", "time": "epoch seconds, or 2026-01-31T08:00"}.get(about.unit, "")
-    if not noun:
-        noun = {int: "a whole number", float: "a number", bool: "true or false"}.get(leaf.each, "a text")
-        noun += f" of {about.unit}" if about.unit and leaf.each in (int, float) else ""
+    about, usual, number = leaf.about, leaf.default, leaf.each in (int, float)
+    noun = {int: "a whole number", float: "a number", bool: "true or false"}.get(leaf.each, "a text")
+    noun = UNIT_WORDS.get(about.unit) or (f"{noun} of {about.unit}" if about.unit and number else noun)
+    bounds = " and ".join(
+        words.format(getattr(about, name)) for name, _, words in BOUNDS if getattr(about, name) is not None
+    )
     if about.choices:
-        noun = f"one of {', '.join(map(str, about.choices))}"
-    low = f"above {about.above:g}" if about.above is not None else ""
-    if about.least is not None and about.most is not None:
+        noun, bounds = f"one of {', '.join(map(str, about.choices))}", ""
+    elif leaf.each is str and about.most is not None:
+        bounds = f"of at most {about.most:g} characters"
+    elif about.least is not None and about.most is not None:
         bounds = f"between {about.least:,g} and {about.most:,g}"
-    elif about.least is not None:
-        bounds = f"of {about.least:,g} or more" + (f", below {about.below:g}" if about.below is not None else "")
-    else:
-        bounds = f"{low}{' and ' if low and about.most is not None else ''}"
-        bounds += f"at most {about.most:,g}" if about.most is not None else ""
     such = f", such as {usual:g}" if isinstance(usual, (int, float)) and not isinstance(usual, bool) else ""
     return " ".join(text for text in (noun, bounds) if text) + such
 
 
-def _choice_words(about: Setting) -> str:
-    return f" of {', '.join(map(str, about.choices))}" if about.choices else ""
+UNIT_WORDS = {"share": "a share", "bytes": "bytes", "time": "epoch seconds, or 2026-01-31T08:00"}
 
 
 def _short(value: Any) -> str:
@@ -303,13 +283,13 @@ def get(record: Any, path: str) -> Any:
 
 def put(record: Record, values: Mapping[str, Any]) -> Record:
     """Return a record with other values at some paths, all changed at once: they may be valid together only."""
-    own = {path: value for path, value in values.items() if "." not in path}
+    made: dict[str, Any] = {path: value for path, value in values.items() if "." not in path}
     inside: dict[str, dict[str, Any]] = {}
     for path, value in values.items():
         first, _, rest = path.partition(".")
         if rest:
             inside.setdefault(first, {})[rest] = value
-    made = own | {name: put(own.get(name, getattr(record, name)), changes) for name, changes in inside.items()}
+    made |= {name: put(made.get(name, getattr(record, name)), changes) for name, changes in inside.items()}
     changed: Record = dataclasses.replace(record, **made)  # type: ignore[type-var]
     return changed
 
@@ -321,9 +301,7 @@ def differences(before: Any, after: Any) -> dict[Leaf, Any]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    return bool(type(one) is type(other) and one == other) or (
-        isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other)
-    )
+    return type(one) is type(other) and bool(one == other)
 
 
 def read(leaf: Leaf, text: str) -> Any:
@@ -336,28 +314,20 @@ def read(leaf: Leaf, text: str) -> Any:
     Raises:
         SettingsError: says what to write.
     """
-    about = leaf.about
-    if text in about.named:
-        return about.named[text]
+    if text in leaf.about.named:
+        return leaf.about.named[text]
     if text == "" and leaf.optional:
         return None
     if leaf.kind is str:
         return text
-    text = text.strip()
     try:
-        if leaf.many:
-            one = _item if is_dataclass(leaf.each) else _one
-            return tuple(one(leaf, leaf.each, item) for item in _items(text))
-        if get_origin(leaf.kind) is dict:
-            pairs = _pairs(text, ",")
-            if "" in pairs.values() and not text.startswith("{"):
-                raise ValueError(text)
-            return {name: _one(leaf, leaf.each, value) for name, value in pairs.items()}
-        if is_dataclass(leaf.kind):
-            return _record(leaf.kind, text)
-        return _one(leaf, leaf.kind, text)
-    except (LookupError, ValueError, TypeError, OverflowError, RecursionError, UnitUnknown) as error:
-        raise SettingsError(f"{leaf.flag} is {_short(text)}; give {_text_words(leaf)}") from error
+        return _made(leaf, leaf.kind, _parted(leaf, text.strip()))
+    except UNREADABLE as error:
+        raise SettingsError(f"{leaf.flag} is {_short(text.strip())}; give {_text_words(leaf)}") from error
+
+
+UNREADABLE = (LookupError, ValueError, TypeError, OverflowError, RecursionError, UnitUnknown)
+"""What a text or a document raises that is of another kind than its setting."""
 
 
 def _text_words(leaf: Leaf) -> str:
@@ -369,127 +339,119 @@ def _text_words(leaf: Leaf) -> str:
     return words
 
 
-def _items(text: str) -> list[Any]:
-    if text.startswith("["):
-        found = json.loads(text)
-        if not isinstance(found, list):
-            raise ValueError(text)
-        return found
-    return [item.strip() for item in text.split(",") if item.strip()]
-
-
-def _pairs(text: str, separator: str) -> dict[str, Any]:
-    if text.startswith("{"):
-        return dict(json.loads(text))
-    pairs = [word.partition("=") for word in text.split(separator) if word.strip()]
-    found = {name.strip(): value.strip() for name, _, value in pairs}
-    if "" in found or len(found) < len(pairs) or not all(equals for _, equals, _ in pairs):
+def _parted(leaf: Leaf, text: str) -> Any:
+    """Return the list or the table that a text writes, in JSON or with commas; any other text as it is."""
+    record = is_dataclass(leaf.kind)
+    if not (leaf.many or record or get_origin(leaf.kind) is dict):
+        return text
+    if text.startswith("[" if leaf.many else "{"):
+        return json.loads(text)
+    words = [word.strip() for word in text.split(";" if record else ",") if word.strip()]
+    if leaf.many:
+        return words
+    pairs = [(name.strip(), value.strip()) for name, equals, value in (word.partition("=") for word in words) if equals]
+    if len(dict(pairs)) < len(words) or not all(name and (value or record) for name, value in pairs):
         raise ValueError(text)
-    return dict(found)
+    return dict(pairs)
 
 
-def _one(leaf: Leaf, kind: Any, given: Any) -> Any:
-    """Return one value: of a text, or of what JSON gave."""
-    if get_origin(kind) is tuple:  # a tuple of tuples: `workload+task_name`
-        return tuple(given if isinstance(given, list) else [part.strip() for part in str(given).split("+")])
-    if kind is bool:
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        return given if isinstance(given, bool) else words[str(given).lower()]
-    if kind is str:
-        if not isinstance(given, str):
+def _made(leaf: Leaf, kind: Any, given: Any) -> Any:
+    """Return the value of a kind that JSON means, or the text of a single one.
+
+    A record in a tuple has every field, of its own kind, and no more; a setting that is a record has those that differ.
+    """
+    origin, within = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        parts = [part.strip() for part in given.split("+")] if isinstance(given, str) else given  # a tuple in a tuple
+        if not isinstance(parts, list):
             raise TypeError(given)
-        return given
-    if kind not in (int, float):
+        return tuple(_made(leaf, within[0], part) for part in parts)
+    if origin is dict:
+        return {name: _made(leaf, within[1], value) for name, value in {**given}.items()}
+    if is_dataclass(kind):
+        made, hints = leaf.each, get_type_hints(kind)
+        if kind is leaf.kind:
+            return put(made(), by_name(leaves(kind), {**given}.items()))
+        if {**given}.keys() != hints.keys():
+            raise TypeError(given)
+        return made(**{name: _made(leaf, hints[name], value) for name, value in given.items()})
+    if kind is bool:
+        return BOOLEANS[str(given).lower()]
+    if kind in (int, float) and isinstance(given, str):
+        return _number(leaf, kind, given)
+    if not fits(given, kind) and not (kind is int and fits(given, float) and given == int(given)):
         raise TypeError(given)
-    if isinstance(given, bool) or not isinstance(given, (str, int, float)):
-        raise TypeError(given)
-    if not isinstance(given, str):
-        return kind(given) if kind is float or given == int(given) else int(str(given))
-    if not given.isascii() or "_" in given:
-        raise ValueError(given)
+    return kind(given)
+
+
+BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def _number(leaf: Leaf, kind: Any, text: str) -> Any:
+    """Return the number that a text means in the setting's unit; a time without a zone is UTC."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
     if leaf.about.unit == "bytes":
-        exact = given.removesuffix("B") if given.endswith("B") and not given[-2:-1].isalpha() else ""
-        return float(exact) if exact else float(parse_size(given, bare="GB"))
-    return _moment(given) if leaf.about.unit == "time" else kind(given)
-
-
-def _moment(text: str) -> float:
-    """Return epoch seconds of a number or of ISO 8601; a time without a zone is UTC."""
-    try:
-        return float(text)
-    except ValueError:
+        exact = text.removesuffix("B") if text.endswith("B") and not text[-2:-1].isalpha() else ""
+        return float(exact) if exact else float(parse_size(text, bare="GB"))
+    if leaf.about.unit == "time":
+        with contextlib.suppress(ValueError):
+            return float(text)
         at = datetime.fromisoformat(text)
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    return kind(text)
 
 
-def _item(_: Leaf, cls: Any, given: Any) -> Any:
-    """Return a record of a tuple: its JSON object has every field, of its own kind, and no more."""
-    hints = get_type_hints(cls)
-    if not isinstance(given, dict) or given.keys() != hints.keys():
-        raise TypeError(given)
-    made = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    if not all(fits(made[name], hint) for name, hint in hints.items()):
-        raise TypeError(given)
-    return unpack(cls, Packed(given, {}))
+def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return path -> value of settings that are named by their paths ('-' and '_' alike), with a text or plain JSON.
 
-
-def _record(cls: Any, text: str) -> Any:
-    by_path = {leaf.path: leaf for leaf in leaves(cls)}
-    changes = {}
-    for name, value in _pairs(text, ";").items():
-        leaf = by_path.get(name.replace("-", "_"))
-        if leaf is None:
-            raise SettingsError(f"there is no setting {name!r} here; choose from {', '.join(by_path)}")
-        changes[leaf.path] = from_json(leaf, value) if not isinstance(value, str) else read(leaf, value)
-    return put(cls(), changes)
-
-
-def from_json(leaf: Leaf, value: Any) -> Any:
-    """Return the value that plain JSON means: lists become tuples.
+    A bare number is in the setting's own unit, as in a result's JSON.
 
     Raises:
-        SettingsError: for another kind of value than the setting has.
+        SettingsError: for a name that there is not, or a value that it cannot have.
     """
-    if leaf.many and is_dataclass(leaf.each) and isinstance(value, list):
-        return read(leaf, json.dumps(value))
-    made = tuple(tuple(one) if isinstance(one, list) else one for one in value) if isinstance(value, list) else value
-    if leaf.each is float and isinstance(made, int) and not isinstance(made, bool):
-        made = float(made)
-    if not (made is None and leaf.optional) and not fits(made, leaf.kind):
-        raise SettingsError(f"{leaf.path} is {_short(value)}; give {_kind_words(leaf)}")
-    return made
+    inside = {f"{leaf.path}.{one.path}": one for leaf in own if is_dataclass(leaf.kind) for one in leaves(leaf.kind)}
+    by_path = {leaf.path: leaf for leaf in own} | inside
+    values: dict[str, Any] = {}
+    for name, given in pairs:
+        path = name.strip().replace("-", "_")
+        leaf = by_path.get(path)
+        if leaf is None:
+            raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {', '.join(by_path)}")
+        exact = given
+        if leaf.number and leaf.about.unit == "bytes":
+            with contextlib.suppress(ValueError, TypeError):
+                exact = float(given)
+        if given in (None, "null") and leaf.optional:
+            values[path] = None
+        else:
+            values[path] = read(leaf, exact) if isinstance(exact, str) else _made(leaf, leaf.kind, exact)
+    return values
 
 
 def write(leaf: Leaf, value: Any) -> str:
-    """Return the text that `read` turns into exactly this value."""
+    """Return the text that `read` turns into exactly this value: as people write it, else JSON."""
     word = leaf.word(value)
-    if word is not None:
-        return word
-    if value is None:
-        return ""
-    if leaf.many and is_dataclass(leaf.each):
-        return json.dumps(to_plain(value), ensure_ascii=False)
-    if leaf.many:
-        words = [_written(leaf, one) for one in value]
-        plain = all(word and "," not in word and word == word.strip() and word[0] not in "[{" for word in words)
-        nested = any(isinstance(one, tuple) and any("+" in part or not part for part in one) for one in value)
-        return ",".join(words) if plain and not nested else json.dumps(value, ensure_ascii=False)
-    if isinstance(value, dict):
-        texts = {name: _written(leaf, one) for name, one in value.items()}
-        plain = all(name and name == name.strip() and not {",", "="} & {*name} and name[0] != "{" for name in texts)
-        if plain and all(text and text == text.strip() and "," not in text for text in texts.values()):
-            return ",".join(f"{name}={text}" for name, text in texts.items())
-        return json.dumps(value, ensure_ascii=False)
+    if word is not None or value is None:
+        return word or ""
     if is_dataclass(value):
         made: Any = type(value)
-        changed = differences(made(), value)
-        return json.dumps({one.path: to_plain(new) for one, new in changed.items()}, ensure_ascii=False)
-    return _written(leaf, value)
+        value = {one.path: new for one, new in differences(made(), value).items()}
+    elif not leaf.many and not isinstance(value, dict):
+        return _written(leaf, value)
+    else:
+        short = ",".join(_written(leaf, one) for one in value) if leaf.many else _written(leaf, value)
+        with contextlib.suppress(SettingsError):
+            if read(leaf, short) == value:
+                return short
+    return json.dumps(value, ensure_ascii=False, default=dataclasses.asdict)
 
 
 def _written(leaf: Leaf, value: Any) -> str:
     if isinstance(value, tuple):
         return "+".join(value)
+    if isinstance(value, dict):
+        return ",".join(f"{name}={_written(leaf, one)}" for name, one in value.items())
     if isinstance(value, bool):
         return str(value).lower()
     if leaf.about.unit == "bytes":
@@ -499,10 +461,3 @@ def _written(leaf: Leaf, value: Any) -> str:
                 return f"{scaled:.0f}{unit}"
         return f"{value:.0f}B" if float(value).is_integer() else f"{value!r}B"
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def to_plain(value: Any) -> Any:
-    """Return a value of a setting as JSON has it."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: to_plain(getattr(value, one.name)) for one in fields(value)}
-    return [to_plain(one) for one in value] if isinstance(value, tuple) else value

@@ -7,15 +7,17 @@ a face (command, form, address, code) needs is here or in `workprof.core.fields`
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import operator
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any, Generic, TypeVar, get_type_hints
 from urllib.parse import urlencode
 
-from workprof.core.fields import Leaf, differences, get, leaves, put, read, write
+from workprof.core.fields import Leaf, differences, get, leaves, put, write
 from workprof.core.text import visible
 from workprof.steps import Step
 
@@ -131,17 +133,6 @@ class Question(Generic[S, R]):
             return {}
         return {leaf: value for leaf, value in differences(self.published(), settings).items() if leaf in self.leaves}
 
-    def from_texts(self, texts: Mapping[str, str], base: S | None = None) -> S:
-        """Return settings with other values at some paths, each written as an option has it.
-
-        Raises:
-            SettingsError: for a value that a setting cannot have.
-        """
-        by_path = {leaf.path: leaf for leaf in self.leaves}
-        return put(
-            self.default() if base is None else base, {path: read(by_path[path], text) for path, text in texts.items()}
-        )
-
 
 def _blank(cls: Any, given: Mapping[str, Any]) -> Any:
     """Return a record whose settings without a default are those that are given, else empty."""
@@ -161,15 +152,12 @@ def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any
         fit: the clustering that the question rests on.
         usual_fit: the clustering that a command takes of that mode alone.
     """
-    usual, published = _options(question, question.given(settings)), None
+    words = _options(question, question.given(settings))
     if question.published is not None:
         given = question.given(settings, question.published())
         published = ["--mode", "faithful", *_options(question, given, but="--mode")]
-    if question.mode is not None:  # the settings say which of both they begin with
-        faithful = get(settings, question.mode.path) == "faithful"
-    else:
-        faithful = published is not None and len(published) < len(usual)
-    words = published if faithful and published is not None else usual
+        mode = get(settings, question.mode.path) if question.mode else ""  # says which of both the settings begin with
+        words = published if mode == "faithful" or (not mode and len(published) < len(words)) else words
     return shell_line(("workprof", *question.words, dataset, *question.always, *words, *_fit_words(fit, usual_fit)))
 
 
@@ -199,15 +187,13 @@ def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str =
     unused = {second for first, second in question.either if any(leaf.path == first for leaf in given)}
     for leaf, value in ((leaf, value) for leaf, value in given.items() if leaf.flag != but):
         text = write(leaf, value)
-        odd = leaf.about.repeated and any("," in part or part != part.strip() for item in value for part in item)
-        if leaf.path in unused or odd:
+        if leaf.path in unused or (leaf.about.repeated and text.startswith("[")):  # in no way that the option has
             words += ["--with", f"{leaf.path}={text}"]
-            continue
-        if leaf.about.repeated:
+        elif leaf.about.repeated:
             words += [word for item in value for word in (leaf.flag, ",".join(item))]
-            continue
-        joined = text.startswith("-") and leaf.flag.startswith("--")
-        words += [f"{leaf.flag}={text}"] if joined else [leaf.flag, text]
+        else:
+            joined = text.startswith("-") and leaf.flag.startswith("--")
+            words += [f"{leaf.flag}={text}"] if joined else [leaf.flag, text]
     return words
 
 
@@ -221,13 +207,12 @@ def python_of(question: Question[Any, Any], dataset: str, name: str, settings: A
         settings: all of them; those at their defaults are left out.
         fit: the clustering that the question rests on.
     """
-    records = [settings] if fit is None else [settings, fit]
-    lines = ["from workprof import Workbench, from_environment", *_imports(records), ""]
+    classes = itertools.groupby(sorted(_classes((settings, fit))), operator.itemgetter(0))
+    imports = [f"from {module} import {', '.join(name for _, name in named)}" for module, named in classes]
+    lines = ["from workprof import Workbench, from_environment", *imports, ""]
     lines += [f"dataset = {code_of(dataset)}  # {' '.join(name.split())}", f"settings = {code_of(settings)}"]
-    arguments = "dataset, settings"
-    if fit is not None:
-        lines.append(f"fit = {code_of(fit)}")
-        arguments += ", fit=fit"
+    lines += [] if fit is None else [f"fit = {code_of(fit)}"]
+    arguments = "dataset, settings" if fit is None else "dataset, settings, fit=fit"
     lines += ["", "with Workbench(from_environment()) as workbench:"]
     lines += [f"    result = workbench.{question.call}({arguments})", "    print(type(result).__name__)"]
     return "\n".join(lines)
@@ -240,13 +225,12 @@ INDENT = "    "
 def code_of(value: object, depth: int = 0) -> str:
     """Return a record of settings as Python; fields that are at their default are left out."""
     if is_dataclass(value) and not isinstance(value, type):
-        given = [(one.name, getattr(value, one.name)) for one in fields(value) if not _at_default(value, one)]
-        parts = [f"{name}={code_of(item, depth + 1)}" for name, item in given]
+        parts = [f"{name}={code_of(item, depth + 1)}" for name, item in _given(value).items()]
         line = f"{type(value).__name__}({', '.join(parts)})"
         if len(line) + len(INDENT) * depth <= WIDEST and "\n" not in line:
             return line
-        inner = INDENT * (depth + 1)
-        return f"{type(value).__name__}(\n{''.join(f'{inner}{part},{chr(10)}' for part in parts)}{INDENT * depth})"
+        lines = ",".join(f"\n{INDENT * (depth + 1)}{part}" for part in parts)
+        return f"{type(value).__name__}({lines},\n{INDENT * depth})"
     if isinstance(value, str):
         return visible(json.dumps(value, ensure_ascii=False))
     if isinstance(value, float) and not math.isfinite(value):
@@ -259,37 +243,27 @@ def code_of(value: object, depth: int = 0) -> str:
     return repr(value)
 
 
-def _at_default(record: object, one: Any) -> bool:
-    if one.default is not MISSING:
-        return bool(getattr(record, one.name) == one.default)
-    return one.default_factory is not MISSING and bool(getattr(record, one.name) == one.default_factory())
+def _given(record: Any) -> dict[str, Any]:
+    """Return the fields of a record that are not at their defaults."""
+    values = {one: getattr(record, one.name) for one in fields(record)}
+    usual = {one: one.default if one.default_factory is MISSING else one.default_factory() for one in values}
+    return {one.name: value for one, value in values.items() if value != usual[one]}
 
 
-def _imports(records: Sequence[object]) -> list[str]:
-    """Return the lines that import every class that the code names."""
-    named: dict[str, set[str]] = {}
-
-    def note(value: object) -> None:
-        if isinstance(value, tuple):
-            for item in value:
-                note(item)
-        elif is_dataclass(value) and not isinstance(value, type):
-            named.setdefault(type(value).__module__, set()).add(type(value).__name__)
-            for one in fields(value):
-                if not _at_default(value, one):
-                    note(getattr(value, one.name))
-
-    for record in records:
-        note(record)
-    return [f"from {module} import {', '.join(sorted(classes))}" for module, classes in sorted(named.items())]
+def _classes(value: Any) -> set[tuple[str, str]]:
+    """Return module and name of every class that the code of a value names."""
+    if isinstance(value, tuple):
+        return set().union(*map(_classes, value))
+    if not is_dataclass(value):
+        return set()
+    return _classes(tuple(_given(value).values())) | {(type(value).__module__, type(value).__name__)}
 
 
 def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
     """Return every setting that is not at its default as the question's page writes it into its address."""
-    found: dict[str, str | list[str]] = {}
-    for leaf, value in (question.given(settings) | question.unpublished(settings)).items():
-        found |= controls_of(question, leaf, value)
-    return found
+    given = question.given(settings) | question.unpublished(settings)
+    controls = (controls_of(question, leaf, value) for leaf, value in given.items())
+    return dict(itertools.chain.from_iterable(found.items() for found in controls))
 
 
 def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[str, str | list[str]]:
