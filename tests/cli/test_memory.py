@@ -193,3 +193,37 @@ def test_text_for_people(workprof, runs):
     assert "wasted GB·h" in workprof("memory", "assess", "runs").out
     assert "edges" in workprof("memory", "bins", "runs", "--task", "sort").out
     assert "workprof_cautious" in workprof("memory", "replay", "runs").out
+
+
+JUDGED_KEYS = {"wasted_gb_h", "charged_gb_h", "failures", "saved_share"}
+
+
+def test_plan_recommends_beside_two_baselines(workprof, runs):
+    found = workprof("memory", "plan", "runs", "--json").json
+    assert {"recommended", "baselines", "reason", "interval", "sizes"} <= set(found)
+    assert set(found["recommended"]) >= {"setting"} | JUDGED_KEYS
+    assert set(found["baselines"]) == {"requested", "enforced"}
+    assert all(set(one) >= JUDGED_KEYS for one in found["baselines"].values())
+    assert found["recommended"]["wasted_gb_h"] <= found["baselines"]["requested"]["wasted_gb_h"]
+    assert {one["key"] for one in found["sizes"]} == {"flow:sort", "flow:scan"}
+    size_keys = {"size_gb", "next_gb", "requested_gb", "kill_probability", "kill_low", "kill_high", "n_runs", "why"}
+    assert all(set(one) >= size_keys for one in found["sizes"])
+
+
+def test_plan_by_runs_and_other_acceptable_kills_rests_on_the_same_replay(workprof, runs):
+    usual = workprof("memory", "plan", "runs", "--json").json
+    other = workprof("memory", "plan", "runs", "--by", "run", "--acceptable-kills", "20%", "--json").json
+    assert other["acceptable_kills"] == pytest.approx(24)
+    assert len(other["sizes"]) == other["n_runs"]["judged"] == 120
+    figures = [{one["setting"]: one["judged"] for one in found["frontier"]} for found in (usual, other)]
+    assert figures[0] == figures[1]
+    assert other["recommended"]["wasted_gb_h"] <= usual["recommended"]["wasted_gb_h"]
+
+
+def test_plan_in_words_and_what_cannot_be_asked(workprof, runs):
+    assert workprof("memory", "plan", "runs").out.startswith("Recommended: ")
+    for wrong in ("x", "200%"):
+        refused = workprof("memory", "plan", "runs", "--acceptable-kills", wrong)
+        assert refused.status == 2
+        assert "acceptable_kills" in refused.err
+    assert workprof("memory", "plan", "runs", "--by", "user").status == 2

@@ -19,6 +19,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.units import GB, format_share, saved
 from workprof.memory import questions
+from workprof.memory.advised_sizes import AdvisedSize
 from workprof.memory.assessment import FEWEST_RUNS, Assessment
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
@@ -28,6 +29,7 @@ from workprof.memory.load import NOT_SIMULATED, Above, Load
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
 from workprof.memory.plan import Violations
+from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.why import Why
@@ -537,6 +539,66 @@ def _profile_notes(result: ProfileBins) -> Iterable[str]:
     return (*result.bins.messages, *((few,) if result.too_few else ()))
 
 
+def recommendation_json(result: Recommendation) -> dict[str, Any]:
+    """Return the JSON document of a recommendation: sizes in GB (1e9 bytes); figures of the second half of the runs."""
+    return {
+        "recommended": {"setting": result.setting, "kept": result.kept} | asdict(result.recommended),
+        "baselines": {"requested": asdict(result.requested), "enforced": asdict(result.enforced)},
+        "reason": result.reason,
+        "interval": [result.interval.low, result.interval.high],
+        "acceptable_kills": result.acceptable_kills,
+        "cost_per_kill_gb_h": list(result.cost_per_kill_gb_h),
+        "used_gb_h": result.used_gb_h,
+        "n_runs": {"past": result.n_past, "judged": result.n_judged, "never_fit": result.never.n_runs},
+        "frontier": [asdict(one) for one in result.tried],
+        "bursts": [asdict(one) for one in result.bursts],
+        "by": result.settings.by,
+        "sizes": [_advised(one) for one in result.sizes],
+        "left_out": result.left_out,
+        "notes": list(result.notes),
+        "seconds": result.seconds,
+    }
+
+
+def _advised(one: AdvisedSize) -> dict[str, Any]:
+    found = asdict(one)
+    in_gb = {f"{name}_gb": found.pop(f"{name}_bytes") / GB for name in ("size", "requested", "largest")}
+    return found | in_gb | {"next_gb": [size / GB for size in found.pop("next_bytes")]}
+
+
+def recommendation_text(result: Recommendation) -> str:
+    """Return what is recommended and why, beside the two baselines, and the sizes."""
+    ways = {result.setting: result.recommended, "requested": result.requested, "requests enforced": result.enforced}
+    figures: list[dict[str, object]] = [
+        {
+            "": name,
+            "wasted GB·h": f"{one.wasted_gb_h:,.2f}",
+            "charged GB·h": f"{one.charged_gb_h:,.2f}",
+            "kills": f"{one.failures:,}",
+            "saves": format_share(one.saved_share),
+        }
+        for name, one in ways.items()
+    ]
+    sizes: list[dict[str, object]] = [
+        {
+            result.settings.by: one.key if len(one.key) <= 48 else f"...{one.key[-45:]}",
+            "runs": f"{one.n_runs:,}",
+            "size GB": f"{one.size_bytes / GB:.2f}{' (request)' if one.kept else ''}",
+            "after a kill": ", ".join(f"{size / GB:.2f}" for size in one.next_bytes),
+            "request GB": f"{one.requested_bytes / GB:.2f}",
+            "kill probability": f"{one.kill_low:.1%} to {one.kill_high:.1%} of {one.n_tested:,}",
+            "because": one.why,
+        }
+        for one in result.sizes[:SHOWN_TASKS]
+    ]
+    head = f"Recommended: {result.setting}\n{result.reason}"
+    if result.bursts:
+        head += f"\nBursts: {', '.join(f'{one.task} ({format_share(one.share)})' for one in result.bursts[:5])}"
+    rest = len(result.sizes) - len(sizes)
+    more = f"\n... and {rest:,} more: --json has them" if rest else ""
+    return f"{head}\n\n{table(figures)}\n\n{table(sizes)}{more}"
+
+
 def _notes(result: Any) -> Iterable[str]:
     found: Iterable[str] = result.notes
     return found
@@ -554,6 +616,7 @@ add(
     Face(questions.TABLES, tables_json, _tables_text, _notes, "--tables"),
 )
 add(app, Face(questions.REPLAY, replay_json, _replay_text, _notes))
+add(app, Face(questions.RECOMMENDATION, recommendation_json, recommendation_text, _notes))
 add(app, Face(questions.ROLLUP, rollup_json, _rollup_text, _notes))
 add(app, Face(questions.FACT, fact_json, fact_text))
 add(app, Face(questions.WHY, why_json, why_text))

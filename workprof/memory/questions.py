@@ -16,8 +16,10 @@ from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSet
 from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
 from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
+from workprof.memory.recommend import CHARGES_STEP, Recommendation, RecommendationSettings
 from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
 from workprof.memory.rollup import Rollup, RollupSettings
+from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.memory.usage import LABELS
 from workprof.memory.why import Why, WhySettings
 
@@ -191,6 +193,29 @@ PLAN = Question(
     command=("memory", "export"),
     always=("--to", "json", "-o", "plan.json"),
 )
+RECOMMENDATION = Question(
+    "memory.recommendation",
+    "Recommend the sizes that waste least at acceptable kills, or to keep the requests; list what to request next.",
+    RecommendationSettings,
+    Recommendation,
+    "workprof.memory.recommend:recommendation_of",
+    finds="recommended sizes",
+    reads=_sizing(*LABELS),
+    page=PAGE,
+    tab="Recommendation",
+    command=("memory", "plan"),
+    rests_on_fit=True,
+)
+FRONTIER_CHARGES = Question(
+    CHARGES_STEP,
+    "What every run costs under every setting of workprof.",
+    FrontierSettings,
+    FrontierCharges,
+    "workprof.memory.trial:frontier_charges_of",
+    finds="charges of the settings of workprof",
+    reads=_sizing(*LABELS),
+    asked_as=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
+)
 VIOLATIONS = Question(
     "memory.violations",
     "List the runs that a plan is too small for, the largest shortfall first.",
@@ -242,6 +267,8 @@ LEDGER_RUNS = Question(
 )
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY, PLAN, VIOLATIONS, ROLLUP),
-    *(LEDGER, LEDGER_RUNS),
+    *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
+    *(RECOMMENDATION, PLAN, VIOLATIONS, ROLLUP, LEDGER, LEDGER_RUNS),
 )
+PARTS: tuple[Question[Any, Any], ...] = (FRONTIER_CHARGES,)
+"""What is stored on the way to a question."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -219,9 +219,9 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
     """
     started = time.perf_counter()
     progress(None, "Asking the task's past")
-    past, mean_run = _past(frames["jobs"], settings)
+    past = _past(frames["jobs"], settings)
     value = float(np.median(past.inputs)) if settings.input_value is None else settings.input_value
-    first, second, last = _next_run(past, value, mean_run, settings)
+    first, second, last = next_sizes(past, value, settings.sizing, settings.retry)
     failed = _failed_in_turn(past, settings)
     sizes, costs = _candidates(past, (first, second, last), settings.retry)
     return Why(
@@ -248,14 +248,14 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
     )
 
 
-def _past(jobs: pd.DataFrame, settings: WhySettings) -> tuple[Sequence, float]:
-    """Return the task's runs in order of submission, and the bytes x hours of the mean run of the table."""
+def _past(jobs: pd.DataFrame, settings: WhySettings) -> Sequence:
+    """Return the task's runs in order of submission; the unit of prices is the mean run of the whole table."""
     every = runs_of(jobs, settings.target)
     runs = every.of(settings.task)
     if len(runs) < FEWEST_KNOWN:
         raise NotEnoughData(f"{settings.task!r} has {len(runs)} runs; a size needs {FEWEST_KNOWN} or more")
     past = submit_order(runs, _inputs(jobs, runs, settings), FEWEST_KNOWN).sequences[0]
-    return past, float((every.used_bytes * every.hours).mean())
+    return replace(past, mean_run_byte_h=float((every.used_bytes * every.hours).mean()))
 
 
 def _inputs(jobs: pd.DataFrame, runs: Runs, settings: WhySettings) -> Floats:
@@ -266,8 +266,17 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: WhySettings) -> Floats:
     return numbers_of(jobs, settings.input_column)[runs.rows]
 
 
-def _next_run(past: Sequence, value: float, mean_run: float, settings: WhySettings) -> tuple[float, float, float]:
-    """Return first, second and last size of a run that comes after all past ones."""
+def next_sizes(
+    past: Sequence, value: float, sizing: SizingSettings, retry: RetrySettings
+) -> tuple[float, float, float]:
+    """Return first, second and last size of a run that comes after all past ones, in bytes.
+
+    Args:
+        past: all runs of its task.
+        value: input of the run to come.
+        sizing: setting of our policy.
+        retry: what follows a kill.
+    """
     coming = Sequence(
         task=past.task,
         used_bytes=np.append(past.used_bytes, past.used_bytes[-1]),  # of the run to come; nothing reads it
@@ -275,9 +284,9 @@ def _next_run(past: Sequence, value: float, mean_run: float, settings: WhySettin
         requested_bytes=np.append(past.requested_bytes, np.nan),
         inputs=np.append(past.inputs, value),
         n_known=len(past),
-        mean_run_byte_h=mean_run,
+        mean_run_byte_h=past.mean_run_byte_h,
     )
-    sizes = Workprof(settings.sizing).sizes(coming, settings.retry)
+    sizes = Workprof(sizing).sizes(coming, retry)
     return float(sizes.first_bytes[0]), float(sizes.steps_bytes[0, 0]), float(sizes.steps_bytes[0, 1])
 
 

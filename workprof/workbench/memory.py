@@ -14,11 +14,13 @@ from workprof.core.progress import Progress, silent
 from workprof.memory import questions
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger_settings import PROFILE
+from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
 from workprof.memory.scenarios import Comparison, Scenario, compare
+from workprof.memory.trial import FrontierCharges
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Frames, ask
+from workprof.workbench.asking import Extras, Frames, ask
 from workprof.workbench.profiles import ProfileQuestions
 
 
@@ -35,7 +37,7 @@ def _with_profiles(
 
 
 def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None) -> ProfileSettings | None:
-    """Return the clustering whose profiles are the rows of a ledger; None where they are something else."""
+    """Return the clustering whose profiles make the rows; None where they are something else."""
     by = getattr(settings, "ledger", settings).by
     return (fit or ProfileSettings()) if by == PROFILE else None
 
@@ -52,6 +54,42 @@ def _every_run(
         return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
     return read
+
+
+def _with_keys(
+    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
+) -> Frames:
+    """Return a function that reads what sizing needs, with the profiles where sizes are listed by them."""
+    if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
+        raise NotEnoughData("the profiles that the sizes are listed by are not there yet; find profiles first")
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        jobs = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings))()["jobs"]
+        return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
+
+    return read
+
+
+def _charges(_: Any, __: Dataset, settings: RecommendationSettings) -> Extras:
+    return ((questions.FRONTIER_CHARGES.step, settings.frontier),)
+
+
+def _from_charges(
+    bench: Any, entry: Dataset, settings: RecommendationSettings, progress: Progress
+) -> Recommendation | None:
+    """Return the recommendation where the charges of every setting are cached and no clustering is asked for."""
+    charges = bench._cache.get(questions.FRONTIER_CHARGES.step.key(entry.hash, settings.frontier), FrontierCharges)
+    if charges is None or settings.by == PROFILE:
+        return None
+    step = questions.RECOMMENDATION.step
+    key = step.key(entry.hash, settings)
+    with bench._cache.lock(key):
+        found: Recommendation | None = bench._cache.get(key, Recommendation)
+        if found is None:
+            frames = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings))()
+            found = recommend(frames, settings, charges, progress)
+            bench._cache.put(key, found, step.about(key, entry.name, settings, found.seconds))
+    return found
 
 
 def _labelled(jobs: pd.DataFrame, found: ProfileFit) -> pd.DataFrame:
@@ -72,6 +110,13 @@ class MemoryQuestions(ProfileQuestions):
     bin_tables = ask(questions.TABLES)
     replay = ask(questions.REPLAY)
     why_size = ask(questions.WHY)
+    recommendation = ask(
+        questions.RECOMMENDATION,
+        fit=_fit_of_rows,
+        frames=_with_keys,
+        by_products=_charges,
+        shortcut=_from_charges,
+    )
     plan = ask(questions.PLAN)
     violations = ask(questions.VIOLATIONS)
     rollup = ask(questions.ROLLUP)
