@@ -105,6 +105,24 @@ def test_replay(workprof, runs):
     assert informed["policies"]["workprof"]["wasted_gb_h"] < found["policies"]["workprof"]["wasted_gb_h"]
 
 
+def test_earlier_datasets_are_known_from_the_start(workprof, runs, home):
+    older = pd.read_csv(home / "runs.csv").assign(peak=lambda table: table["peak"] * 1.1)
+    older.head(100).to_csv(home / "older.csv", index=False)
+    loaded = ("--format", "generic", "--map", home / "map.json", "--name", "older")
+    assert workprof("ingest", home / "older.csv", *loaded).status == 0
+    asked = ("memory", "replay", "runs", "--policies", "krr,workprof_task", "--prices", "0.05", "--json")
+    fresh, told = workprof(*asked).json, workprof(*asked, "--train", "older").json
+    assert (fresh["known"], fresh["n_history"], told["n_history"], told["n_cold"]) == ("finished", 0, 100, 0)
+    assert set(fresh["policies"]["krr"]["n_sized_from"]) == {"request", "peers"}
+    assert set(told["policies"]["krr"]["n_sized_from"]) == {"history", "peers"}
+    assert told["policies"]["krr"]["wasted_gb_h"] < fresh["policies"]["krr"]["wasted_gb_h"]
+    text = workprof(*asked[:-1], "--train", "older").out
+    assert "100 runs of earlier datasets are known from the start" in text
+    refused = workprof(*asked, "--train", "runs")
+    assert refused.status == 2
+    assert "give earlier ones" in refused.err
+
+
 @pytest.mark.slow
 def test_lifting_time_to_failure_and_cap_change_the_charges(workprof, runs):
     asked = ("memory", "replay", "runs", "--policies", "p95", "--json")

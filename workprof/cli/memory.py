@@ -416,6 +416,7 @@ def replay_json(result: ReplayResult) -> dict[str, Any]:
         "n_tasks": result.n_tasks,
         "n_test": result.n_test,
         "n_cold": result.n_cold,
+        "n_history": result.n_history,
         "used_gb_h": result.used_gb_h,
         "policies": {name: _policy(one) for name, one in result.policies.items()},
         "tasks": [asdict(one) | {"failures": _count(one.failures)} for one in result.tasks],

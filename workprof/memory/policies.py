@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import insort
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Protocol
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.units import DAY_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.retry import RetrySettings, Sizes, only
 
@@ -452,6 +454,87 @@ class _Line:
         return self.mean_y + slope * (x - self.mean_x)
 
 
+LEAST_CORRELATION = 0.3
+UNDER_WEIGHT = 9.0
+"""An error below the line weighs as much as so many above it: the line runs near the upper tenth."""
+REWEIGHTED = 12
+
+
+class Ponder:
+    """By the pattern of a task's demand: a line on the input that avoids to fall short, else the largest known use.
+
+    Where use and input are correlated (Pearson, 0.3 or more) it is the asymmetric least-squares line, at least the
+    smallest known use; else, and where inputs are all alike, the largest known use. Both are raised by the standard
+    deviation: of the line's errors, of the uses. After a failure the request, where it is larger, then doubled.
+
+    Source: Lehmann et al., Ponder (arXiv 2408.00047), which learns from finished tasks and chooses between methods by
+    the pattern of demand; after its description, the constants are ours.
+    """
+
+    name = "ponder"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes."""
+        points = refits(runs)
+        fits = held_until_next(np.array([_asymmetric_fit(runs, int(n)) for n in points]), points, runs)
+        line = fits[:, 0] + fits[:, 1] * runs.inputs[runs.sized]
+        return Sizes(np.maximum(line, fits[:, 2]), filled_requests(runs, retry)[runs.sized][:, None])
+
+
+def _asymmetric_fit(runs: Sequence, n: int) -> tuple[float, float, float]:
+    """Return intercept with the spread, slope, and smallest size, from the first n runs."""
+    x, used = runs.inputs[:n], runs.used_bytes[:n]
+    flat = float(used.max() + used.std()), 0.0, float(used.min())
+    if np.ptp(x) == 0 or np.ptp(used) == 0 or np.corrcoef(x, used)[0, 1] < LEAST_CORRELATION:
+        return flat
+    weights, slope, intercept = np.ones(n), 0.0, 0.0
+    for _ in range(REWEIGHTED):
+        mean_x, mean_y = np.average(x, weights=weights), np.average(used, weights=weights)
+        away = weights * (x - mean_x)
+        slope = float(away @ (used - mean_y) / (away @ (x - mean_x)))
+        intercept = float(mean_y - slope * mean_x)
+        weights = np.where(used > intercept + slope * x, UNDER_WEIGHT, 1.0)
+    errors = used - intercept - slope * x
+    return intercept + float(errors.std()), slope, float(used.min())
+
+
+SITE_DAYS, SITE_MARGIN = 14.0, 1.2
+
+
+class SiteRule:
+    """1.2 x the largest use of the task's runs that ended in the last 14 days; doubled after a failure.
+
+    A task with none in that time takes its largest use ever, and so does one whose runs have no clock.
+
+    Source: the rule of thumb that sites with Slurm give their users.
+    """
+
+    name = "site_rule"
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return the sizes; the largest of a window that only moves on, kept in a queue of falling uses."""
+        if not len(runs.started_s):
+            return only(SITE_MARGIN * runs.max_seen_bytes)
+        ended = np.where(
+            np.isfinite(runs.ended_s), runs.ended_s, np.where(np.arange(len(runs)) < runs.n_history, -np.inf, np.inf)
+        )
+        over, used = np.maximum.accumulate(ended).tolist(), runs.used_bytes.tolist()
+        earliest = np.nan_to_num(runs.started_s[runs.sized], nan=-np.inf) - SITE_DAYS * DAY_S
+        largest: deque[int] = deque()
+        found, known = runs.max_seen_bytes, 0
+        for i, n in enumerate(runs.known_at.tolist()):
+            for place in range(known, n):
+                while largest and used[largest[-1]] <= used[place]:
+                    largest.pop()
+                largest.append(place)
+            known = n
+            while largest and over[largest[0]] < earliest[i]:
+                largest.popleft()
+            if largest:
+                found[i] = used[largest[0]]
+        return only(SITE_MARGIN * found)
+
+
 N_BINS = 3
 BIN_HEADROOM = 1.05
 
@@ -628,23 +711,37 @@ def warm_sizing() -> None:
     Workprof(SizingSettings()).sizes(runs, RetrySettings())
 
 
-OURS = ("workprof", "workprof_task", "workprof_cautious")
-PEERS = (
-    "preset",
-    "p95",
-    "krr",
-    "vpa",
-    "tovar",
-    "witt_lr",
-    "linear_offset",
-    "thesis_bins",
-    "min_waste",
-    "local_min_waste",
-)
-ORACLES = ("oracle_bins", "oracle_bins_free", "oracle_exact")
-FURTHER = ("thesis_bins_svm",)
+REGISTRY: dict[str, dict[str, Callable[[], Policy]]] = {
+    "ours": {
+        "workprof": lambda: Workprof(DEFAULT),
+        "workprof_task": lambda: Workprof(DEFAULT, "workprof_task"),
+        "workprof_cautious": lambda: Workprof(CAUTIOUS, "workprof_cautious"),
+    },
+    "peers": {
+        "preset": Preset,
+        "p95": Percentile95,
+        "krr": Krr,
+        "vpa": Vpa,
+        "tovar": Tovar,
+        "witt_lr": WittLr,
+        "ponder": Ponder,
+        "site_rule": SiteRule,
+        "linear_offset": LinearOffset,
+        "thesis_bins": ThesisBins,
+        "min_waste": MinWaste,
+        "local_min_waste": LocalMinWaste,
+    },
+    "further": {"thesis_bins_svm": lambda: ThesisBins("svm")},
+    "oracles": {
+        "oracle_bins": OracleBins,
+        "oracle_bins_free": lambda: OracleBins(free_top=True),
+        "oracle_exact": OracleExact,
+    },
+}
+"""Every policy, in the order of tables: ours, those of others, what is replayed when asked for, bounds (oracle_)."""
+
+OURS, PEERS, FURTHER, ORACLES = (tuple(REGISTRY[kind]) for kind in ("ours", "peers", "further", "oracles"))
 POLICIES = OURS + PEERS + FURTHER + ORACLES
-"""Names in the order of tables; oracle_ = looks at the true use."""
 
 
 def policy_named(name: str) -> Policy:
@@ -653,26 +750,7 @@ def policy_named(name: str) -> Policy:
     Raises:
         SettingsError: for an unknown name.
     """
-    policies: tuple[Policy, ...] = (
-        Workprof(DEFAULT),
-        Workprof(DEFAULT, "workprof_task"),
-        Workprof(CAUTIOUS, "workprof_cautious"),
-        Preset(),
-        Percentile95(),
-        Krr(),
-        Vpa(),
-        Tovar(),
-        WittLr(),
-        LinearOffset(),
-        ThesisBins(),
-        ThesisBins("svm"),
-        MinWaste(),
-        LocalMinWaste(),
-        OracleBins(),
-        OracleBins(free_top=True),
-        OracleExact(),
-    )
-    found = {policy.name: policy for policy in policies}
-    if name not in found:
-        raise SettingsError(f"policy is {name!r}; choose from {', '.join(POLICIES)}")
-    return found[name]
+    for made in REGISTRY.values():
+        if name in made:
+            return made[name]()
+    raise SettingsError(f"policy is {name!r}; choose from {', '.join(POLICIES)}")

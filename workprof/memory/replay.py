@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints, numbers_of
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.stats import Interval, saving_interval, too_few, wilson
@@ -107,48 +107,55 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
     if not orders:
         raise NotEnoughData("no task has 34 runs with a run time above 0; replay in the order of submission instead")
     turns = [_in_turn(rows, n_known, n_known) for rows, n_known in orders]
-    return replace(_ordered(replace(runs, labels={}), inputs, turns, 0, seed), left_out=left_out)
+    no_clock = np.full(len(runs), np.nan)
+    bare = replace(runs, labels={}, start_s=no_clock, end_s=no_clock)
+    return replace(_ordered(bare, inputs, turns, 0, seed), left_out=left_out)
 
 
-def submit_order(runs: Runs, inputs: Floats, cold_runs: int) -> Ordered:
+def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None) -> Ordered:
     """Return the tasks in the order of submission (of the table where no time is known), cold at first.
 
     A run is known to those submitted after it, though it may not have finished by then.
 
     Args:
-        runs: of the table.
+        runs: of the table, then those of earlier traces, which are known from the start.
         inputs: (n,) NaN where missing.
-        cold_runs: runs of each task that start at their request.
+        cold_runs: a run starts at its request while fewer of its task are known.
+        n_own: runs of the table; None = all.
     """
     turns = []
-    for rows in _rows_by_task(runs):
+    for rows, earlier in _own_and_earlier(runs, n_own):
         by_time = rows[np.argsort(runs.submit_s[rows], kind="stable")]
-        turns.append(_in_turn(by_time, 0, cold_runs))
+        turns.append(_in_turn(by_time, 0, cold_runs).after(earlier))
     found = _ordered(runs, inputs, turns, cold_runs)
-    times = [runs.submit_s[one.rows] for one in turns]
+    times = [runs.submit_s[one.rows[one.sized]] for one in turns]
     moments = [submit if np.isfinite(submit).all() else np.arange(len(submit), dtype=np.float64) for submit in times]
-    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.submit_s)).sum()))
+    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.submit_s[:n_own])).sum()))
 
 
-def finished_order(runs: Runs, inputs: Floats, cold_runs: int) -> Ordered:
+def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None) -> Ordered:
     """Return the tasks in the order of their runs' starts; a run is known to those that start when it is over.
 
     Of two runs at one moment none knows the other, unless one began before. Runs without a clock come after all others,
     in the order of the table, and are known to those after them.
 
     Args:
-        runs: of the table.
+        runs: of the table, then those of earlier traces, which are known from the start.
         inputs: (n,) NaN where missing.
         cold_runs: a run starts at its request while fewer of its task are known.
+        n_own: runs of the table; None = all.
     """
-    turns = [_turns(rows, runs.start_s[rows], runs.end_s[rows], cold_runs) for rows in _rows_by_task(runs)]
+    turns = []
+    for rows, earlier in _own_and_earlier(runs, n_own):
+        own = _turns(rows, runs.start_s[rows], runs.end_s[rows], cold_runs)
+        turns.append(own.after(earlier[np.argsort(runs.end_s[earlier], kind="stable")]))
     found = _ordered(runs, inputs, turns, cold_runs)
     moments = []
     for one in turns:
         start = runs.start_s[one.rows[one.sized]]
         clocked = np.isfinite(start)
         moments.append(np.where(clocked, start, np.inf) if clocked.any() else np.arange(len(start), dtype=np.float64))
-    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.start_s)).sum()))
+    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.start_s[:n_own])).sum()))
 
 
 @dataclass(frozen=True)
@@ -159,6 +166,18 @@ class _Turns:
     sized: Ints
     known_at: Ints
     n_first: int
+    n_history: int = 0
+
+    def after(self, earlier: Ints) -> _Turns:
+        """Return the turns when the runs of some rows are known before all others."""
+        n = len(earlier)
+        return replace(
+            self,
+            rows=np.concatenate((earlier, self.rows)),
+            sized=self.sized + n,
+            known_at=self.known_at + n,
+            n_history=n,
+        )
 
 
 def _in_turn(rows: Ints, n_known: int, n_first: int) -> _Turns:
@@ -181,6 +200,13 @@ def _turns(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Turns:
     late = np.isinf(start[by_start])
     known_at[late] = place[by_start[late]]  # the order of the table
     return _Turns(rows[known], place[by_start], known_at, n_first)
+
+
+def _own_and_earlier(runs: Runs, n_own: int | None) -> list[tuple[Ints, Ints]]:
+    """Return the rows of each task of the table, and those of the same task in earlier traces."""
+    n = len(runs) if n_own is None else n_own
+    split = [(rows[rows < n], rows[rows >= n]) for rows in _rows_by_task(runs)]
+    return [(own, earlier) for own, earlier in split if len(own)]
 
 
 def _rows_by_task(runs: Runs) -> list[Ints]:
@@ -209,6 +235,7 @@ def _ordered(runs: Runs, inputs: Floats, turns: list[_Turns], cold_runs: int, se
                 mean_run_byte_h=mean_run,
                 seed=seed,
                 turns=(one.sized, one.known_at),
+                n_history=one.n_history,
                 started_s=runs.start_s[rows],
                 ended_s=runs.end_s[rows],
                 labels={name: codes[rows] for name, codes in runs.labels.items()},
@@ -283,6 +310,16 @@ class ReplaySettings:
             label="A run is known",
         ),
     ] = FINISHED
+    train: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Earlier datasets, NAME,...: their runs of the same tasks are known from the start, also by the last part "
+            "of a task's name where that is the only such task.",
+            key="memory_train",
+            label="History from",
+            empty="none",
+        ),
+    ] = ()
     seeds: Annotated[
         tuple[int, ...],
         Setting(
@@ -330,6 +367,13 @@ class ReplaySettings:
             empty="no frontier",
         ),
     ] = PRICES
+
+    def __post_init__(self) -> None:
+        if self.train and self.protocol == SIZEY:
+            raise SettingsError(
+                f"train is {', '.join(self.train)}, and the published harness draws its own history; choose the "
+                f"protocol {SUBMIT_TIME}"
+            )
 
     @property
     def used_target(self) -> str:
@@ -491,6 +535,7 @@ class ReplayResult:
         n_tasks: tasks replayed.
         n_test: charged runs of one seed.
         n_cold: those of them with too few known runs, which start at their request.
+        n_history: runs of earlier datasets, of the same tasks, that are known from the start.
         used_gb_h: what the charged runs used, mean over seeds: no policy can be charged less.
         mean_run_gb_h: unit of the prices.
         policies: name -> figures.
@@ -512,6 +557,7 @@ class ReplayResult:
     n_tasks: int
     n_test: int
     n_cold: int
+    n_history: int
     used_gb_h: float
     mean_run_gb_h: float
     policies: dict[str, PolicyFigures]
@@ -663,7 +709,8 @@ def sized_from_words(found: ReplayResult) -> str:
     one = found.policies.get(Workprof.name) or next(iter(found.policies.values()))
     counts = ", ".join(f"{n:,} {SOURCES.get(source, source)}" for source, n in sorted(one.n_sized_from.items()))
     known = {FINISHED: "; a run is known from its end on", SUBMITTED: "; a run is known from its submission on"}
-    return f"Sized by {one.policy}: {counts}{known.get(found.known, '')}"
+    earlier = f"; {found.n_history:,} runs of earlier datasets are known from the start" if found.n_history else ""
+    return f"Sized by {one.policy}: {counts}{known.get(found.known, '')}{earlier}"
 
 
 def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tuple[TaskFigures, ...]:
@@ -773,7 +820,8 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     """Return what every policy would have wasted and failed on the runs of a table.
 
     Args:
-        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is asked for.
+        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is asked for; every other name -> an
+            earlier table, whose runs are known from the start.
         settings: policies, protocol, target, input, retries.
         progress: told each policy and setting.
 
@@ -785,8 +833,13 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     started = time.perf_counter()
     progress(0.0, "Ordering the runs")
     warm_sizing()
-    runs = runs_of(frames["jobs"], settings.used_target)
-    orders = _orders(runs, _inputs(frames["jobs"], runs, settings), settings)
+    jobs = frames["jobs"]
+    runs = runs_of(jobs, settings.used_target)
+    earlier = [frame for name, frame in frames.items() if name != "jobs"]
+    every, inputs = runs, _inputs(jobs, runs, settings)
+    if earlier:
+        every, inputs = _with_earlier(jobs, earlier, settings)
+    orders = _orders(runs, every, inputs, settings)
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
     charges = _charge_all(orders, settings, progress, with_requests=with_requests)
     found = _summed(runs, orders, charges, settings, progress)
@@ -813,6 +866,7 @@ def _summed(
         n_tasks=len(first.sequences),
         n_test=len(next(iter(charges.values()))[0].failures),
         n_cold=sum(int(np.searchsorted(one.known_at, first.cold_runs)) for one in first.sequences),
+        n_history=sum(one.n_history for one in first.sequences),
         used_gb_h=float(np.mean([_used_gb_h(ordered) for ordered in orders])),
         mean_run_gb_h=mean_run / GB,
         policies=policies,
@@ -839,11 +893,33 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
     return values
 
 
-def _orders(runs: Runs, inputs: Floats, settings: ReplaySettings) -> list[Ordered]:
+def _orders(own: Runs, runs: Runs, inputs: Floats, settings: ReplaySettings) -> list[Ordered]:
     if settings.protocol == SIZEY:
         return [sizey_order(runs, inputs, seed) for seed in settings.used_seeds]
     order = finished_order if settings.known == FINISHED else submit_order
-    return [order(runs, inputs, settings.cold_runs)]
+    return [order(runs, inputs, settings.cold_runs, len(own))]
+
+
+def _with_earlier(jobs: pd.DataFrame, earlier: list[pd.DataFrame], settings: ReplaySettings) -> tuple[Runs, Floats]:
+    """Return the runs of a table and, after them, those of earlier tables, and their inputs.
+
+    A task of an earlier table that the table lacks is the one task of the table that ends in the same part.
+    """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    if "task_name" in jobs.columns:
+        own = set(jobs["task_name"].dropna())
+        last = Counter(name.rpartition(":")[2] for name in own)
+        short = {name.rpartition(":")[2]: name for name in own if last[name.rpartition(":")[2]] == 1}
+
+        def known_as(name: object) -> object:
+            return name if name in own or not isinstance(name, str) else short.get(name.rpartition(":")[2], name)
+
+        named = [one if "task_name" in one.columns else one.assign(task_name=None) for one in earlier]
+        earlier = [one.assign(task_name=one["task_name"].map(known_as)) for one in named]
+    every = pd.concat([jobs, *earlier], ignore_index=True)
+    runs = runs_of(every, settings.used_target)
+    return runs, _inputs(every, runs, settings)
 
 
 def _charge_all(
@@ -903,6 +979,8 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
 
 def _clock_notes(ordered: Ordered, settings: ReplaySettings) -> list[str]:
     notes = []
+    if settings.train and not any(one.n_history for one in ordered.sequences):
+        notes.append("the earlier datasets have no run of any task of this one: nothing is known from the start")
     if ordered.n_without_clock and settings.known == FINISHED:
         notes.append(
             f"{ordered.n_without_clock:,} runs have neither a start nor an end: they come last, in the order of the"

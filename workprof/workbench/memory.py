@@ -15,12 +15,13 @@ from workprof.memory import questions
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
+from workprof.memory.replay import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.trial import FrontierCharges
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Extras, Frames, ask
+from workprof.workbench.asking import JOBS, Extras, Frames, ask, refuse_other_kind
 from workprof.workbench.profiles import ProfileQuestions
 
 
@@ -97,6 +98,32 @@ def _labelled(jobs: pd.DataFrame, found: ProfileFit) -> pd.DataFrame:
     return jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})
 
 
+def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> ReplaySettings:
+    """Return the settings with the content of the earlier datasets, so that it is part of the key.
+
+    Raises:
+        WrongKind: when one holds no jobs.
+        SettingsError: when one is the dataset itself.
+    """
+    others = [bench.dataset(name) for name in settings.train]
+    for other in others:
+        refuse_other_kind(other, JOBS)
+        if other.hash == entry.hash:
+            raise SettingsError(f"train names {other.name}, which is the dataset that is replayed; give earlier ones")
+    return replace(settings, train=tuple(dict.fromkeys(other.hash for other in others)))
+
+
+def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: object) -> Frames:
+    """Return a function that reads the jobs, and those of each earlier dataset under its hash."""
+    columns = questions.REPLAY.reads(settings)
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        earlier = {name: bench.frames_of(bench.dataset(name), columns)()["jobs"] for name in settings.train}
+        return {**bench.frames_of(entry, columns)(), **earlier}
+
+    return read
+
+
 class MemoryQuestions(ProfileQuestions):
     """The questions of the Memory page and of `workprof memory`."""
 
@@ -108,7 +135,7 @@ class MemoryQuestions(ProfileQuestions):
     profile_improvement = ask(questions.PROFILE_CURVE, frames=_with_profiles)
     bin_models = ask(questions.TRAIN)
     bin_tables = ask(questions.TABLES)
-    replay = ask(questions.REPLAY)
+    replay = ask(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier)
     why_size = ask(questions.WHY)
     recommendation = ask(
         questions.RECOMMENDATION,

@@ -30,6 +30,8 @@ POLICY_WORDS = {
     "vpa": "VPA rule",
     "tovar": "Tovar PPM",
     "witt_lr": "Witt-LR",
+    "ponder": "Ponder",
+    "site_rule": "rule of sites",
     "linear_offset": "line + offset",
     "thesis_bins": "thesis bins",
     "thesis_bins_svm": "thesis bins, SVM",
