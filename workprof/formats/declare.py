@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workprof.core.units import KIB
+
 TEXT = "VARCHAR"
 NUMBER = "DOUBLE"
 
@@ -62,9 +64,8 @@ class Format:
         from_stem: text fields that the file's stem fills.
         zero_is_missing: fields whose 0 means "not known" (time stamps of the PAI trace).
         duration_from_times: duration_s = end_time_s - start_time_s.
-        human_units: columns whose numbers may be written for people ('1.5 GB', '3m 4s'), with the kind of writing
-            (a name of `workprof.formats.human_units`).
-        units: unit of further columns, for display.
+        size_base: what K, M, G of a size written as a text are powers of.
+        units: unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB').
         aliases: further names that resolve to a field.
         capacities: what usage is compared with.
         summed: a row sums the usage of several machines, so that no usage is absurd.
@@ -83,7 +84,7 @@ class Format:
     from_stem: tuple[str, ...] = ()
     zero_is_missing: tuple[str, ...] = ()
     duration_from_times: bool = False
-    human_units: tuple[tuple[str, str], ...] = ()
+    size_base: int = KIB
     units: tuple[tuple[str, str], ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
     capacities: tuple[Capacity, ...] = ()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
+from workprof.core.arrays import Ints
 from workprof.core.errors import TraceError
 from workprof.core.text import FORMULA_STARTS, TURNING, visible
 from workprof.store.catalogue import one
@@ -15,6 +17,9 @@ from workprof.store.spool import Spooled
 
 TEXT_CHARACTERS = 500
 """How much of a bad line is kept."""
+
+FIRST_ROW = 2
+"""Line of the first row: the header is the first line."""
 
 REASONS = {
     "CAST": "not a value of the column's type",
@@ -77,6 +82,16 @@ def _renumbered(spooled: Spooled) -> str:
         f"(SELECT e.* REPLACE (p.there + e.line::BIGINT - p.here AS line) FROM reject_errors e "
         f"ASOF JOIN {places} auto_detect=false, header=false, delim=',') p ON e.line::BIGINT >= p.here)"
     )
+
+
+def lines_of_rows(cursor: duckdb.DuckDBPyConnection, places: Ints, spooled: Spooled) -> Ints:
+    """Return the line of each row that the last scan took, by its place among those; the refused ones count too."""
+    if spooled.parquet:
+        return places + 1
+    sql = f"SELECT DISTINCT line::BIGINT AS line FROM reject_errors WHERE {_last_scan(spooled)} ORDER BY line"
+    refused = np.asarray(cursor.execute(sql).fetchnumpy()["line"], dtype=np.int64)
+    taken_before = refused - FIRST_ROW - np.arange(len(refused))
+    return places + FIRST_ROW + np.searchsorted(taken_before, places, side="right")
 
 
 def original_line(spooled: Spooled) -> str:
