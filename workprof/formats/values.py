@@ -12,8 +12,11 @@ import duckdb
 
 from workprof.core.units import DAY_S, HOUR_S, KIB, MINUTE_S
 
-NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?"
 """A plain number; a decimal comma is made a point before."""
+
+LONGEST = 60
+"""Characters of a value at most: with two digits of an exponent no number of these is infinite."""
 
 PARTS = (
     ("w(?:ks?|eeks?)?", 7.0 * DAY_S),
@@ -171,7 +174,7 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
         read = {TIME: moment, "s": duration, "percent": amount}[quantity](text, factor, decimal)
     else:
         read = plain(text, decimal)
-    return f"CASE WHEN isfinite({read}) THEN {read} END"
+    return f"CASE WHEN len({text}) <= {LONGEST} THEN {read} END"
 
 
 def numbers(

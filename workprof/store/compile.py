@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workprof.core.units import UNITS_OF, factor
 from workprof.formats import values
@@ -28,13 +28,18 @@ class Output:
     """A column of the job table and the SQL that makes it from the source's columns.
 
     Attributes:
-        unread: SQL of the source's text where no number could be read from it, else NULL: such a row is a reject; '' =
-            the source is no text.
+        sql: over the source's columns, and over `read_name` where its source is a text.
+        reads: SQL of the number that a text says; '' = the source is no text. A row whose text says none is a reject.
     """
 
     column: Column
     sql: str
-    unread: str = ""
+    reads: str = ""
+
+
+def read_name(name: str) -> str:
+    """Return the name under which the number of a column's text is known while the columns are made."""
+    return quoted(f"read {name}")
 
 
 @dataclass(frozen=True)
@@ -53,15 +58,17 @@ class Plan:
     @property
     def texts(self) -> tuple[Output, ...]:
         """The columns that are read from texts."""
-        return tuple(output for output in self.outputs if output.unread)
+        return tuple(output for output in self.outputs if output.reads)
 
     def select(self, source: str) -> str:
-        """Return the SELECT over a source relation; after the columns, `unread_0` ...: texts that are no numbers."""
+        """Return the SELECT over a source relation; after the columns, `unread_0` ...: texts that say no number."""
+        read = "".join(f", {output.reads} AS {read_name(output.column.name)}" for output in self.texts)
         items = [f"{output.sql} AS {quoted(output.column.name)}" for output in self.outputs]
         items += [f"{self.finished} AS {FINISHED}", f"CAST({self.flags} AS UTINYINT) AS {FLAGS}"]
         for at, output in enumerate(self.texts):
-            items.append(f"{output.unread} AS {unread(at)}")
-        return f"SELECT {', '.join(items)} FROM {source}"
+            number, told = read_name(output.column.name), quoted(output.column.source)
+            items.append(f"CASE WHEN {number} IS NULL AND trim({told}) <> '' THEN {told} END AS {unread(at)}")
+        return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
 
 
 def unread(at: int) -> str:
@@ -89,8 +96,14 @@ def compile_plan(
     present = [rule for rule in rules if rule.source in types]
     outputs = [_field(rule, types[rule.source], declared, decimal) for rule in present]
     made = {output.column.name: output for output in outputs}
-    if declared.duration_from_times and "duration_s" not in made and {"start_time_s", "end_time_s"} <= made.keys():
-        outputs.append(_duration(made["start_time_s"].sql, made["end_time_s"].sql))
+    if declared.duration_from_times and {"start_time_s", "end_time_s"} <= made.keys():
+        duration = _duration(made["start_time_s"].sql, made["end_time_s"].sql)
+        own = made.get("duration_s")
+        if own is None:
+            outputs.append(duration)
+        else:
+            filled = replace(own, sql=f"coalesce({own.sql}, {duration.sql})")
+            outputs = [filled if output is own else output for output in outputs]
     names = {output.column.name for output in outputs}
     outputs += [
         Output(Column(field, TEXT, "", "", numeric=False), text(value))
@@ -135,17 +148,12 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str) -> Output:
     unit = "s" if kind == TIMESTAMP else rule.unit
     if kind == TEXT:
         quantity = values.TIME if rule.field in TIME_FIELDS else field.unit
-        sql = text_sql(rule.source, quantity, unit, declared, decimal)
-        unread = _unread_sql(rule.source, sql)
+        sql, reads = read_name(field.name), text_sql(rule.source, quantity, unit, declared, decimal)
     else:
-        sql, unread = number_sql(rule.source, kind, unit), ""
+        sql, reads = number_sql(rule.source, kind, unit), ""
     if rule.field in declared.zero_is_missing:
         sql = f"nullif({sql}, 0)"
-    return Output(Column(field.name, NUMBER, field.unit, rule.source, numeric=True), sql, unread)
-
-
-def _unread_sql(name: str, number: str) -> str:
-    return f"CASE WHEN trim({quoted(name)}) <> '' AND ({number}) IS NULL THEN {quoted(name)} END"
+    return Output(Column(field.name, NUMBER, field.unit, rule.source, numeric=True), sql, reads)
 
 
 def _duration(start: str, end: str) -> Output:
@@ -171,9 +179,9 @@ def _further(
         if column.type == TEXT and declared.declared_type(column.name) == NUMBER and unit:
             scale = factor(unit)
             quantity = next(own for own, known in UNITS_OF.items() if unit in known)
-            sql = f"({text_sql(column.name, quantity, unit, declared, decimal)}) / {scale!r}"
+            reads = text_sql(column.name, quantity, unit, declared, decimal)
             made = Column(name, NUMBER, unit, column.name, numeric=True, truth=truth)
-            outputs.append(Output(made, sql, _unread_sql(column.name, sql)))
+            outputs.append(Output(made, f"{read_name(name)} / {scale!r}", reads))
             continue
         if column.type == TEXT:
             outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), quoted(column.name)))

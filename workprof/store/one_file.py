@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from workprof.core.errors import NoRows, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.progress import Progress
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
@@ -19,9 +19,10 @@ from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan, unread
 from workprof.store.connection import quoted, text
+from workprof.store.folding import Folded, complete
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.mapping import guessed_mapping, rules_for
+from workprof.store.mapping import guessed_mapping, missing_fields, rules_for
 from workprof.store.relation import (
     TIMESTAMP,
     CsvDialect,
@@ -32,7 +33,7 @@ from workprof.store.relation import (
     is_number,
     parquet_relation,
 )
-from workprof.store.reports import Check, IngestOptions
+from workprof.store.reports import Check, Column, IngestOptions
 from workprof.store.rewriting import Rewritten, rewrite_json
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, plain_head
@@ -40,7 +41,8 @@ from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
 LINES = Span(0.3, 0.33, "counting lines")
 REWRITE = Span(0.33, 0.45, "writing rows")
-PARSE = Span(0.45, 0.85, "reading rows")
+PARSE = Span(0.45, 0.8, "reading rows")
+FOLD = Span(0.8, 0.85, "folding steps")
 CHECK = Span(0.85, 0.97, "checking rows")
 NO_NUMBER = "not a value of the column's quantity"
 
@@ -90,9 +92,15 @@ def load(
     constants = dict.fromkeys(declared.from_stem, stem)
     plan, rejected = _staged(cursor, stage, source, declared, constants, progress)
     rejected += _refused(cursor, stage, source)
-    dropped = _without_duplicates(cursor, stage, declared, plan) if options.duplicates == "drop" else 0
-    rows, finished, found = counted(cursor, stage, declared, plan, options.duplicates == "keep", progress)
-    balanced = _balanced(cursor, source, rows + rejected + dropped - len(spooled.long_lines), options)
+    folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
+    lacking = missing_fields({column.name for column in folded.columns})
+    if lacking:
+        told = ", ".join(column.name for column in source.relation.columns)
+        raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {told[:500]}")
+    dropped = _without_duplicates(cursor, stage, declared, folded.columns) if options.duplicates == "drop" else 0
+    rows, finished, found = counted(cursor, stage, declared, folded.columns, options.duplicates == "keep", progress)
+    read = rows + rejected + dropped + folded.steps
+    balanced = _balanced(cursor, source, read - len(spooled.long_lines), options)
     if not rows:
         raise NoRows(_nothing_left(cursor, stage, spooled.origin, rejected))
     if dropped:
@@ -101,16 +109,32 @@ def load(
             Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped"),
         )
     of_lines, lost = (balanced.checks, balanced.lost) if balanced else ((), 0)
-    found, aliases = (*of_lines, *source.before.checks, *found), dict(declared.aliases)
-    read = rows + rejected + dropped
-    return Loaded(plan.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
+    found = (*of_lines, *source.before.checks, *_folded_checks(folded), *found)
+    aliases = dict(declared.aliases)
+    return Loaded(folded.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
+
+
+def _folded_checks(folded: Folded) -> tuple[Check, ...]:
+    found = []
+    if folded.steps:
+        told = f"{folded.steps:,} lines of steps were folded into their jobs"
+        found.append(Check("steps", "info", folded.steps, told))
+    if folded.orphans:
+        told = f"{folded.orphans:,} jobs have lines of their steps only; their first step stands for them"
+        found.append(Check("steps without a job", "warning", folded.orphans, told))
+    return tuple(found)
 
 
 def counted(
-    cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, plan: Plan, duplicates: bool, progress: Progress
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    declared: Format,
+    columns: Sequence[Column],
+    duplicates: bool,
+    progress: Progress,
 ) -> tuple[int, int, tuple[Check, ...]]:
     """Return rows, finished rows and checks of the staged table, from one scan."""
-    asked = checks.questions(declared, plan.columns, duplicates)
+    asked = checks.questions(declared, columns, duplicates)
     counts = ", ".join(["count(*)", checks.count_where(FINISHED), *(question.sql for question in asked)])
     (row,) = run_watched(cursor, f"SELECT {counts} FROM {quoted(stage.rows)}", [], progress, CHECK)
     return int(row[0]), int(row[1]), checks.answered(asked, row[2:])
@@ -277,11 +301,13 @@ def _refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source) ->
     return source.before.rejected
 
 
-def _without_duplicates(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, plan: Plan) -> int:
+def _without_duplicates(
+    cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, columns: Sequence[Column]
+) -> int:
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_all")
     (before,) = one(cursor, f"SELECT count(*) FROM {rows}")
     cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
-    first = f"SELECT min(rowid) FROM {aside} GROUP BY {checks.row_hash(declared, plan.columns)}"
+    first = f"SELECT min(rowid) FROM {aside} GROUP BY {checks.row_hash(declared, columns)}"
     cursor.execute(f"CREATE TABLE {rows} AS SELECT * FROM {aside} WHERE rowid IN ({first}) ORDER BY rowid")
     cursor.execute(f"DROP TABLE {aside}")
     (after,) = one(cursor, f"SELECT count(*) FROM {rows}")
