@@ -118,21 +118,19 @@ def guessed_mapping(types: Mapping[str, str], samples: Mapping[str, Sequence[str
     for field, synonyms in SYNONYMS.items():
         if field in mapping:
             continue
-        fitting = [name for name in free if _fits(field, types[name], samples.get(name, ()))]
-        column = _best(field, synonyms, fitting)
+        named = _named(field, synonyms, free)
+        column = next((name for name in named if _fits(field, types[name], samples.get(name, ()))), None)
         if column is not None:
             mapping[field] = FieldSource(column, _unit(field, column, types[column], samples.get(column, ())))
             free.remove(column)
     return {field: mapping[field] for field in FIELDS if field in mapping}
 
 
-def _best(field: str, synonyms: Sequence[str], columns: Sequence[str]) -> str | None:
+def _named(field: str, synonyms: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return the columns that are called like a field, the likeliest first."""
     wanted = (re.sub(r"_(s|bytes|percent)$", "", field), field, *synonyms)
-    for name in wanted:
-        for column in columns:
-            if _bare(column) == name or column.strip().lower() == name:
-                return column
-    return None
+    found = [c for name in wanted for c in columns if name in (_bare(c), c.strip().lower())]
+    return list(dict.fromkeys(found))
 
 
 def _bare(column: str) -> str:

@@ -252,7 +252,8 @@ def _texts_refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan, 
             cursor.execute(
                 f"INSERT INTO {quoted(stage.rejects)} SELECT {rejects.original_line(source.spooled)}, "
                 f"{text(output.column.source)}, left({name}, {rejects.TEXT_CHARACTERS}), {text(NO_NUMBER)} "
-                f"FROM {numbered} JOIN lines_of_texts USING (place) WHERE {name} IS NOT NULL ORDER BY line"
+                f"FROM {numbered} JOIN {rejects.renumbered(source.spooled, 'lines_of_texts')} USING (place) "
+                f"WHERE {name} IS NOT NULL ORDER BY line"
             )
         cursor.unregister("lines_of_texts")
         cursor.execute(

@@ -64,7 +64,7 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
                 ELSE csv_line END, {TEXT_CHARACTERS}),
             CASE error_type {reasons} ELSE lower(CAST(error_type AS VARCHAR)) END
                 || coalesce(nullif(': ' || regexp_extract(error_message, '(Expected Number.*)', 1), ': '), '')
-        FROM {_renumbered(spooled)} WHERE {last} ORDER BY line, column_idx
+        FROM {renumbered(spooled, "reject_errors")} WHERE {last} ORDER BY line, column_idx
         """
     )
     too_long = REASONS["LINE SIZE OVER MAXIMUM"]
@@ -73,13 +73,13 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     return int(rows) + len(spooled.long_lines)
 
 
-def _renumbered(spooled: Spooled) -> str:
-    """Return the SQL of the reader's rejects with the line numbers of the text that it was rewritten from."""
+def renumbered(spooled: Spooled, rejected: str) -> str:
+    """Return the SQL of a table of rejects with the line numbers of the text that the file was rewritten from."""
     if spooled.lines is None:
-        return "reject_errors"
+        return rejected
     places = f"read_csv({text(str(spooled.lines))}, columns={{'here': 'BIGINT', 'there': 'BIGINT'}}, "
     return (
-        f"(SELECT e.* REPLACE (p.there + e.line::BIGINT - p.here AS line) FROM reject_errors e "
+        f"(SELECT e.* REPLACE (p.there + e.line::BIGINT - p.here AS line) FROM {rejected} e "
         f"ASOF JOIN {places} auto_detect=false, header=false, delim=',') p ON e.line::BIGINT >= p.here)"
     )
 
