@@ -51,7 +51,7 @@ def test_a_pai_sample_becomes_fields_with_units_and_findings(store, write):
     assert found["memory over request"] == 1
     frame = store.frame("pai", ["cpu_usage", "max_mem", "duration", "requested_memory_bytes"], finished_only=False)
     assert list(frame.columns) == [
-        "row_id", "cpu_usage_percent", "peak_memory_bytes", "duration_s", "requested_memory_bytes"
+        "row_id", "cpu_usage_percent", "peak_memory_bytes", "duration_s", "requested_memory_bytes", "finished"
     ]  # fmt: skip
     assert frame["duration_s"].tolist()[0] == 60
     assert frame["duration_s"].isna().tolist() == [False, True, True]
