@@ -9,7 +9,6 @@ from workprof.core.errors import SettingsError
 from workprof.core.units import FACTORS, factor
 from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, pai_sample, pai_tables
 from workprof.formats.fields import ABSURD_ABOVE, DESCRIPTIONS, FIELDS, REQUESTS, TEXT_FIELDS, USAGE_FIELDS
-from workprof.formats.human_units import byte_count, epoch_ms, milliseconds, percent
 
 ALL = [*FORMATS.values(), pai_tables.CORRECTED, pai_tables.FAITHFUL]
 
@@ -40,7 +39,7 @@ def test_units_say_what_the_field_names_say():
 
 
 def test_the_registry_names_every_format_and_refuses_others():
-    assert set(NAMES) == {"pai-sample", "nextflow", "generic", TABLES, *MEASUREMENTS}
+    assert set(NAMES) == {"pai-sample", "nextflow", "slurm", "generic", TABLES, *MEASUREMENTS}
     assert declared("pai-sample") is pai_sample.FORMAT
     with pytest.raises(SettingsError, match="pai-sample, nextflow, generic, pai-tables"):
         declared("excel")
@@ -79,23 +78,3 @@ def test_the_sample_declares_all_of_its_33_columns():
     header = (FOLDER / "pai" / "pai_sample_dev.csv").read_text().split("\n", 1)[0].strip().split(",")
     assert len(header) == 33
     assert {column.name for column in pai_sample.FORMAT.columns} == set(header)
-
-
-@pytest.mark.parametrize(
-    ("convert", "text", "number"),
-    [
-        (byte_count, "1.5 GB", str(int(1.5 * 1024**3))),
-        (byte_count, "300 MB", str(300 * 1024**2)),
-        (byte_count, "0", "0"),
-        (milliseconds, "1h 3m 4s", "3784000"),
-        (milliseconds, "35ms", "35"),
-        (milliseconds, "1d 2h", "93600000"),
-        (milliseconds, "soon", "soon"),
-        (percent, "99.8%", "99.8"),
-        (epoch_ms, "1970-01-01 00:00:01.500", "1500"),
-        (epoch_ms, "1970-01-01T01:00:01+01:00", "1000"),
-        (epoch_ms, "never", "never"),
-    ],
-)
-def test_numbers_written_for_people(convert, text, number):
-    assert convert(text) == number

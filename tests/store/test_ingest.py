@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from workprof.core.errors import Cancelled, ColumnMissing, NoRows, SettingsError, TraceError, UnitUnknown, WorkprofError
-from workprof.core.units import MIB
+from workprof.core.units import GIB, MIB
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.store.trace_store import TraceStore
 
@@ -51,7 +51,7 @@ def test_a_pai_sample_becomes_fields_with_units_and_findings(store, write):
     assert found["memory over request"] == 1
     frame = store.frame("pai", ["cpu_usage", "max_mem", "duration", "requested_memory_bytes"], finished_only=False)
     assert list(frame.columns) == [
-        "row_id", "cpu_usage_percent", "peak_memory_bytes", "duration_s", "requested_memory_bytes"
+        "row_id", "cpu_usage_percent", "peak_memory_bytes", "duration_s", "requested_memory_bytes", "finished"
     ]  # fmt: skip
     assert frame["duration_s"].tolist()[0] == 60
     assert frame["duration_s"].isna().tolist() == [False, True, True]
@@ -104,6 +104,51 @@ def test_a_raw_nextflow_trace_with_human_units(store, write):
     assert frame["submit_time_s"].tolist()[0] == 1716753290.296
     reject = store.rejects("trace").iloc[0]
     assert (reject["line"], reject["column"], reject["text"]) == (4, "realtime", "soon")
+
+
+SLURM_LIKE = (
+    "JobID,Elapsed,ReqMem,MaxRSS,NCPUS,Submit\n"
+    "1,08:23:08,4G,3500000K,2,2024-05-26T19:54:50\n"
+    "2,1-02:03:04,16Gi,2.5 GB,4,2024-05-26T19:54:51\n"
+    "3,never,64G,100M,4,2024-05-26T19:54:52\n"
+    "4,x,y\n"
+    "5,00:00:30,lots,1G,500m,2024-05-26T19:54:53\n"
+    "6,00:01:00,1G,,1,2024-05-26T19:54:54\n"
+)
+
+
+def test_durations_sizes_and_cores_are_read_as_systems_write_them(store, write):
+    """What cannot be read is a reject with its own line, also behind a line that is no row."""
+    mapping = {
+        "job_name": FieldSource("JobID"),
+        "duration_s": FieldSource("Elapsed"),
+        "requested_memory_bytes": FieldSource("ReqMem"),
+        "peak_memory_bytes": FieldSource("MaxRSS"),
+        "requested_cpu_percent": FieldSource("NCPUS", "cores"),
+        "submit_time_s": FieldSource("Submit"),
+    }
+    report = store.ingest([write("dump.csv", SLURM_LIKE)], IngestOptions(mapping=mapping))
+    assert (report.rows, report.rejected, report.rows_read) == (3, 3, 6)
+    frame = store.frame("dump", list(mapping))
+    assert frame["duration_s"].tolist() == [30_188.0, 93_784.0, 60.0]
+    assert frame["requested_memory_bytes"].tolist() == [4 * GIB, 16 * GIB, GIB]
+    assert frame["peak_memory_bytes"].tolist()[:2] == [3_500_000 * 1024, 2.5 * GIB]
+    assert np.isnan(frame["peak_memory_bytes"].tolist()[2])
+    assert frame["requested_cpu_percent"].tolist() == [200.0, 400.0, 100.0]
+    assert frame["submit_time_s"].tolist() == [1716753290.0, 1716753291.0, 1716753294.0]
+    rejects = store.rejects("dump").sort_values("line")
+    assert sorted(set(rejects["line"])) == [4, 5, 6]
+    assert rejects["text"].tolist()[:1] + rejects["text"].tolist()[-1:] == ["never", "lots"]
+    assert rejects["column"].tolist()[:1] + rejects["column"].tolist()[-1:] == ["Elapsed", "ReqMem"]
+
+
+def test_a_guess_takes_texts_that_are_values(store, write):
+    found = store.suggest(
+        write("dump.csv", SLURM_LIKE.replace("never", "00:10:00").replace("lots", "2G")), IngestOptions()
+    )
+    assert found.mapping["duration_s"].column == "Elapsed"
+    assert found.mapping["peak_memory_bytes"].column == "MaxRSS"
+    assert found.mapping["submit_time_s"].column == "Submit"
 
 
 def test_rejects_have_line_column_text_and_reason_and_a_safe_file(store, write):

@@ -15,7 +15,7 @@ MINUTE_S = 60
 HOUR_S = 3600
 DAY_S = 86_400
 
-DURATION_FACTORS = {"ms": 1e-3, "us": 1e-6, "s": 1.0, "min": float(MINUTE_S), "h": float(HOUR_S)}
+DURATION_FACTORS = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9, "s": 1.0, "min": float(MINUTE_S), "h": float(HOUR_S)}
 """Seconds in one unit."""
 
 MEMORY_FACTORS = {
@@ -26,11 +26,16 @@ MEMORY_FACTORS = {
     "MiB": float(MIB),
     "GB": 1e9,
     "GiB": float(GIB),
+    "TB": 1e12,
+    "TiB": float(GIB * KIB),
 }
 """Bytes in one unit."""
 
-PERCENT_FACTORS = {"percent": 1.0, "cores": 100.0, "share": 100.0}
+PERCENT_FACTORS = {"percent": 1.0, "cores": 100.0, "share": 100.0, "milli": 0.1}
 """Percent of one core or GPU in one unit."""
+
+UNITS_OF = {"s": DURATION_FACTORS, "B": MEMORY_FACTORS, "percent": PERCENT_FACTORS}
+"""Unit that a quantity is kept in -> the units that it may be written in."""
 
 FACTORS = DURATION_FACTORS | MEMORY_FACTORS | PERCENT_FACTORS
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workprof.core.units import KIB
+
 TEXT = "VARCHAR"
 NUMBER = "DOUBLE"
 
@@ -38,6 +40,39 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Made:
+    """A field that takes more than one column, or more than a unit.
+
+    Attributes:
+        field: of the job table.
+        sql: over the fields and kept columns of a run, its steps folded in.
+        needs: columns and fields without which it is not made.
+        may: further ones that it looks at, NULL where they are not there; without any need, one of them has to be.
+    """
+
+    field: str
+    sql: str
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Lines that belong to the run of another line: Slurm's '.batch', '.extern', '.0'.
+
+    Attributes:
+        key: field or kept column that names a line.
+        step: regular expression; its first group is the run of a line that is a step, no match = a run.
+        largest: fields and kept columns of which the largest of the run and its steps counts; the others are those of
+            the run's own line, the first step's where it says nothing.
+    """
+
+    key: str
+    step: str
+    largest: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Capacity:
     """A usage field and the column that tells how much there is of it, with that column's unit."""
 
@@ -61,14 +96,15 @@ class Format:
         finished: statuses, in lower case, of rows that the methods use; a row without status counts as finished.
         from_stem: text fields that the file's stem fills.
         zero_is_missing: fields whose 0 means "not known" (time stamps of the PAI trace).
-        duration_from_times: duration_s = end_time_s - start_time_s.
-        human_units: columns whose numbers may be written for people ('1.5 GB', '3m 4s'), with the kind of writing
-            (a name of `workprof.formats.human_units`).
-        units: unit of further columns, for display.
+        duration_from_times: duration_s = end_time_s - start_time_s where the source says none.
+        size_base: what K, M, G of a size written as a text are powers of.
+        units: unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB').
         aliases: further names that resolve to a field.
         capacities: what usage is compared with.
         summed: a row sums the usage of several machines, so that no usage is absurd.
         row_numbers: columns that only number the rows, so that they do not make two equal rows differ.
+        steps: lines that are folded into the run that they belong to.
+        made: fields that are computed of others, one after another.
         truth_prefix: columns that hold a planted truth; no method sees them unless it asks.
     """
 
@@ -83,7 +119,7 @@ class Format:
     from_stem: tuple[str, ...] = ()
     zero_is_missing: tuple[str, ...] = ()
     duration_from_times: bool = False
-    human_units: tuple[tuple[str, str], ...] = ()
+    size_base: int = KIB
     units: tuple[tuple[str, str], ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
     capacities: tuple[Capacity, ...] = ()
@@ -91,6 +127,8 @@ class Format:
     row_numbers: tuple[str, ...] = ()
     truth_prefix: str = "truth_"
     kind: str = "jobs"
+    steps: Steps | None = None
+    made: tuple[Made, ...] = ()
 
     def declared_type(self, column: str) -> str | None:
         """Return the DuckDB type of a known column, None for one that the format does not know."""

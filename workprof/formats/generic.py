@@ -14,6 +14,7 @@ FORMAT = Format(
     rules=tuple(Rule(name, name, field.unit) for name, field in FIELDS.items()),
     nulls=("", "NULL", "null", "NA", "N/A", "-", "\\N"),
     finished=("terminated", "completed", "complete", "cached", "succeeded", "success", "finished", "done", "ok"),
+    duration_from_times=True,
 )
 
 SYNONYMS: dict[str, tuple[str, ...]] = {

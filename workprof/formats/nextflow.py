@@ -92,12 +92,6 @@ FORMAT = Format(
     nulls=("", "-"),
     finished=("completed", "cached"),
     from_stem=("workload", "run_name"),
-    human_units=(
-        *((name, "milliseconds") for name in MILLISECONDS),
-        *((name, "epoch_ms") for name in EPOCHS),
-        *((name, "bytes") for name in BYTES),
-        *((name, "percent") for name in PERCENTS),
-    ),
     units=(
         ("duration", "ms"),
         *((name, "B") for name in BYTES),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from workprof.core.units import factor
+from workprof.core.units import UNITS_OF, factor
+from workprof.formats import values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.store.connection import quoted, text
@@ -24,10 +25,21 @@ NOT_FINITE, ZERO_TIME = 1, 2
 
 @dataclass(frozen=True)
 class Output:
-    """A column of the job table and the SQL that makes it from the source's columns."""
+    """A column of the job table and the SQL that makes it from the source's columns.
+
+    Attributes:
+        sql: over the source's columns, and over `read_name` where its source is a text.
+        reads: SQL of the number that a text says; '' = the source is no text. A row whose text says none is a reject.
+    """
 
     column: Column
     sql: str
+    reads: str = ""
+
+
+def read_name(name: str) -> str:
+    """Return the name under which the number of a column's text is known while the columns are made."""
+    return quoted(f"read {name}")
 
 
 @dataclass(frozen=True)
@@ -43,30 +55,62 @@ class Plan:
         """The stored columns, without the store's own."""
         return tuple(output.column for output in self.outputs)
 
+    @property
+    def texts(self) -> tuple[Output, ...]:
+        """The columns that are read from texts."""
+        return tuple(output for output in self.outputs if output.reads)
+
     def select(self, source: str) -> str:
-        """Return the SELECT over a source relation."""
+        """Return the SELECT over a source relation; after the columns, `unread_0` ...: texts that say no number."""
+        read = "".join(f", {output.reads} AS {read_name(output.column.name)}" for output in self.texts)
         items = [f"{output.sql} AS {quoted(output.column.name)}" for output in self.outputs]
         items += [f"{self.finished} AS {FINISHED}", f"CAST({self.flags} AS UTINYINT) AS {FLAGS}"]
-        return f"SELECT {', '.join(items)} FROM {source}"
+        for at, output in enumerate(self.texts):
+            number, told = read_name(output.column.name), quoted(output.column.source)
+            items.append(f"CASE WHEN {number} IS NULL AND trim({told}) <> '' THEN {told} END AS {unread(at)}")
+        return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
+
+
+def unread(at: int) -> str:
+    """Return the name of a column that holds what could not be read of the at-th text."""
+    return f"unread_{at}"
 
 
 def compile_plan(
-    declared: Format, rules: Sequence[Rule], columns: Sequence[SourceColumn], constants: Mapping[str, str]
+    declared: Format,
+    rules: Sequence[Rule],
+    columns: Sequence[SourceColumn],
+    constants: Mapping[str, str],
+    decimal: str = ".",
 ) -> Plan:
-    """Return the plan: fields by rule, then fields filled with constants, then the further columns."""
+    """Return the plan: fields by rule, then fields filled with constants, then the further columns.
+
+    Args:
+        declared: the format.
+        rules: which columns become which fields; those that the source lacks are passed over.
+        columns: of the source.
+        constants: text field -> its value in every row, where no column says it.
+        decimal: sign of numbers in texts.
+    """
     types = {column.name: column.type for column in columns}
     present = [rule for rule in rules if rule.source in types]
-    outputs = [_field(rule, types[rule.source], declared) for rule in present]
+    outputs = [_field(rule, types[rule.source], declared, decimal) for rule in present]
     made = {output.column.name: output for output in outputs}
-    if declared.duration_from_times and "duration_s" not in made and {"start_time_s", "end_time_s"} <= made.keys():
-        outputs.append(_duration(made["start_time_s"].sql, made["end_time_s"].sql))
+    if declared.duration_from_times and {"start_time_s", "end_time_s"} <= made.keys():
+        duration = _duration(made["start_time_s"].sql, made["end_time_s"].sql)
+        own = made.get("duration_s")
+        if own is None:
+            outputs.append(duration)
+        else:
+            filled = replace(own, sql=f"coalesce({own.sql}, {duration.sql})")
+            outputs = [filled if output is own else output for output in outputs]
     names = {output.column.name for output in outputs}
     outputs += [
         Output(Column(field, TEXT, "", "", numeric=False), text(value))
         for field, value in constants.items()
         if field not in names
     ]
-    outputs += _further(declared, present, columns, {output.column.name.lower() for output in outputs})
+    outputs += _further(declared, present, columns, {output.column.name.lower() for output in outputs}, decimal)
     outputs.sort(key=lambda output: FIELD_ORDER.get(output.column.name, len(FIELD_ORDER)))
     return Plan(tuple(outputs), _finished(declared, made), _flags(declared, present, types))
 
@@ -77,24 +121,39 @@ def number_sql(name: str, kind: str, unit: str) -> str:
     if kind == TIMESTAMP:
         return f"epoch({column})"
     scale = 1.0 if unit == PLAIN else factor(unit)
-    if kind == TEXT:
-        value = f"TRY_CAST({column} AS DOUBLE)"
-    else:
-        value = column if kind == NUMBER else f"CAST({column} AS DOUBLE)"
+    value = column if kind == NUMBER else f"CAST({column} AS DOUBLE)"
     scaled = value if scale == 1.0 else f"{value} * {scale!r}"
     return scaled if kind in ("BIGINT", "BOOLEAN") else f"CASE WHEN isfinite({value}) THEN {scaled} END"
 
 
-def _field(rule: Rule, kind: str, declared: Format) -> Output:
+def text_sql(name: str, quantity: str, unit: str, declared: Format, decimal: str) -> str:
+    """Return the number that a text says.
+
+    Args:
+        name: of the column.
+        quantity: unit of the field that it becomes, or `values.TIME`.
+        unit: of a bare number.
+        declared: the format: its sizes count in 1024s or 1000s.
+        decimal: sign of the file.
+    """
+    scale = 1.0 if unit == PLAIN else factor(unit)
+    return values.number(quoted(name), quantity, scale, declared.size_base, decimal)
+
+
+def _field(rule: Rule, kind: str, declared: Format, decimal: str) -> Output:
     field = FIELDS[rule.field]
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
         return Output(Column(field.name, TEXT, "", rule.source, numeric=False), sql)
     unit = "s" if kind == TIMESTAMP else rule.unit
-    sql = number_sql(rule.source, kind, unit)
+    if kind == TEXT:
+        quantity = values.TIME if rule.field in TIME_FIELDS else field.unit
+        sql, reads = read_name(field.name), text_sql(rule.source, quantity, unit, declared, decimal)
+    else:
+        sql, reads = number_sql(rule.source, kind, unit), ""
     if rule.field in declared.zero_is_missing:
         sql = f"nullif({sql}, 0)"
-    return Output(Column(field.name, NUMBER, field.unit, rule.source, numeric=True), sql)
+    return Output(Column(field.name, NUMBER, field.unit, rule.source, numeric=True), sql, reads)
 
 
 def _duration(start: str, end: str) -> Output:
@@ -103,7 +162,7 @@ def _duration(start: str, end: str) -> Output:
 
 
 def _further(
-    declared: Format, present: Sequence[Rule], columns: Sequence[SourceColumn], taken: set[str]
+    declared: Format, present: Sequence[Rule], columns: Sequence[SourceColumn], taken: set[str], decimal: str
 ) -> list[Output]:
     used = {rule.source for rule in present if not rule.keep}
     units = dict(declared.units)
@@ -116,12 +175,20 @@ def _further(
             name += "_2"
         taken.add(name.lower())
         truth = name.startswith(declared.truth_prefix)
+        unit = units.get(column.name, "")
+        if column.type == TEXT and declared.declared_type(column.name) == NUMBER and unit:
+            scale = factor(unit)
+            quantity = next(own for own, known in UNITS_OF.items() if unit in known)
+            reads = text_sql(column.name, quantity, unit, declared, decimal)
+            made = Column(name, NUMBER, unit, column.name, numeric=True, truth=truth)
+            outputs.append(Output(made, f"{read_name(name)} / {scale!r}", reads))
+            continue
         if column.type == TEXT:
             outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), quoted(column.name)))
             continue
         kind = column.type if column.type in ("BIGINT", "BOOLEAN") else NUMBER
         sql = quoted(column.name) if kind == column.type != NUMBER else number_sql(column.name, column.type, PLAIN)
-        unit = "s" if column.type == TIMESTAMP else units.get(column.name, "")
+        unit = "s" if column.type == TIMESTAMP else unit
         outputs.append(Output(Column(name, kind, unit, column.name, numeric=True, truth=truth), sql))
     return outputs
 

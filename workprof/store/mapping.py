@@ -7,15 +7,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
-from workprof.core.units import DURATION_FACTORS, FACTORS, MEMORY_FACTORS, PERCENT_FACTORS
-from workprof.formats import generic
+from workprof.core.units import FACTORS, UNITS_OF
+from workprof.formats import generic, values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule
-from workprof.formats.fields import FIELDS, NAME_FIELDS
+from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
 from workprof.formats.generic import SYNONYMS, UNIT_SUFFIXES
 from workprof.store.relation import TIMESTAMP
 from workprof.store.reports import FieldSource
 
-UNITS_OF = {"s": DURATION_FACTORS, "B": MEMORY_FACTORS, "percent": PERCENT_FACTORS}
 SHOWN_COLUMNS = 20
 
 
@@ -101,8 +100,11 @@ def _source_json(source: FieldSource) -> dict[str, str]:
     return {"from": source.column} | ({"unit": source.unit} if source.unit else {})
 
 
-MILLISECOND_EPOCH = 1e11
-"""A time stamp above this is in milliseconds: as seconds it would be after the year 5000."""
+MOSTLY = 0.8
+"""Share of a column's first texts that must be values of a field: one 'Unknown' does not hide a column."""
+
+EPOCHS = (("ns", 1e17), ("us", 1e14), ("ms", 1e11))
+"""Units of time stamps that are all above these: as seconds they would be after the year 5000."""
 
 
 def guessed_mapping(types: Mapping[str, str], samples: Mapping[str, Sequence[str]]) -> dict[str, FieldSource]:
@@ -116,20 +118,19 @@ def guessed_mapping(types: Mapping[str, str], samples: Mapping[str, Sequence[str
     for field, synonyms in SYNONYMS.items():
         if field in mapping:
             continue
-        column = _best(field, synonyms, [name for name in free if _fits(field, types[name])])
+        named = _named(field, synonyms, free)
+        column = next((name for name in named if _fits(field, types[name], samples.get(name, ()))), None)
         if column is not None:
             mapping[field] = FieldSource(column, _unit(field, column, types[column], samples.get(column, ())))
             free.remove(column)
     return {field: mapping[field] for field in FIELDS if field in mapping}
 
 
-def _best(field: str, synonyms: Sequence[str], columns: Sequence[str]) -> str | None:
+def _named(field: str, synonyms: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return the columns that are called like a field, the likeliest first."""
     wanted = (re.sub(r"_(s|bytes|percent)$", "", field), field, *synonyms)
-    for name in wanted:
-        for column in columns:
-            if _bare(column) == name or column.strip().lower() == name:
-                return column
-    return None
+    found = [c for name in wanted for c in columns if name in (_bare(c), c.strip().lower())]
+    return list(dict.fromkeys(found))
 
 
 def _bare(column: str) -> str:
@@ -140,13 +141,19 @@ def _bare(column: str) -> str:
     return "_".join(words)
 
 
-def _fits(field: str, kind: str) -> bool:
-    if FIELDS[field].type == TEXT:
+def _fits(field: str, kind: str, texts: Sequence[str]) -> bool:
+    """Tell whether a field may come from a column: by its type, or by its first texts ('08:23:08', '16Gi')."""
+    if FIELDS[field].type == TEXT or kind in (NUMBER, "BIGINT"):
         return True
-    return kind in (NUMBER, "BIGINT") or (kind == TIMESTAMP and field.endswith("_time_s"))
+    if kind == TIMESTAMP:
+        return field in TIME_FIELDS
+    there = [value for value in texts if value.strip() and value not in generic.FORMAT.nulls]
+    quantity = values.TIME if field in TIME_FIELDS else FIELDS[field].unit
+    read = [value is not None for value in values.numbers(there, quantity)]
+    return bool(read) and sum(read) >= MOSTLY * len(read)
 
 
-def _unit(field: str, column: str, kind: str, values: Sequence[str]) -> str:
+def _unit(field: str, column: str, kind: str, texts: Sequence[str]) -> str:
     unit = FIELDS[field].unit
     if not unit or kind == TIMESTAMP:
         return unit
@@ -156,8 +163,8 @@ def _unit(field: str, column: str, kind: str, values: Sequence[str]) -> str:
         return told
     if words[-1] in ("cpus", "cores", "gpus"):
         return "cores"
-    if field.endswith("_time_s") and any(_above(value, MILLISECOND_EPOCH) for value in values):
-        return "ms"
+    if field in TIME_FIELDS:
+        return next((epoch for epoch, least in EPOCHS if any(_above(value, least) for value in texts)), unit)
     return unit
 
 

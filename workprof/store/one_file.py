@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pandas as pd
 
-from workprof.core.errors import NoRows, TraceError
+from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.progress import Progress
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
-from workprof.formats.human_units import KINDS
 from workprof.store import checks, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
-from workprof.store.compile import FINISHED, Plan, compile_plan
+from workprof.store.compile import FINISHED, Plan, compile_plan, unread
 from workprof.store.connection import quoted, text
+from workprof.store.folding import Folded, complete
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.mapping import guessed_mapping, rules_for
+from workprof.store.mapping import guessed_mapping, missing_fields, rules_for
 from workprof.store.relation import (
     TIMESTAMP,
     CsvDialect,
@@ -31,16 +33,18 @@ from workprof.store.relation import (
     is_number,
     parquet_relation,
 )
-from workprof.store.reports import Check, IngestOptions
-from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_units
+from workprof.store.reports import Check, Column, IngestOptions
+from workprof.store.rewriting import Rewritten, rewrite_json
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, plain_head
-from workprof.store.text_shape import HEAD_BYTES, TextShape, decoded_head, text_shape
+from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
 LINES = Span(0.3, 0.33, "counting lines")
-REWRITE = Span(0.33, 0.45, "writing plain numbers")
-PARSE = Span(0.45, 0.85, "reading rows")
+REWRITE = Span(0.33, 0.45, "writing rows")
+PARSE = Span(0.45, 0.8, "reading rows")
+FOLD = Span(0.8, 0.85, "folding steps")
 CHECK = Span(0.85, 0.97, "checking rows")
+NO_NUMBER = "not a value of the column's quantity"
 
 
 @dataclass(frozen=True)
@@ -88,9 +92,15 @@ def load(
     constants = dict.fromkeys(declared.from_stem, stem)
     plan, rejected = _staged(cursor, stage, source, declared, constants, progress)
     rejected += _refused(cursor, stage, source)
-    dropped = _without_duplicates(cursor, stage, declared, plan) if options.duplicates == "drop" else 0
-    rows, finished, found = counted(cursor, stage, declared, plan, options.duplicates == "keep", progress)
-    balanced = _balanced(cursor, source, rows + rejected + dropped - len(spooled.long_lines), options)
+    folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
+    lacking = missing_fields({column.name for column in folded.columns})
+    if lacking:
+        told = ", ".join(column.name for column in source.relation.columns)
+        raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {told[:500]}")
+    dropped = _without_duplicates(cursor, stage, declared, folded.columns) if options.duplicates == "drop" else 0
+    rows, finished, found = counted(cursor, stage, declared, folded.columns, options.duplicates == "keep", progress)
+    read = rows + rejected + dropped + folded.steps
+    balanced = _balanced(cursor, source, read - len(spooled.long_lines), options)
     if not rows:
         raise NoRows(_nothing_left(cursor, stage, spooled.origin, rejected))
     if dropped:
@@ -99,16 +109,32 @@ def load(
             Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped"),
         )
     of_lines, lost = (balanced.checks, balanced.lost) if balanced else ((), 0)
-    found, aliases = (*of_lines, *source.before.checks, *found), dict(declared.aliases)
-    read = rows + rejected + dropped
-    return Loaded(plan.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
+    found = (*of_lines, *source.before.checks, *_folded_checks(folded), *found)
+    aliases = dict(declared.aliases)
+    return Loaded(folded.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
+
+
+def _folded_checks(folded: Folded) -> tuple[Check, ...]:
+    found = []
+    if folded.steps:
+        told = f"{folded.steps:,} lines of steps were folded into their jobs"
+        found.append(Check("steps", "info", folded.steps, told))
+    if folded.orphans:
+        told = f"{folded.orphans:,} jobs have lines of their steps only; their first step stands for them"
+        found.append(Check("steps without a job", "warning", folded.orphans, told))
+    return tuple(found)
 
 
 def counted(
-    cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, plan: Plan, duplicates: bool, progress: Progress
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    declared: Format,
+    columns: Sequence[Column],
+    duplicates: bool,
+    progress: Progress,
 ) -> tuple[int, int, tuple[Check, ...]]:
     """Return rows, finished rows and checks of the staged table, from one scan."""
-    asked = checks.questions(declared, plan.columns, duplicates)
+    asked = checks.questions(declared, columns, duplicates)
     counts = ", ".join(["count(*)", checks.count_where(FINISHED), *(question.sql for question in asked)])
     (row,) = run_watched(cursor, f"SELECT {counts} FROM {quoted(stage.rows)}", [], progress, CHECK)
     return int(row[0]), int(row[1]), checks.answered(asked, row[2:])
@@ -129,12 +155,6 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
         if not accounts.quoting:
             shape = text_shape(head, spooled.origin, delimiter, quoting=False)
     quoting, skipped = accounts is None or accounts.quoting, accounts.lines.leading_blank if accounts else 0
-    kinds = {
-        name: KINDS[kind] for name, kind in declared.human_units if _is_written_for_people(shape, name, declared.nulls)
-    }
-    if kinds:
-        spooled = rewrite_units(spooled, shape, kinds, progress, REWRITE, quoting=quoting)
-        before, quoting = replace(before, spooled=spooled), True
     decimal = options.decimal or "."
     columns, guessed = guessed_columns(
         shape, {column.name: column.type for column in declared.columns}, declared.nulls, decimal
@@ -142,7 +162,12 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
     types = {column.name: column.type for column in columns}
     samples = {name: shape.values(position)[:5] for position, name in enumerate(shape.header)}
     rules = rules_for(declared, options.mapping, shape.header, guessed_mapping(types, samples))
-    columns, guessed = _as_fields(columns, guessed, rules)
+    texts = {
+        name
+        for position, name in enumerate(shape.header)
+        if not all(is_number(v, decimal) for v in shape.values(position) if v.strip() and v not in declared.nulls)
+    }
+    columns, guessed = _as_fields(columns, guessed, rules, declared, texts)
     dialect = CsvDialect(shape.delimiter, decimal, nulls=declared.nulls, quoting=quoting, skipped=skipped)
     return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before, accounts)
 
@@ -154,27 +179,33 @@ def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) 
     return Source(relation, rules, CsvDialect(), Rewritten(spooled))
 
 
-def _is_written_for_people(shape: TextShape, name: str, nulls: Sequence[str]) -> bool:
-    if name not in shape.header:
-        return False
-    values = shape.values(shape.header.index(name))
-    return any(value not in nulls and not is_number(value) for value in values)
-
-
 def _as_fields(
-    columns: Sequence[SourceColumn], guessed: frozenset[str], rules: Sequence[Rule]
+    columns: Sequence[SourceColumn],
+    guessed: frozenset[str],
+    rules: Sequence[Rule],
+    declared: Format,
+    texts: Collection[str],
 ) -> tuple[tuple[SourceColumn, ...], frozenset[str]]:
-    """Return the columns with mapped ones typed as their field asks: those are declared now, no longer guessed."""
-    wanted = {rule.source: FIELDS[rule.field].type for rule in rules}
+    """Return the columns typed as their field asks, and those whose type is still a guess.
+
+    A number that its first rows write as a text ('1h 3m', '16Gi') is read as one; `compile_plan` makes numbers of it.
+    """
+    fields = {rule.source: FIELDS[rule.field] for rule in rules}
     typed = []
     for column in columns:
-        kind = wanted.get(column.name)
-        if column.name in guessed and kind is not None:
-            time = column.type == TIMESTAMP and any(r.source == column.name and r.field in TIME_FIELDS for r in rules)
-            typed.append(SourceColumn(column.name, TIMESTAMP if time else kind))
-        else:
-            typed.append(column)
-    return tuple(typed), guessed - wanted.keys()
+        field = fields.get(column.name)
+        kind = column.type
+        if column.name in guessed and field is not None:
+            kind = TIMESTAMP if column.type == TIMESTAMP and field.name in TIME_FIELDS else field.type
+        if kind == NUMBER and column.name in texts and column.name in _readable(rules, declared):
+            kind = TEXT
+        typed.append(SourceColumn(column.name, kind))
+    return tuple(typed), guessed - fields.keys()
+
+
+def _readable(rules: Sequence[Rule], declared: Format) -> set[str]:
+    """Return the columns that hold numbers, which may be written as texts."""
+    return {rule.source for rule in rules if FIELDS[rule.field].type == NUMBER} | {name for name, _ in declared.units}
 
 
 def _staged(
@@ -187,43 +218,53 @@ def _staged(
 ) -> tuple[Plan, int]:
     """Stage the rows; a column whose type was only a guess, and wrong, is read again as text."""
     relation = source.relation
-    if not relation.text:
-        return _staged_parquet(cursor, stage, source, declared, constants, progress)
-    plan = compile_plan(declared, source.rules, relation.columns, constants)
+    plan = compile_plan(declared, source.rules, relation.columns, constants, source.dialect.decimal)
     _create(cursor, stage, plan.select(relation.sql), progress)
-    wrong = rejects.bad_columns(cursor) & relation.guessed
+    if not relation.text:
+        return plan, _texts_refused(cursor, stage, plan, source)
+    wrong = rejects.bad_columns(cursor) & (relation.guessed | _readable(source.rules, declared))
     if wrong:
         columns = as_text(relation, wrong)
         cursor.execute(f"DROP TABLE {quoted(stage.rows)}")
         rejects.forget(cursor)
-        plan = compile_plan(declared, source.rules, columns, constants)
+        plan = compile_plan(declared, source.rules, columns, constants, source.dialect.decimal)
         _create(cursor, stage, plan.select(csv_relation(source.spooled, columns, source.dialect).sql), progress)
-    return plan, rejects.collect(cursor, stage.rejects, source.spooled)
+    refused = rejects.collect(cursor, stage.rejects, source.spooled)
+    return plan, refused + _texts_refused(cursor, stage, plan, source)
 
 
-def _staged_parquet(
-    cursor: duckdb.DuckDBPyConnection,
-    stage: Stage,
-    source: Source,
-    declared: Format,
-    constants: Mapping[str, str],
-    progress: Progress,
-) -> tuple[Plan, int]:
-    """Stage the rows of a Parquet file; texts where a number belongs are rejects."""
-    relation = source.relation
-    plan = compile_plan(declared, source.rules, relation.columns, constants)
-    types = {column.name: column.type for column in relation.columns}
-    numbers = [r.source for r in source.rules if types.get(r.source) == TEXT and FIELDS[r.field].type == NUMBER]
-    good = [f"({quoted(n)} IS NULL OR TRY_CAST({quoted(n)} AS DOUBLE) IS NOT NULL)" for n in numbers]
-    numbered = f"read_parquet({text(str(source.spooled.path))}, file_row_number=true)"
-    for name, fine in zip(numbers, good, strict=True):
+def _texts_refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan, source: Source) -> int:
+    """Move the rows whose texts are no numbers from the staged rows to the rejects and return how many they are."""
+    rows, aside = quoted(stage.rows), quoted(stage.rows + "_read")
+    names = [unread(at) for at in range(len(plan.texts))]
+    if not names:
+        return 0
+    bad = " OR ".join(f"{name} IS NOT NULL" for name in names)
+    (refused,) = one(cursor, f"SELECT count(*) FROM {rows} WHERE {bad}")
+    if refused:
+        cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
+        numbered = f"(SELECT *, row_number() OVER (ORDER BY rowid) - 1 AS place FROM {aside})"
+        places = cursor.execute(f"SELECT place FROM {numbered} WHERE {bad} ORDER BY place").fetchnumpy()["place"]
+        found = np.asarray(places, dtype=np.int64)
+        lines = pd.DataFrame({"place": found, "line": rejects.lines_of_rows(cursor, found, source.spooled)})
+        cursor.register("lines_of_texts", lines)
+        for name, output in zip(names, plan.texts, strict=True):
+            cursor.execute(
+                f"INSERT INTO {quoted(stage.rejects)} SELECT {rejects.original_line(source.spooled)}, "
+                f"{text(output.column.source)}, left({name}, {rejects.TEXT_CHARACTERS}), {text(NO_NUMBER)} "
+                f"FROM {numbered} JOIN {rejects.renumbered(source.spooled, 'lines_of_texts')} USING (place) "
+                f"WHERE {name} IS NOT NULL ORDER BY line"
+            )
+        cursor.unregister("lines_of_texts")
         cursor.execute(
-            f"INSERT INTO {quoted(stage.rejects)} SELECT file_row_number + 1, {text(name)}, "
-            f"left({quoted(name)}, {rejects.TEXT_CHARACTERS}), 'not a number' FROM {numbered} WHERE NOT {fine}"
+            f"CREATE TABLE {rows} AS SELECT * EXCLUDE ({', '.join(names)}) FROM {aside} WHERE NOT ({bad}) "
+            f"ORDER BY rowid"
         )
-    where = f" WHERE {' AND '.join(good)}" if good else ""
-    _create(cursor, stage, plan.select(relation.sql) + where, progress)
-    return plan, int(one(cursor, f"SELECT count(DISTINCT line) FROM {quoted(stage.rejects)}")[0])
+        cursor.execute(f"DROP TABLE {aside}")
+        return int(refused)
+    for name in names:
+        cursor.execute(f"ALTER TABLE {rows} DROP COLUMN {name}")
+    return 0
 
 
 def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, select: str, progress: Progress) -> None:
@@ -261,11 +302,13 @@ def _refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source) ->
     return source.before.rejected
 
 
-def _without_duplicates(cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, plan: Plan) -> int:
+def _without_duplicates(
+    cursor: duckdb.DuckDBPyConnection, stage: Stage, declared: Format, columns: Sequence[Column]
+) -> int:
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_all")
     (before,) = one(cursor, f"SELECT count(*) FROM {rows}")
     cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
-    first = f"SELECT min(rowid) FROM {aside} GROUP BY {checks.row_hash(declared, plan.columns)}"
+    first = f"SELECT min(rowid) FROM {aside} GROUP BY {checks.row_hash(declared, columns)}"
     cursor.execute(f"CREATE TABLE {rows} AS SELECT * FROM {aside} WHERE rowid IN ({first}) ORDER BY rowid")
     cursor.execute(f"DROP TABLE {aside}")
     (after,) = one(cursor, f"SELECT count(*) FROM {rows}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
+from workprof.core.arrays import Ints
 from workprof.core.errors import TraceError
 from workprof.core.text import FORMULA_STARTS, TURNING, visible
 from workprof.store.catalogue import one
@@ -15,6 +17,9 @@ from workprof.store.spool import Spooled
 
 TEXT_CHARACTERS = 500
 """How much of a bad line is kept."""
+
+FIRST_ROW = 2
+"""Line of the first row: the header is the first line."""
 
 REASONS = {
     "CAST": "not a value of the column's type",
@@ -59,7 +64,7 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
                 ELSE csv_line END, {TEXT_CHARACTERS}),
             CASE error_type {reasons} ELSE lower(CAST(error_type AS VARCHAR)) END
                 || coalesce(nullif(': ' || regexp_extract(error_message, '(Expected Number.*)', 1), ': '), '')
-        FROM {_renumbered(spooled)} WHERE {last} ORDER BY line, column_idx
+        FROM {renumbered(spooled, "reject_errors")} WHERE {last} ORDER BY line, column_idx
         """
     )
     too_long = REASONS["LINE SIZE OVER MAXIMUM"]
@@ -68,15 +73,25 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
     return int(rows) + len(spooled.long_lines)
 
 
-def _renumbered(spooled: Spooled) -> str:
-    """Return the SQL of the reader's rejects with the line numbers of the text that it was rewritten from."""
+def renumbered(spooled: Spooled, rejected: str) -> str:
+    """Return the SQL of a table of rejects with the line numbers of the text that the file was rewritten from."""
     if spooled.lines is None:
-        return "reject_errors"
+        return rejected
     places = f"read_csv({text(str(spooled.lines))}, columns={{'here': 'BIGINT', 'there': 'BIGINT'}}, "
     return (
-        f"(SELECT e.* REPLACE (p.there + e.line::BIGINT - p.here AS line) FROM reject_errors e "
+        f"(SELECT e.* REPLACE (p.there + e.line::BIGINT - p.here AS line) FROM {rejected} e "
         f"ASOF JOIN {places} auto_detect=false, header=false, delim=',') p ON e.line::BIGINT >= p.here)"
     )
+
+
+def lines_of_rows(cursor: duckdb.DuckDBPyConnection, places: Ints, spooled: Spooled) -> Ints:
+    """Return the line of each row that the last scan took, by its place among those; the refused ones count too."""
+    if spooled.parquet:
+        return places + 1
+    sql = f"SELECT DISTINCT line::BIGINT AS line FROM reject_errors WHERE {_last_scan(spooled)} ORDER BY line"
+    refused = np.asarray(cursor.execute(sql).fetchnumpy()["line"], dtype=np.int64)
+    taken_before = refused - FIRST_ROW - np.arange(len(refused))
+    return places + FIRST_ROW + np.searchsorted(taken_before, places, side="right")
 
 
 def original_line(spooled: Spooled) -> str:

@@ -1,13 +1,10 @@
-"""Inputs that are rewritten as plain CSV in the spool, row by row: JSON, and numbers written for people.
-
-A value that cannot be rewritten stays as it is: the CSV reader then rejects it with line, column and text.
-"""
+"""Inputs that are rewritten as plain CSV in the spool, row by row: JSON."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -22,7 +19,7 @@ from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.reports import Check
 from workprof.store.running import Span
 from workprof.store.spool import Spooled
-from workprof.store.text_shape import MAX_COLUMNS, MAX_FIELD_CHARACTERS, TextShape
+from workprof.store.text_shape import MAX_COLUMNS
 
 TOLD_EVERY_LINES = 20_000
 NOTHING = ""
@@ -44,40 +41,6 @@ class Rewritten:
     rejected: int = 0
     rows: int = 0
     checks: tuple[Check, ...] = ()
-
-
-def rewrite_units(
-    spooled: Spooled,
-    shape: TextShape,
-    kinds: Mapping[str, Callable[[str], str]],
-    progress: Progress,
-    span: Span,
-    *,
-    quoting: bool = True,
-) -> Spooled:
-    """Return a copy whose columns in `kinds` hold plain numbers; it is quoted where needed, whatever the file was."""
-    target = spooled.path.with_name(f"{spooled.path.stem}-plain.csv")
-    by_position = {shape.header.index(name): kinds[name] for name in kinds if name in shape.header}
-    csv.field_size_limit(MAX_FIELD_CHARACTERS)
-    size, told = spooled.path.stat().st_size, 0
-    with (
-        spooled.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as source,
-        open_private(target, "w", newline="", errors="surrogateescape") as plain,
-    ):
-        writer = _Writer(plain, shape.delimiter)
-        try:
-            rows = csv.reader(
-                source, delimiter=shape.delimiter, quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
-            )
-            for number, row in enumerate(rows):
-                plain_row = [by_position[at](value) if at in by_position else value for at, value in enumerate(row)]
-                writer.writerow(plain_row if number else row)
-                if number - told >= TOLD_EVERY_LINES:
-                    told = number
-                    progress(span.at(plain.tell() / max(size, 1)), span.message)
-        except csv.Error as error:
-            raise TraceError(f"{spooled.origin}: line {number + 2} cannot be split into fields ({error})") from error
-    return replace(spooled, path=target)
 
 
 def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:

@@ -41,7 +41,7 @@ def load(
     if not faithful and options.grain != "instance":
         plan = pai_joins.aggregate(cursor, stage, plan, options.grain, tables, progress)
         declared = replace(declared, summed=True)
-    rows, finished, found = counted(cursor, stage, declared, plan, False, progress)
+    rows, finished, found = counted(cursor, stage, declared, plan.columns, False, progress)
     if not rows:
         raise NoRows(f"the joins leave no rows: {_told(joined.steps)}; do the tables belong together?")
     return Loaded(

@@ -1,0 +1,191 @@
+"""Values as systems write them, read by one parser: durations, sizes, amounts of cores and GPUs, moments.
+
+Each function returns an SQL expression over a text: a number in workprof's own unit, NULL where the text is none. So
+ten million cells take one pass, and a page that shows what five values would become asks the same expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from workprof.core.units import DAY_S, HOUR_S, KIB, MINUTE_S
+
+NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?"
+"""A plain number; a decimal comma is made a point before."""
+
+LONGEST = 60
+"""Characters of a value at most: with two digits of an exponent no number of these is infinite."""
+
+PARTS = (
+    ("w(?:ks?|eeks?)?", 7.0 * DAY_S),
+    ("d(?:ays?)?", float(DAY_S)),
+    ("h(?:rs?|ours?)?", float(HOUR_S)),
+    ("m(?:ins?|inutes?)?", float(MINUTE_S)),
+    ("s(?:ecs?|econds?)?", 1.0),
+    ("(?:ms|msecs?|millis(?:econds?)?)", 1e-3),
+    ("(?:us|µs|μs|usecs?|micros(?:econds?)?)", 1e-6),
+    ("(?:ns|nanos(?:econds?)?)", 1e-9),
+)
+"""Parts of a duration written for people, the longest first, each at most once: '1h 3m 4s', '90 min', '2 days'."""
+
+SIZE_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
+
+
+def plain(text: str, decimal: str = ".") -> str:
+    """Return the SQL of a text's number, NULL where it is none."""
+    pointed = f"replace({text}, ',', '.')" if decimal == "," else text
+    return f"CASE WHEN regexp_full_match(trim({pointed}), '{NUMBER}') THEN TRY_CAST(trim({pointed}) AS DOUBLE) END"
+
+
+def _group(text: str, pattern: str, group: int) -> str:
+    """Return the SQL of a group's number in a whole match, 0 where the group is not there."""
+    return f"coalesce(TRY_CAST(nullif(regexp_extract({text}, '^{pattern}$', {group}), '') AS DOUBLE), 0)"
+
+
+def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
+    """Return the SQL of a duration in seconds.
+
+    Read are a bare number (times `factor`), '[D-]HH:MM:SS[.mmm]', 'MM:SS[.mmm]', 'D-HH[:MM]', '1h 3m 4s' and the like,
+    and 'P1DT2H3M4.5S'.
+
+    Args:
+        text: SQL of a text.
+        factor: seconds in one unit of a bare number.
+        decimal: sign of the file.
+
+    Source: Slurm's manual for clocks (sacct, Elapsed; sbatch, --time); ISO 8601 for the last one.
+    """
+    value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
+    clock = r"(?:(\d+)-)?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)"
+    minutes = r"(\d+):(\d{1,2}(?:\.\d+)?)"
+    days = r"(\d+)-(\d{1,2})(?::(\d{1,2}))?"
+    amount = r"(\d+(?:\.\d*)?|\.\d+)"
+    people = "(?i:" + "".join(rf"(?:{amount}\s*{unit}\s*,?\s*)?" for unit, _ in PARTS) + ")"
+    iso = rf"P(?:{amount}W)?(?:{amount}D)?(?:T(?:{amount}H)?(?:{amount}M)?(?:{amount}S)?)?"
+    iso_s = (7.0 * DAY_S, float(DAY_S), float(HOUR_S), float(MINUTE_S), 1.0)
+
+    def summed(pattern: str, factors: tuple[float, ...]) -> str:
+        return " + ".join(f"{_group(value, pattern, at + 1)} * {each!r}" for at, each in enumerate(factors))
+
+    return (
+        f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
+        f"WHEN regexp_full_match({value}, '{clock}') THEN {summed(clock, (DAY_S, HOUR_S, MINUTE_S, 1.0))} "
+        f"WHEN regexp_full_match({value}, '{minutes}') THEN {summed(minutes, (MINUTE_S, 1.0))} "
+        f"WHEN regexp_full_match({value}, '{days}') THEN {summed(days, (DAY_S, HOUR_S, MINUTE_S))} "
+        f"WHEN regexp_full_match({value}, '{people}') AND {value} <> '' "
+        f"THEN {summed(people, tuple(each for _, each in PARTS))} "
+        f"WHEN regexp_full_match({value}, '{iso}') AND regexp_matches({value}, '\\d') "
+        f"THEN {summed(iso, iso_s)} END"
+    )
+
+
+def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
+    """Return the SQL of a size in bytes: '16Gi', '2.5 GB', '4G', '32555630K', '4Gn', '128974848000m', a bare number.
+
+    Slurm ends a request with n (per node) or c (per core): see `per`. 'Ki', 'KiB' are 1024 whatever the base; 'kB',
+    'KB', 'MB' ... and 'K', 'M' ... are powers of the base; a lower-case 'm' alone is Kubernetes' thousandth.
+
+    Args:
+        text: SQL of a text.
+        factor: bytes in one unit of a bare number.
+        base: of K, M, G: 1024 for Slurm, Nextflow and the JVM; 1000 for Kubernetes.
+        decimal: sign of the file.
+    """
+    value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
+    pattern = rf"({NUMBER})\s*([kKMGTPE]?)(i?)(?:[bB](?:ytes?)?)?[nc]?"
+    unit = f"lower(regexp_extract({value}, '{pattern}', 2))"
+    binary = f"regexp_extract({value}, '{pattern}', 3) = 'i'"
+    powers = " ".join(
+        f"WHEN '{letter}' THEN CASE WHEN {binary} THEN {float(KIB**power)!r} ELSE {float(base**power)!r} END"
+        for letter, power in SIZE_POWERS.items()
+        if letter
+    )
+    bare = rf"({NUMBER})[nc]?"
+    return (
+        f"CASE WHEN regexp_full_match({value}, '{bare}') "
+        f"THEN TRY_CAST(regexp_extract({value}, '{bare}', 1) AS DOUBLE) * {factor!r} "
+        f"WHEN regexp_full_match({value}, '{NUMBER}m') THEN TRY_CAST(rtrim({value}, 'm') AS DOUBLE) / 1000 "
+        f"WHEN regexp_full_match({value}, '{pattern}') "
+        f"THEN TRY_CAST(regexp_extract({value}, '{pattern}', 1) AS DOUBLE) * CASE {unit} {powers} ELSE 1.0 END END"
+    )
+
+
+def per(text: str) -> str:
+    """Return the SQL of what a size is counted by: 'n' per node, 'c' per core, '' the whole (Slurm before 21.08)."""
+    return f"regexp_extract(trim({text}), '[0-9KMGTP]([nc])$', 1)"
+
+
+def amount(text: str, factor: float = 100.0, decimal: str = ".") -> str:
+    """Return the SQL of an amount of cores or GPUs in percent of one: '500m', '250000000n', '50 %', a bare number.
+
+    Args:
+        text: SQL of a text.
+        factor: percent in one unit of a bare number (100 for cores).
+        decimal: sign of the file.
+    """
+    value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
+    number = f"TRY_CAST(regexp_extract({value}, '{NUMBER}', 0) AS DOUBLE)"
+    return (
+        f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN {number} * {factor!r} "
+        f"WHEN regexp_full_match({value}, '{NUMBER}\\s*%') THEN {number} "
+        f"WHEN regexp_full_match({value}, '{NUMBER}m') THEN {number} * 1e-1 "
+        f"WHEN regexp_full_match({value}, '{NUMBER}u') THEN {number} * 1e-4 "
+        f"WHEN regexp_full_match({value}, '{NUMBER}n') THEN {number} * 1e-7 END"
+    )
+
+
+MOMENTS = ("%a %b %d %H:%M:%S %Y", "%m/%d/%Y %H:%M:%S", "%d/%b/%Y:%H:%M:%S", "%d.%m.%Y %H:%M:%S", "%m/%d/%y-%H:%M:%S")
+"""Further ways to write a moment, in the formats of strptime; the second is the American order."""
+
+
+def moment(text: str, factor: float = 1.0, decimal: str = ".") -> str:
+    """Return the SQL of a moment in seconds since 1970: an epoch (times `factor`), ISO 8601, or one of `MOMENTS`.
+
+    A moment without a zone is UTC (the connection's zone is set so).
+    """
+    value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
+    formats = ", ".join(f"'{each}'" for each in MOMENTS)
+    return (
+        f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
+        f"WHEN regexp_matches({value}, '^\\d{{4}}-\\d\\d-\\d\\d') THEN epoch(TRY_CAST({value} AS TIMESTAMPTZ)) "
+        f"ELSE epoch(try_strptime({value}, [{formats}])) END"
+    )
+
+
+TIME = "time"
+"""Quantity of a moment; the other quantities are named by the unit that they are kept in."""
+
+
+def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
+    """Return the SQL of the finite number that a text says, in workprof's unit.
+
+    Args:
+        text: SQL of a text.
+        quantity: 's', 'B', 'percent', `TIME`, or '' for a plain number.
+        factor: of a bare number.
+        base: of K, M, G in sizes.
+        decimal: sign of the file.
+    """
+    if quantity == "B":
+        read = size(text, factor, base, decimal)
+    elif quantity in (TIME, "s", "percent"):
+        read = {TIME: moment, "s": duration, "percent": amount}[quantity](text, factor, decimal)
+    else:
+        read = plain(text, decimal)
+    return f"CASE WHEN len({text}) <= {LONGEST} THEN {read} END"
+
+
+def numbers(
+    texts: Sequence[str], quantity: str, factor: float = 1.0, base: int = KIB, decimal: str = "."
+) -> list[float | None]:
+    """Return what each of some texts says, None where one says nothing: as `number`, for a look at a file."""
+    sql = number("t", quantity, factor, base, decimal)
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        found = connection.execute(
+            f"SELECT {sql} FROM (SELECT unnest(?::VARCHAR[]) AS t, unnest(range(?)) AS i) ORDER BY i",
+            [list(texts), len(texts)],
+        )
+        return [value for (value,) in found.fetchall()]

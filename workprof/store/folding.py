@@ -1,0 +1,141 @@
+"""Lines that belong to the run of another line, and fields that take several columns: over the staged rows, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from workprof.core.progress import Progress
+from workprof.formats.declare import NUMBER, TEXT, Format, Made, Steps
+from workprof.formats.fields import FIELDS
+from workprof.store.catalogue import one
+from workprof.store.compile import FIELD_ORDER
+from workprof.store.connection import quoted, text
+from workprof.store.loaded import Stage
+from workprof.store.reports import Column
+from workprof.store.running import Span, run_watched
+
+
+@dataclass(frozen=True)
+class Folded:
+    """The staged rows once every row is a run.
+
+    Attributes:
+        columns: of the job table, the fields first.
+        steps: lines that were folded into their run.
+        orphans: runs that are told of by their steps only.
+    """
+
+    columns: tuple[Column, ...]
+    steps: int = 0
+    orphans: int = 0
+
+
+def complete(
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    declared: Format,
+    columns: Sequence[Column],
+    progress: Progress,
+    span: Span,
+) -> Folded:
+    """Fold the steps of a format into their runs, then make the fields that take more than a unit."""
+    present = {column.name for column in columns}
+    folds = declared.steps if declared.steps and declared.steps.key in present else None
+    makes = []
+    for one_field in declared.made:
+        if _possible(one_field, present):
+            makes.append(one_field)
+            present.add(one_field.field)
+    if not folds and not makes:
+        return Folded(tuple(columns))
+    rows, aside = quoted(stage.rows), quoted(stage.rows + "_lines")
+    cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
+    source = _folded(folds, {column.name for column in columns}, aside) if folds else f"SELECT * FROM {aside}"
+    have = {column.name for column in columns}
+    for each in makes:
+        source = _with(each, have, source, declared)
+        have.add(each.field)
+    run_watched(cursor, f"CREATE TABLE {rows} AS {source}", [], progress, span)
+    steps = orphans = 0
+    if folds:
+        steps, orphans = _counts(cursor, folds, aside)
+    cursor.execute(f"DROP TABLE {aside}")
+    return Folded(_columns(columns, makes), steps, orphans)
+
+
+def _possible(made: Made, present: set[str]) -> bool:
+    if not set(made.needs) <= present:
+        return False
+    return bool(made.needs) or bool(set(made.may) & present)
+
+
+def _with(made: Made, have: set[str], source: str, declared: Format) -> str:
+    """Return the SELECT over another one that makes a field; what it may look at and is not there is NULL."""
+    absent = [name for name in made.may if name not in have and name != made.field]
+    nulls = "".join(f", CAST(NULL AS {_type(name, declared)}) AS {quoted(name)}" for name in absent)
+    if made.field not in have and made.field in made.may:
+        nulls += f", CAST(NULL AS {_type(made.field, declared)}) AS {quoted(made.field)}"
+        have = have | {made.field}
+    dropped = f" EXCLUDE ({', '.join(map(quoted, absent))})" if absent else ""
+    value = f"{made.sql} AS {quoted(made.field)}"
+    inner = f"(SELECT *{nulls} FROM ({source}))"
+    if made.field in have:
+        return f"SELECT *{dropped} REPLACE ({value}) FROM {inner}"
+    return f"SELECT *{dropped}, {value} FROM {inner}"
+
+
+def _type(name: str, declared: Format) -> str:
+    return FIELDS[name].type if name in FIELDS else declared.declared_type(name) or TEXT
+
+
+def _run_of(steps: Steps) -> str:
+    """Return the SQL of the run that a line belongs to, NULL where the line is a run itself."""
+    return f"nullif(regexp_extract({quoted(steps.key)}, {text(steps.step)}, 1), '')"
+
+
+def _folded(steps: Steps, have: set[str], table: str) -> str:
+    """Return the SELECT of one row per run, in the order of the first line of each.
+
+    Steps whose run has no line of its own become one run: its first step's line, under the run's key.
+    """
+    largest = [name for name in steps.largest if name in have]
+    key = quoted(steps.key)
+    lines = f"SELECT *, row_number() OVER (ORDER BY rowid) AS line_, {_run_of(steps)} AS run_ FROM {table}"
+    of_steps = "".join(f", max({quoted(name)}) AS {quoted('step_' + name)}" for name in largest)
+    replaced = [f"greatest({quoted(name)}, {quoted('step_' + name)}) AS {quoted(name)}" for name in largest]
+    replaced.append(f"coalesce(run_, {key}) AS {key}")
+    excluded = ", ".join(["line_", "run_", "of_run_", "first_", "own_", *(quoted(f"step_{name}") for name in largest)])
+    return (
+        f"WITH lines_ AS ({lines}), "
+        f"steps_ AS (SELECT run_ AS of_run_, min(line_) AS first_{of_steps} FROM lines_ WHERE run_ IS NOT NULL "
+        f"GROUP BY run_), "
+        f"runs_ AS (SELECT DISTINCT {key} AS own_ FROM lines_ WHERE run_ IS NULL) "
+        f"SELECT * EXCLUDE ({excluded}) REPLACE ({', '.join(replaced)}) FROM lines_ "
+        f"LEFT JOIN steps_ ON coalesce(run_, {key}) = of_run_ LEFT JOIN runs_ ON run_ = own_ "
+        f"WHERE run_ IS NULL OR (own_ IS NULL AND line_ = first_) ORDER BY line_"
+    )
+
+
+def _counts(cursor: duckdb.DuckDBPyConnection, steps: Steps, table: str) -> tuple[int, int]:
+    """Return the lines that are folded away, and the runs without a line of their own."""
+    run, key = _run_of(steps), quoted(steps.key)
+    own = f"SELECT {key} FROM {table} WHERE {run} IS NULL"
+    lines, orphans = one(
+        cursor,
+        f"SELECT count(*), count(DISTINCT {run}) FILTER (WHERE {run} NOT IN ({own})) "
+        f"FROM {table} WHERE {run} IS NOT NULL",
+    )
+    return int(lines) - int(orphans), int(orphans)
+
+
+def _columns(columns: Sequence[Column], makes: Sequence[Made]) -> tuple[Column, ...]:
+    known = {column.name: column for column in columns}
+    for made in makes:
+        if made.field not in known:
+            field = FIELDS[made.field]
+            numeric = field.type == NUMBER
+            known[made.field] = Column(field.name, field.type, field.unit, made.field, numeric=numeric)
+    return tuple(sorted(known.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER))))
