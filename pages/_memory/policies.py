@@ -34,7 +34,7 @@ from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.facts import AFTER, known_when
 from workprof.memory.questions import REPLAY
 from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings, sized_from_words
-from workprof.memory.usage import USAGE_COLUMNS
+from workprof.memory.usage import USAGE_COLUMNS, evidence_words
 from workprof.memory.why import WhySettings
 
 
@@ -176,6 +176,8 @@ def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None
     st.header("While the policies learn")
     figures.show(learning_curve(found), key="memory_learning")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
+    if evidence := evidence_words(found.evidence):
+        st.caption(f"{markdown_text(evidence, 600)}.")
     st.caption(
         f"{markdown_text('Left out: ' + ', '.join(left_out) if left_out else 'No run is left out', 300)}. Sized for "
         f"{found.target}, computed in {format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."

@@ -9,8 +9,9 @@ import pytest
 from tests.memory.test_known_runs import jobs, ordered_of
 from workprof.core.errors import SettingsError
 from workprof.memory.policies import ORACLES, POLICIES, REGISTRY, Sequence, policy_named
-from workprof.memory.replay import ReplaySettings, charge, replay
+from workprof.memory.replay import ReplaySettings, charge, finished_order, replay
 from workprof.memory.retry import RetrySettings
+from workprof.memory.usage import runs_of
 
 RETRY = RetrySettings()
 DAY_S = 86_400.0
@@ -51,13 +52,10 @@ def test_history_is_keyed_by_the_name_or_its_last_part_where_that_is_one_task(ta
 
 def test_history_comes_first_and_shares_codes_of_metadata():
     """The other clock of an earlier trace says nothing here: all its runs are known before the first of the table."""
-    from workprof.memory import replay as module
-
     own = trace(user=["ann", "bob"] * 15)
     earlier = trace(n=12, user="bob", submit_time_s=1e9 + np.arange(12.0))
-    settings = ReplaySettings(("krr",))
-    runs, inputs = module._with_earlier(own, [earlier], settings)
-    (sequence,) = module.finished_order(runs, inputs, 10, len(own)).sequences
+    runs = runs_of(pd.concat([own, earlier], ignore_index=True))
+    (sequence,) = finished_order(runs, np.zeros(len(runs)), 10, len(own)).sequences
     assert (sequence.n_history, sequence.known_at[0], len(sequence), sequence.n_sized) == (12, 12, 42, 30)
     assert sequence.sized.min() == 12
     bob = sequence.labels["user"][0]

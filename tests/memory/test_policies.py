@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import GradientBoostingClassifier
 
 from tests.memory import naive_replay as naive
 from workprof.core.errors import NotEnoughData, SettingsError
-from workprof.memory.policies import ORACLES, POLICIES, REFIT_EACH, Sequence, policy_named, refits
+from workprof.memory.policies import ORACLES, POLICIES, REFIT_EACH, Sequence, pinned_edges, policy_named, refits
 from workprof.memory.replay import sizey_order, submit_order
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
@@ -139,6 +140,16 @@ def test_missing_inputs_are_counted_and_filled_from_the_first_runs():
     found = submit_order(runs, inputs, 10)
     assert found.n_without_input == 4
     assert all(np.isfinite(one.inputs).all() for one in found.sequences)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_without_an_input_say_the_most_common_class(seed):
+    runs = sequence(inputs=False, seed=seed)
+    edges = pinned_edges(runs, RETRY, 3)
+    known = np.searchsorted(edges, runs.used_bytes[:24]).clip(max=2)
+    model = GradientBoostingClassifier(n_estimators=40, max_depth=2, random_state=0).fit(np.zeros((24, 1)), known)
+    expected = edges[model.predict(np.zeros((1, 1)))[0]]
+    assert set(policy_named("thesis_bins").sizes(runs, RETRY).first_bytes) == {expected}
 
 
 def test_unknown_policy():

@@ -3,6 +3,7 @@
 import shutil
 import time
 
+import numpy as np
 import pytest
 
 from pages._memory.bins import after_edits
@@ -72,6 +73,21 @@ def bare(home, kept):
 def other(home, kept):
     shutil.copytree(kept[0], home)
     return kept[1][2]
+
+
+@pytest.fixture
+def killed(home, kept, tmp_path):
+    """The table with a status: three of its runs were killed for memory; replayed."""
+    shutil.copytree(kept[0], home)
+    jobs = given.jobs()
+    status = np.where(np.arange(len(jobs)) < 3, "OUT_OF_MEMORY", "COMPLETED")
+    jobs.assign(status=status).to_parquet(tmp_path / "killed.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(home))
+        with Workbench(from_environment()) as workbench:
+            dataset = workbench.ingest([tmp_path / "killed.parquet"]).hash
+            workbench.replay(dataset, ReplaySettings(policies=("workprof", "preset", "p95")))
+    return dataset
 
 
 @pytest.fixture
@@ -214,6 +230,15 @@ def test_a_price_per_failure_picks_the_policy(page):
     assert problems(test) == []
     assert {metric.label: metric.value for metric in test.metric}["Failed attempts"] == "0"
     assert "failed when sized in turn" in words(test)
+
+
+def test_a_replay_says_what_sizes_rest_on_and_what_did_not_finish(app, killed):
+    test = app("memory", ds=killed, memory_tab="Policies", **POLICIES)
+    assert problems(test) == []
+    assert "Sized by workprof: " in words(test)
+    assert "a run is known from its end on" in words(test)
+    assert "3 out of memory" in words(test)
+    assert "of which 3 tell a use of at least their limit" in words(test)
 
 
 @pytest.mark.parametrize("by", ["task", "workflow", "namespace"])

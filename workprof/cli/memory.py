@@ -32,6 +32,7 @@ from workprof.memory.plan import Violations
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
+from workprof.memory.usage import evidence_words
 from workprof.memory.why import Why
 from workprof.store.outputs import checked_output, write_whole
 
@@ -424,6 +425,7 @@ def replay_json(result: ReplayResult) -> dict[str, Any]:
         "choices": [asdict(one) for one in result.choices],
         "best_by_task": [asdict(one) for one in result.best_by_task],
         "left_out": result.left_out,
+        "evidence": [asdict(one) for one in result.evidence],
         "notes": list(result.notes),
         "seconds": result.seconds,
     }
@@ -480,7 +482,10 @@ def _replay_text(result: ReplayResult) -> str:
     ]
     sized = f"sized for {result.target}, input {result.input_column}"
     head = f"{result.n_test:,} runs of {result.n_tasks} tasks, {result.protocol}, {sized}"
-    return "\n".join((head, sized_from_words(result), "", table(rows), *result.notes))
+    evidence = evidence_words(result.evidence)
+    return "\n".join(
+        (head, sized_from_words(result), *([evidence] if evidence else []), "", table(rows), *result.notes)
+    )
 
 
 def _rollup_text(result: Rollup) -> str:

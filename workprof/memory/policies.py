@@ -564,8 +564,10 @@ class ThesisBins:
         return Sizes(edges[predicted], np.tile(edges, (runs.n_sized, 1)))
 
     def _predicted(self, x: Floats, true: Ints, runs: Sequence) -> Ints:
-        if len(np.unique(true)) == 1:
-            return np.full(runs.n_sized, true[0])
+        counts = np.bincount(true)
+        alike = np.ptp(x) == 0 and self._model == "trees" and (counts == counts.max()).sum() == 1
+        if alike or len(np.unique(true)) == 1:  # trees that have nothing to split by say the most common class
+            return np.full(runs.n_sized, counts.argmax())
         model = _trees(runs.seed) if self._model == "trees" else _svm()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one class with a single run is no news here

@@ -163,7 +163,7 @@ REPLAY = Question(
     "workprof.memory.replay:replay",
     finds="replay of the policies",
     version=2,
-    reads=lambda settings: (*_sizing_and(lambda one: one.used_input)(settings), *LABELS),
+    reads=lambda settings: (*_sizing_and(lambda one: one.used_input)(settings), *LABELS, "status"),
     page=PAGE,
     tab="Policies",
 )

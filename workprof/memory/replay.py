@@ -41,7 +41,7 @@ from workprof.memory.policies import (
     warm_sizing,
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
-from workprof.memory.usage import Runs, Target, runs_of
+from workprof.memory.usage import Evidence, Runs, Target, evidence_of, finished_of, killed_for_memory, runs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,42 +112,46 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
     return replace(_ordered(bare, inputs, turns, 0, seed), left_out=left_out)
 
 
-def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None) -> Ordered:
+def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
     """Return the tasks in the order of submission (of the table where no time is known), cold at first.
 
     A run is known to those submitted after it, though it may not have finished by then.
 
     Args:
-        runs: of the table, then those of earlier traces, which are known from the start.
+        runs: of the table; then those of it that were killed, which are known from their end on and are not sized;
+            then those of earlier traces, which are known from the start.
         inputs: (n,) NaN where missing.
         cold_runs: a run starts at its request while fewer of its task are known.
-        n_own: runs of the table; None = all.
+        n_own: runs of the table that are sized; None = all.
+        n_killed: runs of the table that are not.
     """
     turns = []
-    for rows, earlier in _own_and_earlier(runs, n_own):
+    for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
         by_time = rows[np.argsort(runs.submit_s[rows], kind="stable")]
-        turns.append(_in_turn(by_time, 0, cold_runs).after(earlier))
+        turns.append(_in_turn(by_time, 0, cold_runs).of(n_own).after(earlier))
     found = _ordered(runs, inputs, turns, cold_runs)
     times = [runs.submit_s[one.rows[one.sized]] for one in turns]
     moments = [submit if np.isfinite(submit).all() else np.arange(len(submit), dtype=np.float64) for submit in times]
     return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.submit_s[:n_own])).sum()))
 
 
-def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None) -> Ordered:
+def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
     """Return the tasks in the order of their runs' starts; a run is known to those that start when it is over.
 
     Of two runs at one moment none knows the other, unless one began before. Runs without a clock come after all others,
     in the order of the table, and are known to those after them.
 
     Args:
-        runs: of the table, then those of earlier traces, which are known from the start.
+        runs: of the table; then those of it that were killed, which are known from their end on and are not sized;
+            then those of earlier traces, which are known from the start.
         inputs: (n,) NaN where missing.
         cold_runs: a run starts at its request while fewer of its task are known.
-        n_own: runs of the table; None = all.
+        n_own: runs of the table that are sized; None = all.
+        n_killed: runs of the table that are not.
     """
     turns = []
-    for rows, earlier in _own_and_earlier(runs, n_own):
-        own = _turns(rows, runs.start_s[rows], runs.end_s[rows], cold_runs)
+    for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
+        own = _turns(rows, runs.start_s[rows], runs.end_s[rows], cold_runs).of(n_own)
         turns.append(own.after(earlier[np.argsort(runs.end_s[earlier], kind="stable")]))
     found = _ordered(runs, inputs, turns, cold_runs)
     moments = []
@@ -167,6 +171,13 @@ class _Turns:
     known_at: Ints
     n_first: int
     n_history: int = 0
+
+    def of(self, n_own: int | None) -> _Turns:
+        """Return the turns of the runs in the first rows alone; the others stay known."""
+        if n_own is None:
+            return self
+        own = self.rows[self.sized] < n_own
+        return replace(self, sized=self.sized[own], known_at=self.known_at[own])
 
     def after(self, earlier: Ints) -> _Turns:
         """Return the turns when the runs of some rows are known before all others."""
@@ -202,11 +213,11 @@ def _turns(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Turns:
     return _Turns(rows[known], place[by_start], known_at, n_first)
 
 
-def _own_and_earlier(runs: Runs, n_own: int | None) -> list[tuple[Ints, Ints]]:
-    """Return the rows of each task of the table, and those of the same task in earlier traces."""
+def _own_and_earlier(runs: Runs, n_own: int | None, n_killed: int) -> list[tuple[Ints, Ints]]:
+    """Return the rows of each task of the table, killed ones among them, and those of the same in earlier traces."""
     n = len(runs) if n_own is None else n_own
-    split = [(rows[rows < n], rows[rows >= n]) for rows in _rows_by_task(runs)]
-    return [(own, earlier) for own, earlier in split if len(own)]
+    tasks = [rows for rows in _rows_by_task(runs) if rows[0] < n]
+    return [(rows[rows < n + n_killed], rows[rows >= n + n_killed]) for rows in tasks]
 
 
 def _rows_by_task(runs: Runs) -> list[Ints]:
@@ -544,6 +555,8 @@ class ReplayResult:
         choices: price per failure -> best.
         best_by_task: one per task.
         left_out: reason -> runs.
+        evidence: rows that did not finish, by cause; those killed for memory are known to others as a use of at least
+            their limit, except in the published protocol.
         notes: in words.
         seconds: of the whole.
     """
@@ -566,6 +579,7 @@ class ReplayResult:
     choices: tuple[PriceChoice, ...]
     best_by_task: tuple[TaskChoice, ...]
     left_out: dict[str, int]
+    evidence: tuple[Evidence, ...]
     notes: tuple[str, ...]
     seconds: float
 
@@ -820,8 +834,9 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     """Return what every policy would have wasted and failed on the runs of a table.
 
     Args:
-        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is asked for; every other name -> an
-            earlier table, whose runs are known from the start.
+        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is asked for; with `finished` and
+            `status` where it holds rows that did not finish; every other name -> an earlier table of the kind, whose
+            runs are known from the start.
         settings: policies, protocol, target, input, retries.
         progress: told each policy and setting.
 
@@ -833,17 +848,15 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     started = time.perf_counter()
     progress(0.0, "Ordering the runs")
     warm_sizing()
-    jobs = frames["jobs"]
+    jobs = finished_of(frames["jobs"])
     runs = runs_of(jobs, settings.used_target)
-    earlier = [frame for name, frame in frames.items() if name != "jobs"]
-    every, inputs = runs, _inputs(jobs, runs, settings)
-    if earlier:
-        every, inputs = _with_earlier(jobs, earlier, settings)
-    orders = _orders(runs, every, inputs, settings)
+    pool = _pool(runs, frames, settings)
+    orders = _orders(pool, settings)
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
     charges = _charge_all(orders, settings, progress, with_requests=with_requests)
     found = _summed(runs, orders, charges, settings, progress)
-    return replace(found, seconds=time.perf_counter() - started)
+    evidence = evidence_of(frames["jobs"], settings.used_target)
+    return replace(found, evidence=evidence, seconds=time.perf_counter() - started)
 
 
 def _summed(
@@ -875,6 +888,7 @@ def _summed(
         choices=choices_by_price(policies.values(), frontier, [p * mean_run / GB for p in settings.prices_runs]),
         best_by_task=best_by_task(tasks, mean_run),
         left_out=dict(runs.left_out) | first.left_out,
+        evidence=(),
         notes=_notes(runs, first, settings, with_requests=with_requests),
         seconds=0.0,
     )
@@ -893,33 +907,57 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
     return values
 
 
-def _orders(own: Runs, runs: Runs, inputs: Floats, settings: ReplaySettings) -> list[Ordered]:
+@dataclass(frozen=True)
+class _Pool:
+    """Runs to be sized, then those killed for memory, then those of earlier traces; (n,) inputs; two counts."""
+
+    runs: Runs
+    inputs: Floats
+    n_own: int
+    n_killed: int
+
+
+def _orders(pool: _Pool, settings: ReplaySettings) -> list[Ordered]:
     if settings.protocol == SIZEY:
-        return [sizey_order(runs, inputs, seed) for seed in settings.used_seeds]
+        return [sizey_order(pool.runs, pool.inputs, seed) for seed in settings.used_seeds]
     order = finished_order if settings.known == FINISHED else submit_order
-    return [order(runs, inputs, settings.cold_runs, len(own))]
+    return [order(pool.runs, pool.inputs, settings.cold_runs, pool.n_own, pool.n_killed)]
 
 
-def _with_earlier(jobs: pd.DataFrame, earlier: list[pd.DataFrame], settings: ReplaySettings) -> tuple[Runs, Floats]:
-    """Return the runs of a table and, after them, those of earlier tables, and their inputs.
-
-    A task of an earlier table that the table lacks is the one task of the table that ends in the same part.
-    """
+def _pool(own: Runs, frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> _Pool:
+    """Return all runs that a replay knows, see `replay`; the published protocol knows the finished ones alone."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
-    if "task_name" in jobs.columns:
-        own = set(jobs["task_name"].dropna())
-        last = Counter(name.rpartition(":")[2] for name in own)
-        short = {name.rpartition(":")[2]: name for name in own if last[name.rpartition(":")[2]] == 1}
+    target, jobs = settings.used_target, finished_of(frames["jobs"])
+    inputs = _inputs(jobs, own, settings)
+    killed = killed_for_memory(frames["jobs"], target)
+    earlier = [
+        _renamed(part, jobs)
+        for name, frame in frames.items()
+        if name != "jobs"
+        for part in (finished_of(frame), killed_for_memory(frame, target))
+    ]
+    others = [one for one in (killed, *earlier) if len(one)]
+    if settings.protocol == SIZEY or not others:
+        return _Pool(own, inputs, len(own), 0)
+    every = pd.concat([jobs, *others], ignore_index=True)
+    runs = runs_of(every, target)
+    n_killed = int((runs.rows < len(jobs) + len(killed)).sum()) - len(own)
+    return _Pool(runs, _inputs(every, runs, settings), len(own), n_killed)
 
-        def known_as(name: object) -> object:
-            return name if name in own or not isinstance(name, str) else short.get(name.rpartition(":")[2], name)
 
-        named = [one if "task_name" in one.columns else one.assign(task_name=None) for one in earlier]
-        earlier = [one.assign(task_name=one["task_name"].map(known_as)) for one in named]
-    every = pd.concat([jobs, *earlier], ignore_index=True)
-    runs = runs_of(every, settings.used_target)
-    return runs, _inputs(every, runs, settings)
+def _renamed(earlier: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
+    """Return an earlier table; a task that the table lacks is the one task there that ends in the same part."""
+    if "task_name" not in jobs.columns or "task_name" not in earlier.columns:
+        return earlier
+    own = set(jobs["task_name"].dropna())
+    last = Counter(name.rpartition(":")[2] for name in own)
+    short = {name.rpartition(":")[2]: name for name in own if last[name.rpartition(":")[2]] == 1}
+
+    def known_as(name: object) -> object:
+        return name if name in own or not isinstance(name, str) else short.get(name.rpartition(":")[2], name)
+
+    return earlier.assign(task_name=earlier["task_name"].map(known_as))
 
 
 def _charge_all(

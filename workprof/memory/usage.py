@@ -11,7 +11,8 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
-from workprof.core.units import HOUR_S
+from workprof.core.units import GB, HOUR_S
+from workprof.memory.causes import CAUSES, OUT_OF_MEMORY, RUNNING, causes_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,6 +224,80 @@ def requesting(runs: Runs) -> Runs:
     if not known.any():
         raise NotEnoughData(f"none of {len(runs):,} runs has a request; give one size that stands for all of them")
     return replace(runs.take(known), left_out=dict(runs.left_out) | {"no request": int((~known).sum())})
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Runs that did not finish, and what they tell.
+
+    Attributes:
+        cause: one of `CAUSES`.
+        n_runs: rows.
+        n_bounds: of them, those that size others: killed for memory, so their use is at least their limit.
+        hours: run time that was lost, or, of runs that still run, that is known so far; rows without one add nothing.
+        requested_gb_h: request x those hours; rows without a request add nothing.
+    """
+
+    cause: str
+    n_runs: int
+    n_bounds: int
+    hours: float
+    requested_gb_h: float
+
+
+def finished_of(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that finished: all of a table that does not say."""
+    return jobs[jobs["finished"].to_numpy(dtype=bool)] if "finished" in jobs.columns else jobs
+
+
+def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Return the rows that were killed for memory, with their limit as their use where none above it was measured.
+
+    A row without a run time, or without either a limit or a use, tells nothing and is not among them.
+    """
+    rows = jobs[causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY)]
+    column = USAGE_COLUMNS[target]
+    bound = np.fmax(_or_nothing(rows, column), _or_nothing(rows, "requested_memory_bytes"))
+    told = (bound > 0) & (_or_nothing(rows, "duration_s") >= 0)
+    kept: pd.DataFrame = rows.assign(**{column: bound})[told]
+    return kept
+
+
+def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
+    """Return what did not finish, by cause, in the order of `CAUSES`; empty where all rows did."""
+    codes = causes_of(jobs)
+    seconds, requested = _or_nothing(jobs, "duration_s"), _or_nothing(jobs, "requested_memory_bytes")
+    start, end = _clock(jobs, seconds)
+    ran = np.where(seconds >= 0, seconds, end - start)
+    running = codes == CAUSES.index(RUNNING)
+    if running.any() and np.isfinite(end).any():  # censored by the end of the trace
+        ran = np.where(running & np.isnan(ran), np.nanmax(end) - start, ran)
+    hours = np.nan_to_num(np.maximum(ran, 0.0)) / HOUR_S
+    gb_h = np.nan_to_num(np.maximum(requested, 0.0)) * hours / GB
+    n_bounds = {OUT_OF_MEMORY: len(killed_for_memory(jobs, target))}
+    return tuple(
+        Evidence(
+            cause,
+            int((codes == code).sum()),
+            n_bounds.get(cause, 0),
+            float(hours[codes == code].sum()),
+            float(gb_h[codes == code].sum()),
+        )
+        for code, cause in enumerate(CAUSES)
+        if (codes == code).any()
+    )
+
+
+def evidence_words(found: Sequence[Evidence]) -> str:
+    """Return the counts in a sentence without its point; empty where every row finished."""
+    if not found:
+        return ""
+    parts = []
+    for one in found:
+        use = f", of which {one.n_bounds:,} tell a use of at least their limit" if one.cause == OUT_OF_MEMORY else ""
+        word = "so far" if one.cause == RUNNING else "lost"
+        parts.append(f"{one.n_runs:,} {one.cause} ({one.hours:,.4g} h and {one.requested_gb_h:,.4g} GB·h {word}{use})")
+    return f"Not finished, and in no quantile: {'; '.join(parts)}"
 
 
 MOST_POINTS = 2_000

@@ -66,7 +66,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
                 "not finished",
                 "info",
                 count_where(f"NOT {FINISHED}"),
-                "rows of jobs that did not finish; kept, left out of every method",
+                "rows of jobs that did not finish; kept, in no size or time, counted as evidence by Memory",
             )
         )
     return tuple(found)

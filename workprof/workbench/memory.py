@@ -114,12 +114,12 @@ def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> Re
 
 
 def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: object) -> Frames:
-    """Return a function that reads the jobs, and those of each earlier dataset under its hash."""
+    """Return a function that reads all jobs, finished or not, and those of each earlier dataset under its hash."""
     columns = questions.REPLAY.reads(settings)
 
     def read() -> Mapping[str, pd.DataFrame]:
-        earlier = {name: bench.frames_of(bench.dataset(name), columns)()["jobs"] for name in settings.train}
-        return {**bench.frames_of(entry, columns)(), **earlier}
+        others = {name: bench.frames_of(bench.dataset(name), columns, every=True)()["jobs"] for name in settings.train}
+        return {**bench.frames_of(entry, columns, every=True)(), **others}
 
     return read
 
