@@ -1,10 +1,11 @@
-"""A plan's sum of memory, cores and money, what it would break, its exports, and scenarios side by side."""
+"""What if: a plan's sum of memory, cores and money, what must exist at once, exports, and scenarios side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from urllib.parse import parse_qsl, urlsplit
 
 import streamlit as st
 
@@ -16,6 +17,15 @@ from pages._memory.scope import PageContext
 from pages._parts import figures, forms, kept_scenarios, tables, terms
 from pages._parts.controls import choice
 from pages._parts.downloads import csv
+from workprof.charts.memory.load import (
+    LOAD_COLUMNS,
+    NEVER_COLUMNS,
+    bursts_sentence,
+    load_chart,
+    load_table,
+    never_sentence,
+    never_table,
+)
 from workprof.charts.memory.plans import (
     PLAN_COLUMNS,
     ROLLUP_COLUMNS,
@@ -29,13 +39,13 @@ from workprof.charts.memory.plans import (
 )
 from workprof.charts.memory.policies import violations_sentence, violations_table
 from workprof.charts.profiles.jobs import Selection
-from workprof.charts.text import markdown_text
+from workprof.charts.text import markdown_text, visible
 from workprof.inputs import safe_name
 from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
 from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
 from workprof.memory.questions import ROLLUP
 from workprof.memory.rollup import GROUPINGS, Rollup
-from workprof.memory.scenarios import MOST_COMPARED
+from workprof.memory.scenarios import MOST_COMPARED, Scenario
 
 FORMATS: dict[str, tuple[str, str, Callable[[Plan, Origin], str]]] = {
     "CSV": ("csv", "text/csv", plan_csv),
@@ -96,10 +106,10 @@ def violations(context: PageContext, plan: PlanSettings) -> None:
     )
     name = f"{safe_name(context.dataset.name)}-above-their-size"
     csv(table, name, "memory_violations_csv", f"CSV, the worst {len(table)} of {found.n_above:,}")
-    _links(context, found)
+    _jobs(context, found)
 
 
-def _links(context: PageContext, found: Violations) -> None:
+def _jobs(context: PageContext, found: Violations) -> None:
     rows = found.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         row = choice("Job", JOB, tuple(str(row) for row in rows), "Row number of a job above.")
@@ -136,6 +146,7 @@ def scenarios(context: PageContext) -> None:
     chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:
         _compared(context, chosen)
+        _links(context, [one for one in kept if one.name in chosen])
     remove = partial(context.workbench.remove_scenario, context.dataset.hash)
     kept_scenarios.removal(context.visit, names, ("memory", CHOSEN), remove)
 
@@ -151,7 +162,25 @@ def _compared(context: PageContext, chosen: list[str]) -> None:
     csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
 
 
-MAIN = ("by", "measure", "plan.rule", "plan.headroom", "cores", "price.per_gb_h", "price.currency")
+def _links(context: PageContext, chosen: list[Scenario]) -> None:
+    """Show a link to each scenario that opens what was computed."""
+    with st.container(horizontal=True):
+        for place, one in enumerate(chosen):
+            link = Link(
+                f"Open {visible(one.name)}",
+                "memory",
+                context.dataset.hash,
+                dict(parse_qsl(urlsplit(one.address).query, keep_blank_values=True)),
+                meaning="With the settings that were computed." if one.address else "Kept before links were.",
+                disabled=not one.address,
+            )
+            cross_link.follow(link, f"memory_scenario_{place}")
+
+
+MAIN = (
+    *("by", "measure", "plan.rule", "plan.headroom", "plan.cap_bytes", "capacity_bytes", "growth", "cores"),
+    *("price.per_gb_h", "price.currency", "without_bursts"),
+)
 
 
 def rollup(context: PageContext) -> None:
@@ -164,6 +193,7 @@ def rollup(context: PageContext) -> None:
     own = {"by": partial(forms.control, by, ROLLUP.page, present)}
     settings = forms.settings(context.visit, context.dataset, ROLLUP, MAIN, shared, own)
     found = context.workbench.rollup(context.dataset.hash, settings)
+    _never(context, found)
     figures.headline_row(rollup_headlines(found))
     money = found.total.money
     st.caption(
@@ -172,11 +202,52 @@ def rollup(context: PageContext) -> None:
     )
     figures.show(rollup_bars(found), key="memory_rollup")
     _rows(context, found)
+    _load(context, found)
     st.header("The plan")
     _plan(found)
     buttons(context, found.plan)
     scope.keep(context, "memory_keep_rollup", lambda name: rollup_scenario(found, context.dataset, name))
     violations(context, settings.plan)
+
+
+def _never(context: PageContext, found: Rollup) -> None:
+    """Show what the cap rules out, before anything else is said of the plan."""
+    never = found.plan.never
+    words = markdown_text(never_sentence(never), 500)
+    if not never.n_runs:
+        if words:
+            st.caption(words)
+        return
+    st.warning(f"**{words}**", icon=":material/block:")
+    table = never_table(never)
+    tables.show(
+        table,
+        hide_index=True,
+        key="memory_never",
+        alt=f"{len(table)} tasks with runs that can never run",
+        column_config=tables.columns(NEVER_COLUMNS),
+    )
+    csv(table, f"{safe_name(context.dataset.name)}-never-run", "memory_never_csv", "CSV of what can never run")
+
+
+def _load(context: PageContext, found: Rollup) -> None:
+    """Show how much memory must exist from moment to moment, and the bursts in it."""
+    st.header("If there were less memory")
+    if bursts := bursts_sentence(found):
+        st.caption(markdown_text(bursts, 500))
+    if found.load is None:
+        st.info("No run has a start time, so nothing is known of one moment.", icon=":material/info:")
+        return
+    figures.show(load_chart(found.load), key="memory_load")
+    table = load_table(found.load)
+    tables.show(
+        table,
+        hide_index=True,
+        key="memory_load_rows",
+        alt=f"{len(table)} lines: what must exist, and how often there would be too little",
+        column_config=tables.columns(LOAD_COLUMNS),
+    )
+    csv(table, f"{safe_name(context.dataset.name)}-load", "memory_load_csv", "CSV of what must exist")
 
 
 def _rows(context: PageContext, found: Rollup) -> None:

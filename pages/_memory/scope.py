@@ -10,15 +10,13 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import datasets, link
-from pages._frame.errors import refused
 from pages._frame.visit import Visit
+from pages._parts import kept_scenarios
 from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.charts.memory.tasks import task_labels
-from workprof.charts.text import markdown_text
-from workprof.core.errors import WorkprofError
 from workprof.core.units import GB
 from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
-from workprof.memory.scenarios import MOST_NAME, Scenario
+from workprof.memory.scenarios import Scenario
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
@@ -171,7 +169,7 @@ OF_BEFORE = (
 
 
 def keep(context: PageContext, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
-    """Show the field for a name and the button that keeps the decision.
+    """Show the field for a name and the button that keeps the decision, with the settings that were computed.
 
     Args:
         context: what the page is about.
@@ -179,27 +177,8 @@ def keep(context: PageContext, key: str, draft: Callable[[str], Scenario], *, cu
         draft: makes the scenario of a name.
         current: whether what is shown is of the settings above; a result before it is not kept under a new name.
     """
-    closed = context.visit.refusal or ("" if current else OF_BEFORE)
-    with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input(
-            "Keep as scenario",
-            key=f"{key}_name",
-            max_chars=MOST_NAME,
-            placeholder="a name; one that exists is replaced",
-            width=320,
-        )
-        pressed = st.form_submit_button(
-            "Save scenario",
-            icon=":material/bookmark_add:",
-            disabled=bool(closed),
-            help=closed or "To compare it under Scenarios.",
-        )
-    if not current:
-        st.caption(OF_BEFORE)
-    if pressed and not closed:
-        try:
-            kept = context.workbench.save_scenario(context.dataset.hash, draft(name.strip()))
-        except WorkprofError as error:
-            refused(str(error))
-        else:
-            st.success(f"Kept as {markdown_text(kept.name)}; compare it under Scenarios.", icon=":material/check:")
+
+    def save(name: str) -> str:
+        return context.workbench.save_scenario(context.dataset.hash, draft(name)).name
+
+    kept_scenarios.keep(context.visit, key, save, "To compare it under Scenarios.", "" if current else OF_BEFORE)

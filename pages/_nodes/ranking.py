@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 
 from pages._frame import datasets, header
-from pages._frame.errors import refused
 from pages._nodes.context import (
     LONGEST_NOTE,
     OF_JOBS,
@@ -55,12 +54,11 @@ from workprof.charts.nodes.ranking import (
     robustness_sentence,
 )
 from workprof.charts.text import counted, markdown_text
-from workprof.core.errors import WorkprofError
 from workprof.core.fields import write
 from workprof.inputs import safe_name
 from workprof.nodes.groups import Groups
 from workprof.nodes.questions import ADVICE, DETECT, GROUPS, RANK
-from workprof.nodes.ranking import MOST_COMPARED, MOST_NAME, NodeScenario, Ranking
+from workprof.nodes.ranking import MOST_COMPARED, NodeScenario, Ranking
 from workprof.workbench import JOBS
 
 COMPARED = "nodes_compared_scenarios"
@@ -298,29 +296,12 @@ def advice(context: PageContext) -> None:
 
 def _keep(context: PageContext) -> None:
     """Show the field for a name and the button that keeps the settings of the ranking."""
-    readonly = context.visit.readonly
-    with st.form("nodes_keep", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input(
-            "Keep as scenario",
-            key="nodes_keep_name",
-            max_chars=MOST_NAME,
-            placeholder="a name; one that exists is replaced",
-            width=320,
-        )
-        pressed = st.form_submit_button(
-            "Save scenario",
-            icon=":material/bookmark_add:",
-            disabled=readonly,
-            help=context.visit.refusal if readonly else "Weights, prices, window: to compare them under Scenarios.",
-        )
-    if pressed and not readonly:
-        try:
-            draft = NodeScenario(name.strip(), context.dataset.hash, context.settings)
-            kept = context.workbench.save_node_scenario(context.dataset.hash, draft)
-        except WorkprofError as error:
-            refused(str(error))
-        else:
-            st.success(f"Kept as {markdown_text(kept.name)}; compare it under Scenarios.", icon=":material/check:")
+
+    def save(name: str) -> str:
+        draft = NodeScenario(name, context.dataset.hash, context.settings)
+        return context.workbench.save_node_scenario(context.dataset.hash, draft).name
+
+    kept_scenarios.keep(context.visit, "nodes_keep", save, "Weights, prices, window: to compare them under Scenarios.")
 
 
 def scenarios(context: PageContext) -> None:

@@ -1,4 +1,4 @@
-"""Kept scenarios of any page: which of them are compared, and the way to forget one."""
+"""Kept scenarios of any page: a name to keep one under, which of them are compared, and the way to forget one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,44 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages._frame.errors import refused
 from pages._frame.visit import Visit
-from workprof.charts.text import visible
+from workprof.charts.text import markdown_text, visible
+from workprof.core.errors import WorkprofError
+from workprof.memory.scenarios import MOST_NAME
+
+
+def keep(visit: Visit, key: str, save: Callable[[str], str], meaning: str, closed: str = "") -> None:
+    """Show the field for a name and the button that keeps what was computed.
+
+    Args:
+        visit: tells whether this server is read-only.
+        key: of the form.
+        save: keeps it under a name and returns that name.
+        meaning: of the button.
+        closed: why nothing can be kept now; '' = it can.
+    """
+    reason = visit.refusal or closed
+    with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            "Keep as scenario",
+            key=f"{key}_name",
+            max_chars=MOST_NAME,
+            placeholder="a name; one that exists is replaced",
+            width=320,
+        )
+        pressed = st.form_submit_button(
+            "Save scenario", icon=":material/bookmark_add:", disabled=bool(reason), help=reason or meaning
+        )
+    if closed:
+        st.caption(closed)
+    if pressed and not reason:
+        try:
+            kept = save(name.strip())
+        except WorkprofError as error:
+            refused(str(error))
+        else:
+            st.success(f"Kept as {markdown_text(kept)}; compare it under Scenarios.", icon=":material/check:")
 
 
 def compared(names: list[str], key: str, most: int) -> list[str]:

@@ -15,10 +15,20 @@ from workprof.charts.memory.bins import (
     profile_sentence,
     usage_ecdf,
 )
+from workprof.charts.memory.load import (
+    bursts_sentence,
+    load_chart,
+    load_table,
+    never_sentence,
+    never_table,
+)
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.plans import waterfall, waterfall_table
-from workprof.charts.memory.tasks import gb_h
+from workprof.charts.memory.tasks import gb, gb_h
+from workprof.core.units import GB
 from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
+from workprof.memory.plan import PlanSettings
+from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.store.reports import Dataset
 
 
@@ -133,3 +143,31 @@ def test_a_hostile_task_name_is_shortened_and_a_scenario_names_the_profile():
     made = profile_bins_scenario(found, dataset, "mine", "P0 readers (default)")
     assert made.settings["profile"] == "P0 readers (default)"
     assert (made.n_runs, made.task) == (40, "")
+
+
+def test_the_load_is_drawn_and_told_as_computed():
+    found = given.rollup()
+    load = found.load
+    chart = load_chart(load)
+    assert [trace.name for trace in chart.figure.data][:2] == ["requested", "planned"]
+    assert max(chart.figure.data[0].y) == load.today_gb
+    assert chart.figure.data[2].y[0] == load.today_gb / 2
+    assert gb(load.course("planned").peak_gb) in chart.takeaway
+    assert "Counted, not simulated" in chart.note
+    table = load_table(load)
+    assert table["peak_gb"].tolist() == [one.peak_gb for one in load.courses]
+    assert table["waiting_runs"].tolist() == [one.above[0].n_waiting for one in load.courses]
+    assert never_sentence(found.plan.never) == ""
+    asked = RollupSettings(plan=PlanSettings(cap_bytes=30 * GB), growth=2.0, capacity_bytes=9e14)
+    capped = rollup_of(given.frames(), asked)
+    names = [trace.name for trace in load_chart(capped.load).figure.data]
+    assert names[:3] == ["requested", "requested, capped", "planned"]
+    assert never_sentence(capped.plan.never).startswith(f"{capped.plan.never.n_runs} of 185 runs can never run")
+    told = load_chart(capped.load)
+    assert "with 2 times the load" in told.takeaway
+    assert "always enough for the plan" in told.takeaway
+    assert f"Of the {capped.plan.never.n_runs} runs that can never run" in told.note
+    assert never_table(capped.plan.never)["runs"].sum() == capped.plan.never.n_runs
+    all_fit = rollup_of(given.frames(), RollupSettings(plan=PlanSettings(cap_bytes=1000 * GB)))
+    assert never_sentence(all_fit.plan.never) == "Every one of 185 runs fits the node cap of 1,000 GB."
+    assert bursts_sentence(all_fit) == ""

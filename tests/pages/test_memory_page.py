@@ -14,6 +14,7 @@ from workprof.core.units import GB, format_share
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
+from workprof.memory.plan import PlanSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.workbench import Workbench
@@ -257,7 +258,61 @@ def test_the_rollup_is_that_of_the_library(page, runs, house, by):
 def test_every_rule_of_a_plan(page, rule):
     test = page("Roll-up", memory_rule=rule)
     assert problems(test) == []
-    assert set(test.dataframe[1].value["rule"]) <= {rule, "kept"}
+    plan = next(table.value for table in test.dataframe if "retry_percent" in table.value)
+    assert set(plan["rule"]) <= {rule, "kept"}
+
+
+WHAT_IF = {"memory_plan_cap": "30", "memory_capacity": "300", "memory_growth": "1.5"}
+
+
+def test_what_can_never_run_is_said_first_and_what_must_exist_is_the_librarys(page, runs, house):
+    test = page("Roll-up", **WHAT_IF)
+    assert problems(test) == []
+    asked = RollupSettings(plan=PlanSettings(cap_bytes=30 * GB), capacity_bytes=300 * GB, growth=1.5)
+    found = house().workbench.rollup(runs, asked)
+    never = found.plan.never
+    assert never.n_runs > 0
+    assert f"{never.n_runs} of 185 runs can never run" in words(test)
+    first = test.dataframe[0].value
+    assert (first["runs"].tolist(), first["largest_gb"].tolist()) == ([never.n_runs], [never.largest_gb])
+    load = next(table.value for table in test.dataframe if "waiting_runs" in table.value)
+    assert load["peak_gb"].tolist() == [one.peak_gb for one in found.load.courses for _ in one.above]
+    assert load["waiting_runs"].tolist() == [one.n_waiting for course in found.load.courses for one in course.above]
+    assert "Counted, not simulated" in words(test)
+    free = page("Roll-up")
+    assert "can never run" not in words(free)
+    assert "must exist at once" in words(free)
+
+
+def test_a_what_if_is_kept_as_computed_and_comes_back_from_its_link(page, runs, house):
+    def save(test):
+        return next(button for button in test.button if button.label == "Save scenario")
+
+    test = page("Roll-up", **WHAT_IF)
+    test.text_input(key="memory_keep_rollup_name").set_value("first")
+    save(test).click().run()
+    test.number_input(key="memory_growth").set_value(2.0)  # changed after what is shown was computed
+    test.text_input(key="memory_keep_rollup_name").set_value("second")
+    save(test).click().run()
+    assert problems(test) == []
+    kept = {one.name: one for one in house().workbench.scenarios(runs)}
+    for name, growth in (("first", 1.5), ("second", 2.0)):
+        asked = RollupSettings(plan=PlanSettings(cap_bytes=30 * GB), capacity_bytes=300 * GB, growth=growth)
+        found, one = house().workbench.rollup(runs, asked), kept[name]
+        assert (one.settings["growth"], one.settings["cap_gb"], one.settings["capacity_gb"]) == (growth, 30.0, 300.0)
+        assert (one.charged_gb_h, one.n_never) == (found.total.memory_gb_h.after, found.plan.never.n_runs)
+        assert one.peak_gb == found.load.course("planned").peak_gb
+    test = page("Scenarios")
+    assert problems(test) == []
+    table = test.dataframe[1].value.set_index("")
+    assert table.loc["differs: growth"].to_dict() == {"first": "1.5", "second": "2"}
+    assert table.loc["can never run"].tolist() == [f"{kept['first'].n_never} runs"] * 2
+    next(button for button in test.button if button.label == "Open first").click().run()
+    assert problems(test) == []
+    shown = {name: test.number_input(key=name).value for name in WHAT_IF}
+    assert shown == {"memory_plan_cap": 30.0, "memory_capacity": 300.0, "memory_growth": 1.5}
+    load = next(table.value for table in test.dataframe if "waiting_runs" in table.value)
+    assert kept["first"].peak_gb in load["peak_gb"].tolist()
 
 
 def test_scenarios_are_kept_compared_and_removed(page, runs, house):

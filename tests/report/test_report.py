@@ -12,6 +12,8 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.pages.conftest import SAMPLE
+from workprof.charts.memory.plans import rollup_scenario
+from workprof.charts.memory.tasks import gb_h
 from workprof.charts.shapes import Chart, Headline
 from workprof.core.errors import Cancelled, SettingsError
 from workprof.core.settings import from_environment
@@ -113,9 +115,25 @@ def test_a_report_has_the_figures_of_the_library(workbench, made):
 
 def test_every_section_is_made_or_says_why_not(workbench):
     names = [kind.name for kind in SECTIONS if kind.dataset_kind == "jobs"]
-    assert names == ["profiles", "classify", "sweep", "durations", "memory"]
+    assert names == ["profiles", "classify", "sweep", "durations", "memory", "scenarios"]
     with pytest.raises(SettingsError, match="section 'x' is none of a dataset of jobs; choose from data"):
         make_report(workbench, "few", ["x"])
+
+
+def test_kept_scenarios_stand_in_the_report(workbench):
+    (without,) = make_report(workbench, "few", ["scenarios"]).sections
+    assert (without.status, "no scenario of few is kept" in without.reason) == ("missing", True)
+    entry = workbench.dataset("few")
+    for name, growth in (("as it is", 1.0), ("twice <as> much", 2.0)):
+        found = workbench.rollup("few", RollupSettings(growth=growth))
+        workbench.save_scenario("few", rollup_scenario(found, entry, name))
+    (section,) = make_report(workbench, "few", ["scenarios"]).sections
+    compared = section.content.tables[1].frame.set_index("")
+    assert set(compared.columns) == {"as it is", "twice <as> much"}
+    assert compared.loc["differs: growth", "twice <as> much"] == "2"
+    assert compared.loc["charged"].tolist() == [gb_h(one.charged_gb_h) for one in workbench.scenarios("few")]
+    for one in workbench.scenarios("few"):
+        workbench.remove_scenario("few", one.name)
 
 
 def test_a_cancelled_report_stops(workbench):

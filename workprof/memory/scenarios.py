@@ -32,6 +32,9 @@ class Scenario:
         money_saved: in `currency`; NaN = no price.
         currency: of it.
         created: time in ISO form, '' = not kept.
+        peak_gb: must exist at once; NaN = not computed.
+        n_never: runs that can never run under its cap; -1 = not computed.
+        address: path and query of the page that shows it, every setting that was computed in it; '' = kept before.
     """
 
     name: str
@@ -50,6 +53,9 @@ class Scenario:
     money_saved: float
     currency: str
     created: str = ""
+    peak_gb: float = float("nan")
+    n_never: int = -1
+    address: str = ""
 
     def __post_init__(self) -> None:
         if not self.name.strip() or len(self.name) > MOST_NAME:

@@ -18,8 +18,17 @@ from workprof.charts.durations.errors import (
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
 from workprof.charts.home import dataset_headlines, overview_sentence
 from workprof.charts.memory.boxes import task_boxes
+from workprof.charts.memory.load import load_chart, load_table
 from workprof.charts.memory.models import learning_curve
-from workprof.charts.memory.plans import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
+from workprof.charts.memory.plans import (
+    comparison_table,
+    plan_table,
+    rollup_bars,
+    rollup_headlines,
+    rollup_sentence,
+    rollup_table,
+    scenario_table,
+)
 from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
 from workprof.charts.memory.tasks import (
     assessment_headlines,
@@ -70,7 +79,7 @@ from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import condensed_tree, headlines, profile_names, silhouette_boxes, size_bars
 from workprof.charts.sweep import runs as sweep_runs
 from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
-from workprof.core.errors import ColumnMissing
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import PROFILE, DurationSettings
@@ -79,6 +88,7 @@ from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
+from workprof.memory.scenarios import MOST_COMPARED
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.selection import RankSettings
@@ -250,6 +260,7 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
             task_boxes(assessed),
             classes_chart(assessed),
             rollup_bars(rolled),
+            *(() if rolled.load is None else (load_chart(rolled.load),)),
             frontier_chart(replayed, 0.0),
             learning_curve(replayed),
         ),
@@ -257,6 +268,11 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
             Table("Tasks, most GB·h wasted first", "memory-tasks", task_table(assessed)),
             Table("Tasks by what they ask for", "memory-groups", group_table(assessed)),
             Table("Before and after the plan", "memory-rollup", rollup_table(rolled)),
+            *(
+                ()
+                if rolled.load is None
+                else (Table("If there were less memory", "memory-load-limits", load_table(rolled.load)),)
+            ),
             Table("The plan", "memory-plan", plan_table(rolled.plan)),
             Table("Policies on the same runs", "memory-policies", policy_table(replayed)),
         ),
@@ -264,6 +280,28 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
 
 
 MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory)
+
+
+def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
+    kept = workbench.scenarios(dataset.hash)
+    if not kept:
+        raise NotEnoughData(f"no scenario of {dataset.name} is kept; keep one on the Memory page")
+    shown = [one.name for one in kept[:MOST_COMPARED]]
+    compared = workbench.compare_scenarios(dataset.hash, shown)
+    words = [f"{warning[:1].upper()}{warning[1:]}." for warning in compared.warnings]
+    if len(shown) < len(kept):
+        words.append(f"Side by side are the newest {len(shown)} of {len(kept)}.")
+    return Content(
+        settings={f"scenario {one.name}": one for one in compared.scenarios},
+        words=tuple(words),
+        tables=(
+            Table("Kept scenarios", "scenarios", scenario_table(kept)),
+            Table("Side by side", "scenarios-compared", comparison_table(compared)),
+        ),
+    )
+
+
+SCENARIOS = Kind("scenarios", "Scenarios", "memory", JOBS, _scenarios)
 
 
 def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
@@ -376,6 +414,7 @@ SECTIONS: tuple[Kind, ...] = (
     SWEEP,
     DURATIONS,
     MEMORY,
+    SCENARIOS,
     RANKING,
     DEGRADATION,
     TIMELINES,

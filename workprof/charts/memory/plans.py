@@ -11,15 +11,18 @@ import pandas as pd
 from workprof.charts import shapes
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
-from workprof.charts.memory.tasks import gb_h, number, row_labels, shown, task_labels
+from workprof.charts.memory.tasks import gb, gb_h, number, row_labels, shown, task_labels
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.question import Question, address_of
 from workprof.core.table import Column, frame
 from workprof.core.units import GB, format_share, saved
 from workprof.memory.bins import Bins
+from workprof.memory.load import PLANNED as PLANNED_COURSE
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall
 from workprof.memory.plan import Plan
+from workprof.memory.questions import BINS, REPLAY, ROLLUP, TRAIN
 from workprof.memory.replay import ReplayResult
 from workprof.memory.rollup import MEAN, ONE_EACH, PEAK, BeforeAfter, Rollup
 from workprof.memory.scenarios import Comparison, Scenario, Value
@@ -202,8 +205,13 @@ NOT_KNOWN = float("nan")
 NO_COUNT = -1
 
 
-def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Value]) -> Scenario:
+Asked = tuple[Question[Any, Any], Any]
+"""A question and the settings that were computed."""
+
+
+def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Value], asked: Asked) -> Scenario:
     """Return a scenario of all tasks of which no figure is known yet."""
+    question, computed = asked
     return Scenario(
         name=name,
         dataset=dataset.name,
@@ -220,6 +228,7 @@ def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Valu
         n_failures=NO_COUNT,
         money_saved=NOT_KNOWN,
         currency="",
+        address=address_of(question, dataset.hash, computed),
     )
 
 
@@ -235,7 +244,7 @@ def bins_scenario(found: Bins, dataset: Dataset, name: str) -> Scenario:
         "target": found.settings.target,
     }
     return replace(
-        _scenario(dataset, name, "bins at best", settings),
+        _scenario(dataset, name, "bins at best", settings, (BINS, found.settings)),
         task=found.settings.task,
         optimal_share=found.effect.time_based_saved_share,
         n_runs=found.effect.n_runs,
@@ -256,7 +265,7 @@ def models_scenario(found: PredictorResult, dataset: Dataset, name: str) -> Scen
         "after_the_run": ", ".join(found.settings.after_the_run),
     }
     return replace(
-        _scenario(dataset, name, f"bins by {best.name}", settings),
+        _scenario(dataset, name, f"bins by {best.name}", settings, (TRAIN, found.settings)),
         task=found.task,
         saved_share=best.saved_share,
         optimal_share=found.optimal_improvement,
@@ -277,18 +286,25 @@ def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
         "step_gb": plan.step_bytes / GB,
         "floor_gb": plan.floor_bytes / GB,
         "least_runs": plan.least_runs,
+        "cap_gb": None if plan.cap_bytes is None else plan.cap_bytes / GB,
+        "own_sizes_gb": ", ".join(f"{task} {size / GB:.4g}" for task, size in plan.sizes_bytes.items()),
         "cores": found.settings.cores,
         "target": plan.target,
         "price_per_gb_h": found.settings.price.per_gb_h,
+        "capacity_gb": None if found.settings.capacity_bytes is None else found.settings.capacity_bytes / GB,
+        "growth": found.settings.growth,
+        "without_bursts": found.settings.without_bursts,
     }
     return replace(
-        _scenario(dataset, name, f"one size per task: {plan.rule}", settings),
+        _scenario(dataset, name, f"one size per task: {plan.rule}", settings, (ROLLUP, found.settings)),
         saved_share=1 - after / before if before > 0 else NOT_KNOWN,
         charged_gb_h=after,
         n_runs=total.n_runs,
         n_failures=total.n_failures,
         money_saved=total.money.saved,
         currency=total.money.price.currency,
+        peak_gb=NOT_KNOWN if found.load is None else found.load.course(PLANNED_COURSE).peak_gb,
+        n_never=found.plan.never.n_runs,
     )
 
 
@@ -306,7 +322,7 @@ def policy_scenario(found: ReplayResult, price_gb_h: float, dataset: Dataset, na
         "cold_runs": found.settings.cold_runs,
     }
     return replace(
-        _scenario(dataset, name, best.name, settings),
+        _scenario(dataset, name, best.name, settings, (REPLAY, found.settings)),
         saved_share=1 - charged / now.charged_gb_h if now is not None and now.charged_gb_h > 0 else NOT_KNOWN,
         charged_gb_h=charged,
         wasted_gb_h=best.wasted_gb_h,
@@ -345,6 +361,8 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
         "wasted": [gb_h(one.wasted_gb_h) for one in found.scenarios],
         "runs": [f"{one.n_runs:,}" for one in found.scenarios],
         "money saved (assumed price)": [_money(one) for one in found.scenarios],
+        "must exist at once": [gb(one.peak_gb) if one.peak_gb >= 0 else "not computed" for one in found.scenarios],
+        "can never run": [f"{one.n_never:,} runs" if one.n_never >= 0 else "not computed" for one in found.scenarios],
     }
     for difference in found.differences:
         if difference.setting not in lines:
