@@ -32,6 +32,8 @@ TWO = {name: SPEEDS[name] for name in ("calm", "small")}
 
 BOUND = {
     "NAME": "jobs",
+    "NEW": "jobs",
+    "OLD1,OLD2": "trace",
     "T": "worker",
     "U": "a-new-user",
     "RUNS": "runs",
@@ -91,7 +93,7 @@ def scratch(tmp_path_factory):
         patch.delenv("WORKPROF_DASK", raising=False)
         patch.chdir(folder)
         with Workbench(from_environment()) as workbench:
-            for name in ("jobs.parquet", "runs.jsonl", "counters.csv"):
+            for name in ("jobs.parquet", "trace.parquet", "runs.jsonl", "counters.csv"):
                 workbench.ingest([folder / name])
             workbench.export("jobs", folder / "finished.csv")
         (folder / "runs.jsonl").unlink()  # a command makes it again

@@ -41,7 +41,7 @@ def test_units_say_what_the_field_names_say():
 def test_the_registry_names_every_format_and_refuses_others():
     assert set(NAMES) == {"pai-sample", "nextflow", "slurm", "generic", TABLES, *MEASUREMENTS}
     assert declared("pai-sample") is pai_sample.FORMAT
-    with pytest.raises(SettingsError, match="pai-sample, nextflow, generic, pai-tables"):
+    with pytest.raises(SettingsError, match="pai-sample, nextflow, slurm, generic, pai-tables"):
         declared("excel")
 
 
