@@ -18,6 +18,16 @@ from workprof.charts.durations.errors import (
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
 from workprof.charts.home import dataset_headlines, overview_sentence
 from workprof.charts.memory.boxes import task_boxes
+from workprof.charts.memory.ledger import (
+    finding_table,
+    findings_sentence,
+    ledger_bars,
+    ledger_headlines,
+    ledger_sentence,
+    ledger_table,
+    lost_table,
+    unjudged_sentences,
+)
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.plans import plan_table, rollup_bars, rollup_headlines, rollup_sentence, rollup_table
 from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
@@ -77,6 +87,7 @@ from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.nodes.detection import DegradationSettings, Detection
@@ -266,6 +277,25 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
 MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory)
 
 
+def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    settings = LedgerSettings()
+    found = workbench.ledger(dataset.hash, settings, progress)
+    return Content(
+        settings={"ledger": found.settings},
+        headlines=ledger_headlines(found),
+        words=(ledger_sentence(found), findings_sentence(found), *found.notes, *unjudged_sentences(found)),
+        charts=(ledger_bars(found),),
+        tables=(
+            Table("Findings, the costliest first", "ledger-findings", finding_table(found)),
+            Table(f"By {found.settings.by}", "ledger-rows", ledger_table(found)),
+            *((Table("Runs that did not finish", "ledger-lost", lost_table(found)),) if found.totals.lost else ()),
+        ),
+    )
+
+
+LEDGER = Kind("ledger", "Ledger", "memory", JOBS, _ledger)
+
+
 def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings, grouped = RankSettings(), GroupSettings()
     result = workbench.node_ranking(dataset.hash, settings, progress)
@@ -376,6 +406,7 @@ SECTIONS: tuple[Kind, ...] = (
     SWEEP,
     DURATIONS,
     MEMORY,
+    LEDGER,
     RANKING,
     DEGRADATION,
     TIMELINES,
