@@ -50,6 +50,7 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     replay = visit.workbench.replay.cached(dataset.hash, ReplaySettings()).result
     st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
     figures.headline_row(home_headlines(dataset, columns, fit, replay))
+    views.findings(visit, dataset)
     st.header("Steps")
     views.checklist(visit, dataset)
     if fit is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages import _shell
 from pages._frame import header
 from pages._frame.visit import Visit
-from pages._memory import bins, models, policies, rollup, scope, tasks
+from pages._memory import bins, ledger, models, policies, rollup, scope, tasks
 from pages._parts import forms, tabs
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
@@ -22,6 +22,7 @@ VIEWS = {
     "Models": models.models,
     "Policies": policies.policies,
     "Roll-up": rollup.rollup,
+    "Ledger": ledger.ledger,
     "Scenarios": rollup.scenarios,
 }
 

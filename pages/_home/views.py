@@ -7,21 +7,48 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages._frame import cross_link
+from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._runs import links
 from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines
+from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.memory.plans import rollup_headlines, rollup_sentence
 from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, markdown_text
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
+from workprof.memory.questions import LEDGER
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.runs import KeptRun
+
+MOST_RUNS_AT_ONCE = 150_000
+"""Up to so many runs the ledger is added up while Home is drawn: it takes about a second, and is cached."""
+SHOWN_FINDINGS = 5
+
+
+def findings(visit: Visit, dataset: Dataset) -> None:
+    """Show the costliest findings of the ledger and the way to it; nothing where it has none, or no times."""
+    ask = visit.workbench.ledger
+    try:
+        found = ask(dataset.hash) if dataset.rows <= MOST_RUNS_AT_ONCE else ask.cached(dataset.hash).result
+    except (ColumnMissing, NotEnoughData):
+        return
+    if found is None or not found.findings:
+        return
+    st.header("What is requested and not used")
+    st.markdown(f"**{markdown_text(ledger_sentence(found), 500)}**")
+    st.markdown("\n".join(f"1. {markdown_text(words, 400)}" for words in first_findings(found, SHOWN_FINDINGS)))
+    more = len(found.findings) - SHOWN_FINDINGS
+    ledger = {"memory_tab": LEDGER.tab}
+    words = f"The ledger, with {counted(more, 'more finding')}" if more > 0 else "The ledger"
+    cross_link.follow(Link(words, "memory", dataset.hash, ledger, "receipt_long"), "home_ledger")
+
 
 DONE = ":material/check_circle: done"
 RUNNING = ":material/hourglass_top: running"
@@ -117,12 +144,13 @@ SHOWN = 5
 
 
 def recent(visit: Visit) -> None:
-    """Show the newest kept runs with the page that opens each, and the way to all of them."""
+    """Show the newest kept runs with the page that opens each, and the way to all; not the ledger, which Home makes."""
     runs = visit.workbench.kept_runs()
     if not runs:
         return
     st.header("Recent runs")
-    for position, run in enumerate(runs[:SHOWN]):
+    asked = [run for run in runs if run.step != LEDGER.name]
+    for position, run in enumerate(asked[:SHOWN]):
         _line(visit, run, position)
     st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
 

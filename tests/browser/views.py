@@ -40,7 +40,7 @@ PAGES = (
     Page("classify", tabs=("One job", "Batch", "Model", "Finished jobs"), more=CLASSIFIED),
     Page("sweep", tabs=_SWEEP),
     Page("durations", tabs=("Observed", "Prediction error"), more=BY_TIME),
-    Page("memory", "tasks", ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Scenarios")),
+    Page("memory", "tasks", ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Ledger", "Scenarios")),
     Page("nodes", "nodes", ("Ranking", "Groups", "For a profile", "Degradation", "Transfer", "Scenarios")),
     Page("phases", "phases", _PHASES, PUBLISHED),
     Page("runs"),

@@ -28,6 +28,8 @@ NOT_IN_THE_ADDRESS = {
     "memory_edges_table_*": "writes memory_edges",
     "nodes_price_table_*": "writes nodes_prices",
     "memory_tasks": "offers the button that writes memory_task",
+    "memory_ledger_findings": "offers the button that chooses the runs that are listed",
+    "memory_ledger_rows": "offers the button that chooses the runs that are listed",
     "sweep_runs": "offers links of the selected runs",
     "runs_table": "writes runs_run",
     "classify_hits_*": "writes classify_job",
@@ -85,7 +87,7 @@ def views():
     )
     for tab in ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two"):
         yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
-    for tab in ("Tasks", "Bins", "Roll-up", "Scenarios"):
+    for tab in ("Tasks", "Bins", "Roll-up", "Ledger", "Scenarios"):
         yield View("memory", tab)
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Models", KEPT_MODELS, ("memory_*",))

@@ -4,6 +4,7 @@ import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
+from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.core.settings import from_environment
 from workprof.memory.rollup import RollupSettings
 from workprof.workbench import Workbench
@@ -89,3 +90,24 @@ def test_recent_runs_open_on_their_page(app, loaded):
     assert problems(test) == []
     assert test.title[0].value == "Memory"
     assert loaded.hash in test.query_params["ds"]
+
+
+def test_the_first_findings_are_those_of_the_ledger_and_lead_to_it(app, loaded, house):
+    test = app("home")
+    assert problems(test) == []
+    found = house().workbench.ledger(loaded.hash)
+    told = " ".join(str(item.value) for item in test.markdown).replace("\\", "")
+    assert ledger_sentence(found) in told
+    for words in first_findings(found, 5):
+        assert words in told
+    test.button(key="home_ledger").click().run()
+    assert test.query_params["memory_tab"] in ("Ledger", ["Ledger"])
+
+
+def test_a_table_without_times_has_no_findings_and_no_error(app, home, tmp_path):
+    (tmp_path / "names.csv").write_text("job_name,task_name,duration_s\n" + "a,b,\n" * 60)
+    with Workbench(from_environment()) as workbench:
+        hashed = workbench.ingest([tmp_path / "names.csv"]).hash
+    test = app("home", ds=hashed)
+    assert problems(test) == []
+    assert "What is requested and not used" not in " ".join(str(item.value) for item in test.header)

@@ -32,7 +32,7 @@ VIEWS = (
     View("classify", "One job", {"classify_search": MARK}),
     View("classify", "Model"),
     View("durations", "Observed"),
-    *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up", "Models")),
+    *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up", "Ledger", "Models")),
     View("memory", "Policies", {"memory_policies": ["workprof", "preset", "p95"]}),
     View("memory", "Policies", {"memory_task": f"{TEXTS[0]} 0", "memory_input": hostile_home.INPUT}),
     *(View("nodes", tab) for tab in ("Ranking", "Groups", "For a profile", "Degradation")),

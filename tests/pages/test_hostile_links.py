@@ -42,7 +42,7 @@ ANY_NUMBER = ("nodes_since", "nodes_until")
 VIEWS = (
     *(View("profiles", tab) for tab in ("Cards", "Map", "Box plots")),
     *(View("classify", tab) for tab in ("One job", "Model")),
-    *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up")),
+    *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up", "Ledger")),
     *(View("nodes", tab) for tab in ("Ranking", "For a profile")),
     *(View("phases", tab) for tab in ("Timeline", "Match")),
     View("durations", "Observed"),

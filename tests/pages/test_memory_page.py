@@ -19,7 +19,7 @@ from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.workbench import Workbench
 
-VIEWS = ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Scenarios")
+VIEWS = ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Ledger", "Scenarios")
 MODELS = {"memory_trials": "0", "memory_sampling": "none", "memory_k": "2"}
 POLICIES = {"memory_policies": ["workprof", "preset", "p95"]}
 

@@ -115,7 +115,7 @@ def test_a_report_has_the_figures_of_the_library(workbench, made):
 
 def test_every_section_is_made_or_says_why_not(workbench):
     names = [kind.name for kind in SECTIONS if kind.dataset_kind == "jobs"]
-    assert names == ["profiles", "classify", "sweep", "durations", "memory", "scenarios"]
+    assert names == ["profiles", "classify", "sweep", "durations", "memory", "ledger", "scenarios"]
     with pytest.raises(SettingsError, match="section 'x' is none of a dataset of jobs; choose from data"):
         make_report(workbench, "few", ["x"])
 

@@ -21,6 +21,7 @@ from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
+from workprof.memory.ledger_exports import ledger_json
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
@@ -55,6 +56,26 @@ def test_tasks(tasks, printed):
     facts = {name: value for name, value in bar(page.figures["memory-facts"]).items() if name is not None}
     assert facts
     assert {name: strengths[name] for name in facts} == facts
+
+
+def test_the_ledger(tasks):
+    found = tasks.library(lambda bench: bench.ledger("tasks"))
+    told = tasks.command("memory", "ledger", "tasks")
+    assert to_json(ledger_json(found)) == told
+    printed = tasks.report("tasks", "ledger")
+    page = tasks.page("memory", "tasks", memory_tab="Ledger")
+    assert same_figures(page, printed, "ledger") == {f"memory-ledger-{told['by']}"}
+    same_metrics(page, printed, "ledger")
+    table = page.csv(f"tasks-ledger-{told['by']}.csv")
+    assert table["wasted_gb_h"].tolist() == [row["wasted_gb_h"] for row in (*told["rows"], told["totals"])]
+    assert page.files["tasks-findings.csv"]
+    document = json.loads(page.files["tasks-ledger.json"])
+    assert document["findings"] == told["findings"]
+    assert document["rows"] == told["rows"]
+    home = tasks.page("home", "tasks")
+    for one in told["findings"][:5]:
+        assert f"{one['evidence']['runs']:,} run" in home.words
+        assert one["title"] in home.words
 
 
 def test_bins(tasks):

@@ -279,7 +279,7 @@ def _of_cause(group: _Group, settings: LedgerSettings, finding: Finding) -> Find
     if resource is None:
         return finding
     asked, used = group.runs.requested[resource], group.runs.used[resource]
-    most = max(np.nanmax(asked[group.breaks], initial=0.0), np.nanmax(used, initial=0.0))
+    most = max(np.nanmax(asked[group.breaks], initial=0.0), np.nanmax(used[group.runs.finished], initial=0.0))
     if not most > 0:
         return finding
     return replace(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,7 @@ from workprof.memory.ledger_settings import (
     LedgerPrices,
     LedgerRunsSettings,
     LedgerSettings,
+    usual_rows,
 )
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class Ledger:
     """The ledger of a trace.
 
     Attributes:
-        settings: as asked.
+        settings: as asked, with its rows named.
         totals: of all runs.
         rows: the one that wastes most first: by money where there are prices, else by the largest share of a resource;
             weeks in their order.
@@ -233,6 +234,7 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
     started = time.perf_counter()
     progress(None, "Adding up what runs request and use")
     jobs = frames["jobs"]
+    settings = replace(settings, by=settings.by or usual_rows(jobs.columns))
     runs = ledger_runs(jobs, settings)
     totals = rows_of(runs, np.zeros(len(runs), dtype=np.int64), ("total",), settings.prices)[0]
     rows = rows_of(runs, runs.who, runs.whose, settings.prices)
@@ -332,7 +334,9 @@ def ledger_run_list(
     """
     progress(None, "Looking for the runs")
     jobs = frames["jobs"]
-    runs = ledger_runs(jobs, settings.ledger)
+    ledger = replace(settings.ledger, by=settings.ledger.by or usual_rows(jobs.columns))
+    settings = replace(settings, ledger=ledger)
+    runs = ledger_runs(jobs, ledger)
     within = np.ones(len(runs), dtype=bool)
     for name, codes, names in (("row", runs.who, runs.whose), ("task", runs.task, runs.tasks)):
         wanted = getattr(settings, name)

@@ -58,14 +58,19 @@ def advice_words(finding: Finding) -> str:
     if not math.isfinite(finding.instead):
         return ""
     if finding.rule == "out_of_memory":
-        return f"Request {number(finding.instead)} {finding.amount_unit}, more than any of them is known to have used"
+        return f"Request {amount_words(finding.instead, finding.amount_unit)}, more than any is known to have used"
     if finding.rule == "timed_out":
         return f"Request a limit of {number(finding.instead)} {finding.amount_unit}"
     if finding.resource == "gpus" and finding.instead == 0:
         return "Request no GPU"
-    unit = "core" if finding.amount_unit == "cores" and finding.instead == 1 else finding.amount_unit
-    unit = "GPU" if finding.amount_unit == "GPUs" and finding.instead == 1 else unit
-    return f"Request at most {number(finding.instead)} {unit} (most of them request {number(finding.requested)})"
+    most = "some request more" if finding.instead >= finding.requested else f"most request {number(finding.requested)}"
+    return f"Request at most {amount_words(finding.instead, finding.amount_unit)} ({most})"
+
+
+def amount_words(value: float, unit: str) -> str:
+    """Return an amount with its unit: '8 cores', '1 core', '4.3 GB'."""
+    one = {"cores": "core", "GPUs": "GPU", "nodes": "node"}
+    return f"{number(value)} {one.get(unit, unit) if value == 1 else unit}"
 
 
 def saved_words(finding: Finding) -> str:

@@ -13,7 +13,16 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import DAY_S, HOUR_S
 from workprof.memory.causes import CAUSES, RUNNING, causes_of
-from workprof.memory.ledger_settings import GROUPINGS, LIMIT, MEMORY, PROFILE, RESOURCES, WEEK, LedgerSettings
+from workprof.memory.ledger_settings import (
+    GROUPINGS,
+    LIMIT,
+    MEMORY,
+    PROFILE,
+    RESOURCES,
+    TASK,
+    WEEK,
+    LedgerSettings,
+)
 from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
 
 if TYPE_CHECKING:
@@ -134,6 +143,8 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
 
 def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, ...]]:
     """Return (n,) codes of the rows that runs belong to, and the rows' names."""
+    if by == TASK:
+        return _named(jobs, "task_name", ALL_RUNS)
     column = next((name for name in GROUPINGS[by] if name in jobs.columns), None)
     if column is None:
         there = [name for name, columns in GROUPINGS.items() if name != PROFILE and {*columns} & {*jobs.columns}]

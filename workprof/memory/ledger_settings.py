@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -48,11 +49,18 @@ GROUPINGS: dict[str, tuple[str, ...]] = {
     USER: ("user",),
     "group": ("group",),
     "partition": ("partition", "Partition", "queue"),
-    PROFILE: (PROFILE_COLUMN,),
     TASK: ("task_name",),
+    PROFILE: (PROFILE_COLUMN,),
     WEEK: ("start_time_s", "submit_time_s", "end_time_s"),
 }
 """What rows may be, and the columns that say so, the first that is there."""
+
+
+def usual_rows(columns: Collection[str]) -> str:
+    """Return what rows are where nothing else is asked for: the first of user, group, partition and task there is."""
+    named = (by for by in (USER, "group", "partition") if {*GROUPINGS[by]} & {*columns})
+    return next(named, TASK)
+
 
 NODE_COLUMNS = ("NNodes", "nnodes", "n_nodes", "AllocNodes", "alloc_nodes")
 CAPACITIES = (
@@ -229,15 +237,36 @@ class LedgerPrices:
 
     per_gb_h: Annotated[
         float,
-        Setting("Per GB·h of memory.", least=0, empty="no price", flag="--price-gb-h", key="memory_ledger_price_gb"),
+        Setting(
+            "Per GB·h of memory.",
+            least=0,
+            empty="no price",
+            flag="--price-gb-h",
+            key="memory_ledger_price_gb",
+            label="Price per GB·h",
+        ),
     ] = 0.0
     per_core_h: Annotated[
         float,
-        Setting("Per core·h.", least=0, empty="no price", flag="--price-core-h", key="memory_ledger_price_core"),
+        Setting(
+            "Per core·h.",
+            least=0,
+            empty="no price",
+            flag="--price-core-h",
+            key="memory_ledger_price_core",
+            label="Price per core·h",
+        ),
     ] = 0.0
     per_gpu_h: Annotated[
         float,
-        Setting("Per GPU·h.", least=0, empty="no price", flag="--price-gpu-h", key="memory_ledger_price_gpu"),
+        Setting(
+            "Per GPU·h.",
+            least=0,
+            empty="no price",
+            flag="--price-gpu-h",
+            key="memory_ledger_price_gpu",
+            label="Price per GPU·h",
+        ),
     ] = 0.0
     currency: Annotated[
         str, Setting("Of the prices, shown as it is.", most=8, some=True, key="memory_ledger_currency")
@@ -266,14 +295,15 @@ class LedgerSettings:
                 USER: "who submitted the runs",
                 "group": "their group",
                 "partition": "the partition or queue of a scheduler",
-                PROFILE: "runs that behave alike",
                 TASK: "tasks of the same name",
+                PROFILE: "runs that behave alike",
                 WEEK: "the week in which they started",
             },
+            empty="users where the trace names them, else groups, partitions or tasks",
             key="memory_ledger_by",
             label="Rows",
         ),
-    ] = USER
+    ] = ""
     target: Target = "peak_rss"
     rules: Thresholds = field(default_factory=Thresholds)
     prices: LedgerPrices = field(default_factory=LedgerPrices)

@@ -18,6 +18,16 @@ from workprof.charts.durations.errors import (
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
 from workprof.charts.home import dataset_headlines, overview_sentence
 from workprof.charts.memory.boxes import task_boxes
+from workprof.charts.memory.ledger import (
+    finding_table,
+    findings_sentence,
+    ledger_bars,
+    ledger_headlines,
+    ledger_sentence,
+    ledger_table,
+    lost_table,
+    unjudged_sentences,
+)
 from workprof.charts.memory.load import load_chart, load_table
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.plans import (
@@ -86,6 +96,7 @@ from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.scenarios import MOST_COMPARED
@@ -282,6 +293,25 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
 MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory)
 
 
+def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    settings = LedgerSettings()
+    found = workbench.ledger(dataset.hash, settings, progress)
+    return Content(
+        settings={"ledger": found.settings},
+        headlines=ledger_headlines(found),
+        words=(ledger_sentence(found), findings_sentence(found), *found.notes, *unjudged_sentences(found)),
+        charts=(ledger_bars(found),),
+        tables=(
+            Table("Findings, the costliest first", "ledger-findings", finding_table(found)),
+            Table(f"By {found.settings.by}", "ledger-rows", ledger_table(found)),
+            *((Table("Runs that did not finish", "ledger-lost", lost_table(found)),) if found.totals.lost else ()),
+        ),
+    )
+
+
+LEDGER = Kind("ledger", "Ledger", "memory", JOBS, _ledger)
+
+
 def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
     kept = workbench.scenarios(dataset.hash)
     if not kept:
@@ -414,6 +444,7 @@ SECTIONS: tuple[Kind, ...] = (
     SWEEP,
     DURATIONS,
     MEMORY,
+    LEDGER,
     SCENARIOS,
     RANKING,
     DEGRADATION,

@@ -13,7 +13,7 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.memory import questions
 from workprof.memory.bins import PROFILE_COLUMN
-from workprof.memory.ledger_settings import PROFILE
+from workprof.memory.ledger_settings import PROFILE, usual_rows
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
@@ -35,6 +35,15 @@ def _with_profiles(
         return {"jobs": _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
     return read
+
+
+def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
+    """Return the settings of a ledger with its rows named."""
+    ledger = getattr(settings, "ledger", settings)
+    if ledger.by:
+        return settings
+    named = replace(ledger, by=usual_rows([column.name for column in bench.columns(entry.hash)]))
+    return named if ledger is settings else replace(settings, ledger=named)
 
 
 def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None) -> ProfileSettings | None:
@@ -147,8 +156,8 @@ class MemoryQuestions(ProfileQuestions):
     plan = ask(questions.PLAN)
     violations = ask(questions.VIOLATIONS)
     rollup = ask(questions.ROLLUP)
-    ledger = ask(questions.LEDGER, fit=_fit_of_rows, frames=_every_run)
-    ledger_runs = ask(questions.LEDGER_RUNS, fit=_fit_of_rows, frames=_every_run)
+    ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
+    ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
 
     def save_scenario(self, dataset: str, scenario: Scenario) -> Scenario:
         """Keep a scenario under its name and return it with its time."""

@@ -1,0 +1,258 @@
+"""The ledger: who wastes what of every resource, what to request instead, and the runs behind each number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+import workprof
+from pages._frame import cross_link
+from pages._frame.cross_link import Link
+from pages._memory.bins import CLUSTERING
+from pages._memory.scope import PageContext
+from pages._parts import clusterings, figures, forms, tables, terms
+from pages._parts.controls import choice
+from pages._parts.downloads import csv
+from workprof.charts.memory.ledger import (
+    FINDING_COLUMNS,
+    finding_table,
+    findings_sentence,
+    ledger_bars,
+    ledger_columns,
+    ledger_headlines,
+    ledger_sentence,
+    ledger_table,
+    lost_table,
+    runs_sentence,
+    runs_table,
+    unjudged_sentences,
+)
+from workprof.charts.profiles.jobs import Selection
+from workprof.charts.text import markdown_text
+from workprof.core.fields import Leaf
+from workprof.inputs import safe_name
+from workprof.memory.causes import CAUSES
+from workprof.memory.exports import Origin
+from workprof.memory.ledger import Ledger, LedgerRunList
+from workprof.memory.ledger_exports import findings_csv, json_text, mail_text, rows_csv
+from workprof.memory.ledger_rules import RULES
+from workprof.memory.ledger_settings import GROUPINGS, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
+from workprof.memory.questions import LEDGER, LEDGER_RUNS
+from workprof.profiles.settings import ProfileSettings
+
+MAIN = ("by", "prices.per_gb_h", "prices.per_core_h", "prices.per_gpu_h", "prices.currency")
+SHOWN_FINDINGS = 5
+EXPORTS: dict[str, tuple[str, str, Callable[[Ledger, Origin], str]]] = {
+    "Rows, CSV": ("ledger.csv", "text/csv", rows_csv),
+    "Findings, CSV": ("findings.csv", "text/csv", findings_csv),
+    "JSON": ("ledger.json", "application/json", json_text),
+    "Texts per user": ("mails.txt", "text/plain", mail_text),
+}
+
+
+def ledger(context: PageContext) -> None:
+    """Show the settings, who wastes what, the findings, and the runs behind them."""
+    present = tuple(by for by, columns in GROUPINGS.items() if by in (TASK, PROFILE) or context.columns & {*columns})
+    by = LEDGER.leaf("by")
+    own = {"by": partial(forms.control, by, LEDGER.page, present)}
+    settings = forms.settings(context.visit, context.dataset, LEDGER, MAIN, {"target": context.target}, own)
+    fit = None
+    if settings.by == PROFILE:
+        fit = clusterings.clustering(context.visit, context.dataset, CLUSTERING)
+        if context.workbench.profiles.cached(context.dataset.hash, fit).result is None:
+            clusterings.missing(context.visit, context.dataset, fit, "Rows by profile")
+            return
+    with st.spinner("Adding up what runs request and use…", show_time=True):
+        found = context.workbench.ledger(context.dataset.hash, settings, fit=fit)
+    st.markdown(f"**{markdown_text(ledger_sentence(found), 500)}**")
+    figures.headline_row(ledger_headlines(found))
+    figures.show(ledger_bars(found), key="memory_ledger")
+    _findings(context, found)
+    _rows(context, found)
+    _runs(context, found, settings, fit)
+    _lost(context, found)
+    st.header("Take away")
+    _exports(context, found)
+    for words in (*found.notes, *unjudged_sentences(found)):
+        st.caption(f"{markdown_text(words[:1].upper() + words[1:], 400)}.")
+
+
+def _findings(context: PageContext, found: Ledger) -> None:
+    st.header("Findings")
+    st.markdown(f"**{markdown_text(findings_sentence(found), 400)}**")
+    if not found.findings:
+        return
+    table = finding_table(found)
+    picked = tables.show(
+        table,
+        hide_index=True,
+        key="memory_ledger_findings",
+        alt=f"{len(table)} findings, the costliest first",
+        column_config=tables.columns([one for one in FINDING_COLUMNS if one.name in table.columns]),
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    rows = [row for row in picked["selection"]["rows"] if row < len(table)]
+    with st.container(horizontal=True):
+        if rows:
+            one = found.findings[rows[0]]
+            resource = one.resource if one.resource in NAMES else LEDGER_RUNS.leaf("resource").default
+            values = {"row": one.who, "task": one.task, "rule": ",".join(one.counts), "resource": resource}
+            _open(f"Its {one.n_runs:,} runs", "memory_ledger_open_finding", values)
+        csv(
+            table,
+            f"{safe_name(context.dataset.name)}-findings",
+            "memory_findings_csv",
+            f"CSV, all {len(table)} findings",
+        )
+
+
+def _rows(context: PageContext, found: Ledger) -> None:
+    st.header(f"By {found.settings.by}")
+    table = ledger_table(found)
+    picked = tables.show(
+        table,
+        hide_index=True,
+        key="memory_ledger_rows",
+        alt=f"{len(table) - 1} rows and the total",
+        column_config=tables.columns(ledger_columns(found)),
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    rows = [row for row in picked["selection"]["rows"] if row < len(table)]
+    with st.container(horizontal=True):
+        if rows:
+            name = found.rows[rows[0]].name if rows[0] < len(found.rows) else ""
+            count = found.rows[rows[0]].n_runs if name else found.totals.n_runs
+            _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "rule": ""})
+        words = f"CSV, all {len(table):,} lines"
+        csv(table, f"{safe_name(context.dataset.name)}-ledger-{found.settings.by}", "memory_ledger_csv", words)
+
+
+def _open(words: str, key: str, values: dict[str, str]) -> None:
+    """Show the button that lists the runs of a selected line below."""
+    st.button(
+        f"{words}, below",
+        type="primary",
+        icon=":material/list:",
+        key=key,
+        on_click=_choose,
+        args=(values | {"cause": ""},),
+    )
+
+
+def _choose(values: dict[str, str]) -> None:
+    """Make a line of a table the one whose runs are listed (a callback)."""
+    for path, value in values.items():
+        leaf = LEDGER_RUNS.leaf(path)
+        st.session_state[leaf.key(LEDGER_RUNS.page)] = value or leaf.about.empty
+
+
+RUNS_MAIN = ("row", "task", "resource", "rule", "cause", "most")
+
+
+def _runs(context: PageContext, found: Ledger, settings: LedgerSettings, fit: ProfileSettings | None) -> None:
+    """Show the choice of runs, the runs, and links to them."""
+    st.header("Runs behind a number")
+    joined = [",".join(one.counts) for one in found.findings if len(one.counts) > 1]
+    unjudged = {one.rule for one in found.unjudged}
+    offered = {
+        "row": [row.name for row in found.rows],
+        "task": list(dict.fromkeys(one.task for one in found.findings)),
+        "rule": list(dict.fromkeys([*(rule for rule in RULES if rule not in unjudged), *joined])),
+        "cause": [cause for cause in CAUSES if cause in {one.cause for one in found.totals.lost}],
+    }
+    own: dict[str, Callable[[], Any]] = {
+        path: partial(_listed, LEDGER_RUNS.leaf(path), names) for path, names in offered.items()
+    }
+    given = forms.within("ledger", settings)
+    asked = forms.settings(context.visit, context.dataset, LEDGER_RUNS, RUNS_MAIN, given, own)
+    runs = context.workbench.ledger_runs(context.dataset.hash, asked, fit=fit)
+    st.markdown(f"**{markdown_text(runs_sentence(runs), 300)}**")
+    if not runs.n_runs:
+        return
+    _run_table(context, runs)
+
+
+def _listed(leaf: Leaf, names: list[str]) -> str:
+    """Show a list of names whose first entry means all of them, and return the chosen one; '' = all."""
+    every = leaf.about.empty
+    chosen = choice(leaf.label.partition(" (")[0], leaf.key(LEDGER_RUNS.page), (every, *names), leaf.about.help)
+    return "" if chosen == every else chosen
+
+
+def _run_table(context: PageContext, runs: LedgerRunList) -> None:
+    table, number = runs_table(runs), st.column_config.NumberColumn
+    unit = next(one.unit for one in RESOURCES if one.name == runs.resource)
+    tables.show(
+        table,
+        hide_index=True,
+        key="memory_ledger_runs",
+        alt=runs_sentence(runs),
+        column_config=terms.columns(
+            table.columns,
+            {
+                "row_id": number("row", format="%d"),
+                "requested": number(f"requested ({unit})", format="%,.4g"),
+                "used": number(f"used ({unit})", format="%,.4g"),
+                "hours": number("hours", format="%,.3g"),
+                "wasted": number(f"{'held' if runs.settings.cause else 'wasted'} ({runs.unit})", format="%,.2f"),
+            },
+        ),
+    )
+    rows = runs.row_ids.tolist()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        csv(
+            table,
+            f"{safe_name(context.dataset.name)}-ledger-runs",
+            "memory_ledger_runs_csv",
+            f"CSV, {len(table):,} of {runs.n_runs:,} runs",
+        )
+        if not runs.settings.cause:
+            these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
+            meaning = "With all their columns, on the Profiles page."
+            words = f"These {len(rows):,} on the map of jobs"
+            link = Link(words, "profiles", context.dataset.hash, these, "bubble_chart", meaning)
+            cross_link.follow(link, "memory_ledger_map")
+
+
+def _lost(context: PageContext, found: Ledger) -> None:
+    if not found.totals.lost:
+        return
+    st.header("Runs that did not finish")
+    table = lost_table(found)
+    st.caption("What they held until they ended; a run that still goes holds it to the last moment of the trace.")
+    number = partial(st.column_config.NumberColumn, format="%,.2f")
+    headings = {f"held_{one.key}": number(f"held ({one.hours})") for one in RESOURCES}
+    tables.show(
+        table,
+        hide_index=True,
+        key="memory_ledger_lost",
+        alt=f"{len(table)} causes and what those runs held",
+        column_config=terms.columns(table.columns, headings | {"hours": number("hours")}),
+    )
+
+
+def _exports(context: PageContext, found: Ledger) -> None:
+    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__)
+    with st.container(horizontal=True):
+        for words, (ending, mime, write) in EXPORTS.items():
+            of_users = write is not mail_text or found.settings.by == USER
+            st.download_button(
+                words,
+                data=partial(_written, write, found, origin),
+                file_name=f"{safe_name(context.dataset.name)}-{ending}",
+                mime=mime,
+                on_click="ignore",
+                key=f"memory_ledger_export_{ending.partition('.')[0]}_{ending.rpartition('.')[2]}",
+                icon=":material/download:",
+                disabled=not of_users,
+                help=None if of_users else "Texts are per user: choose Rows by user.",
+            )
+
+
+def _written(write: Callable[[Ledger, Origin], str], found: Ledger, origin: Origin) -> bytes:
+    return write(found, origin).encode()
