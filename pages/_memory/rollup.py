@@ -179,7 +179,7 @@ def _links(context: PageContext, chosen: list[Scenario]) -> None:
 
 MAIN = (
     *("by", "measure", "plan.rule", "plan.headroom", "plan.cap_bytes", "capacity_bytes", "growth", "cores"),
-    *("price.per_gb_h", "price.currency", "without_bursts"),
+    *("price.per_gb_h", "price.currency", "leave_out_bursts"),
 )
 
 
@@ -192,7 +192,8 @@ def rollup(context: PageContext) -> None:
     shared = {"plan.target": context.target, "request_bytes": context.request_bytes}
     own = {"by": partial(forms.control, by, ROLLUP.page, present)}
     settings = forms.settings(context.visit, context.dataset, ROLLUP, MAIN, shared, own)
-    found = context.workbench.rollup(context.dataset.hash, settings)
+    with st.spinner("Adding up what runs hold…", show_time=True):
+        found = context.workbench.rollup(context.dataset.hash, settings)
     _never(context, found)
     figures.headline_row(rollup_headlines(found))
     money = found.total.money

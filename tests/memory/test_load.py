@@ -1,13 +1,17 @@
 """What is held from moment to moment, against counts by the minute and by every event; caps, growth, bursts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.charts import records_for_memory as given
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
+from workprof.core.settings import from_environment
 from workprof.memory.load import (
     CAPACITY,
     CAPPED,
@@ -22,9 +26,10 @@ from workprof.memory.load import (
     load_of,
     runs_without_room,
 )
-from workprof.memory.plan import PlanSettings, plan_of
+from workprof.memory.plan import PlanSettings, ViolationSettings, plan_of
 from workprof.memory.rollup import Rollup, RollupSettings, rollup_of
 from workprof.memory.usage import runs_of
+from workprof.workbench import Workbench
 
 GB = 1e9
 HOUR = 3600.0
@@ -232,6 +237,53 @@ def test_a_cap_that_nothing_fits_and_one_below_the_smallest_size_are_refused():
         PlanSettings(cap_bytes=1e6)
 
 
+def test_tasks_that_keep_their_requests_hold_what_they_hold_now():
+    jobs = history().assign(requested_memory_bytes=np.random.default_rng(1).integers(1, 20, 120) * 2.0**30)
+    assert (jobs["peak_memory_bytes"] > jobs["requested_memory_bytes"]).any()
+    asked = PlanSettings("recommended", sizes_bytes={"a": 32 * 2.0**30})
+    kept = rollup_of({"jobs": jobs}, RollupSettings(plan=replace(asked, sizes_bytes={})))
+    now, planned = kept.load.courses
+    assert kept.total.n_failures == 0
+    assert kept.total.memory_gb_h.after == pytest.approx(kept.total.memory_gb_h.before)
+    assert planned.held_gb.tolist() == now.held_gb.tolist()
+    some = rollup_of({"jobs": jobs}, RollupSettings(plan=asked))
+    assert {task.task: task.rule for task in some.plan.tasks} == {"a": "recommended", "b": "kept", "c": "kept"}
+    hours = (jobs["duration_s"] / HOUR)[jobs["task_name"] == "a"].sum()
+    (row,) = (row for row in some.rows if row.name == "a")
+    assert row.memory_gb_h.after == pytest.approx(32 * 2.0**30 / GB * hours)
+    assert all(one.memory_gb_h.after == pytest.approx(one.memory_gb_h.before) for one in some.rows if one.name != "a")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recommended")
+    given.jobs().to_parquet(folder / "runs.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as opened:
+            opened.ingest([folder / "runs.parquet"])
+            yield opened
+
+
+def test_a_recommendation_is_the_plan_behind_a_what_if(bench):
+    found = bench.recommendation("runs")
+    sizes = {one.key: one.size_bytes for one in found.sizes if not one.kept}
+    assert sizes
+    plan = bench.plan("runs", PlanSettings("recommended"))
+    assert {one.task: one.size_bytes for one in plan.tasks if one.rule == "recommended"} == sizes
+    assert {one.task for one in plan.tasks if one.rule == "kept"} == {one.key for one in found.sizes if one.kept}
+    rolled = bench.rollup("runs", RollupSettings(plan=PlanSettings("recommended")))
+    assert rolled.plan.tasks == plan.tasks
+    again = bench.rollup("runs", rolled.settings)  # a scenario's link has the sizes that were computed
+    assert again.total == rolled.total
+    own = next(iter(sizes))
+    mine = bench.plan("runs", PlanSettings("recommended", sizes_bytes={own: 1e12}))
+    assert {one.task: one.size_bytes for one in mine.tasks}[own] == 1e12
+    capped = bench.plan("runs", PlanSettings("recommended", cap_bytes=1e9))
+    assert max(one.size_bytes for one in capped.tasks) == 1e9
+    assert bench.violations("runs", ViolationSettings(PlanSettings("recommended"))).n_runs == len(given.jobs())
+
+
 def days(n_days=12, burst_day=5):
     """Return a job an hour of each of two tasks, and twenty at once of one of them on one day."""
     usual = pd.DataFrame({"start_time_s": np.arange(n_days * 24) * HOUR})
@@ -243,7 +295,7 @@ def days(n_days=12, burst_day=5):
 
 def test_bursts_are_named_and_left_out_where_asked():
     jobs = days()
-    kept, without = (rollup_of({"jobs": jobs}, RollupSettings(without_bursts=one)) for one in (False, True))
+    kept, without = (rollup_of({"jobs": jobs}, RollupSettings(leave_out_bursts=one)) for one in (False, True))
     (burst,) = kept.bursts
     assert (burst.task, burst.day_s, burst.n_runs) == ("bursty", 5 * 24 * HOUR, 124)
     assert burst.gb_h == pytest.approx(248)

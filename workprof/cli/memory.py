@@ -531,7 +531,7 @@ def _bursts_text(result: Rollup) -> str:
         return ""
     share = format_share(sum(one.share for one in result.bursts))
     names = ", ".join(dict.fromkeys(one.task for one in result.bursts))
-    kept = "left out" if result.settings.without_bursts else "kept"
+    kept = "left out" if result.settings.leave_out_bursts else "kept"
     return f"{len(result.bursts)} burst(s) with {share} of all GB·h, {kept}: {names}"
 
 

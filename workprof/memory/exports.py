@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from workprof.core.records import digest, to_json
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB
-from workprof.memory.plan import KEPT, NeverRun, Plan, PlannedTask, PlanSettings
+from workprof.memory.plan import KEPT, RECOMMENDED, NeverRun, Plan, PlannedTask, PlanSettings
 
 MOST_CHARACTERS = 200
 
@@ -61,7 +61,7 @@ def settings_line(settings: PlanSettings) -> str:
         )
     if settings.cap_bytes is not None:
         words.append(f"cap {settings.cap_bytes / GB:g} GB")
-    if settings.sizes_bytes:
+    if settings.sizes_bytes and settings.rule != RECOMMENDED:
         words.append(f"{len(settings.sizes_bytes)} size(s) given by hand")
     return ", ".join(words)
 
@@ -70,7 +70,8 @@ def risk_line(task: PlannedTask) -> str:
     """Return the odds of a retry in words."""
     risk = task.risk
     if task.rule == KEPT:
-        return f"no advice, the request stays: only {task.n} run(s)"
+        few = f": only {task.n} run(s)" if task.too_few else f", after {task.n} runs"
+        return f"no advice, the request stays{few}"
     if not risk.n_tested:
         return f"odds of a retry unknown: {task.n} run(s), none could be tested"
     text = (

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 MAX_SEEN, PERCENTILE, LEAST_WASTE, CLASS_SIZES = "max_seen", "percentile", "least_waste", "class_sizes"
-RULES = (MAX_SEEN, PERCENTILE, LEAST_WASTE, CLASS_SIZES)
+RECOMMENDED = "recommended"
+RULES = (MAX_SEEN, PERCENTILE, LEAST_WASTE, CLASS_SIZES, RECOMMENDED)
 
 MOST_CANDIDATES = 256
 
@@ -93,7 +94,7 @@ def cores_after(cores: Floats, used_percent: Floats, task: Ints, rule: str) -> t
 
 TURNS = 5
 GIVEN, KEPT = "given", "kept"
-"""Instead of a rule: a size of one's own; the request of now, where there are too few runs for advice."""
+"""Instead of a rule: a size of one's own; the requests of now, where there is no advice."""
 
 LEAST_RUNS = 10
 
@@ -111,6 +112,7 @@ class PlanSettings:
                 PERCENTILE: "a percentile of the uses",
                 LEAST_WASTE: "the cheapest with its retries",
                 CLASS_SIZES: "light and moderate tasks get the size of their class, heavy ones the largest use",
+                RECOMMENDED: "as `memory plan` recommends; its sizes as they are, the other tasks keep their requests",
             },
             key="memory_rule",
             label="Size of a task",
@@ -277,7 +279,7 @@ class PlannedTask:
         size_bytes: memory to ask for.
         requested_bytes: what most runs ask for now; NaN without any.
         cores: what most runs ask for now; NaN without any.
-        rule: that chose the size; 'given' for a size of one's own, 'kept' for the request of now.
+        rule: that chose the size; 'given' for a size of one's own, 'kept' where every run keeps its request.
         size_class: 'light', 'moderate' or 'heavy'.
         largest_bytes: the largest use.
         risk: odds of a retry.
@@ -320,6 +322,8 @@ class Plan:
 def plan_of(frames: Mapping[str, pd.DataFrame], settings: PlanSettings, progress: Progress = silent) -> Plan:
     """Return the plan of a table.
 
+    The rule 'recommended' takes the sizes in the settings, where the workbench puts those that are recommended.
+
     Args:
         frames: 'jobs' -> the table, see `runs_of`; `requested_cpu_percent` for the cores.
         settings: rule, headroom, step.
@@ -354,8 +358,9 @@ def plan_of(frames: Mapping[str, pd.DataFrame], settings: PlanSettings, progress
 def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> PlannedTask:
     largest, requested = float(runs.used_bytes.max()), most_common(runs.requested_bytes)
     if name in settings.sizes_bytes:
-        rule, size = GIVEN, settings.sizes_bytes[name]
-    elif len(runs) < settings.least_runs and requested >= largest:
+        rule = settings.rule if settings.rule == RECOMMENDED else GIVEN
+        size = settings.sizes_bytes[name]
+    elif (settings.rule == RECOMMENDED and requested > 0) or (len(runs) < settings.least_runs and requested >= largest):
         rule, size = KEPT, requested
     else:
         rule, size = settings.rule, advised_bytes(runs.used_bytes, runs.hours, settings)
@@ -372,7 +377,7 @@ def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> Pla
         rule=rule,
         size_class=task_classes(np.array([largest]), np.ones(1), settings.classes).classes[0],
         largest_bytes=largest,
-        risk=_odds(runs, size, settings, fixed=rule != settings.rule),
+        risk=_odds(runs, size, settings, fixed=rule in (GIVEN, KEPT, RECOMMENDED)),
         too_few=len(runs) < FEWEST_RUNS,
     )
 

@@ -29,7 +29,7 @@ from workprof.memory.load import (
     levels_of,
     load_of,
 )
-from workprof.memory.plan import KEEP, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
+from workprof.memory.plan import KEEP, KEPT, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
 from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
 from workprof.memory.usage import Request, Runs, requesting, runs_of, with_flat_request
 
@@ -228,12 +228,12 @@ class RollupSettings:
             label="Growth of the load (times)",
         ),
     ] = 1.0
-    without_bursts: Annotated[
+    leave_out_bursts: Annotated[
         bool,
         Setting(
             "Leave out what a task starts on a day on which it is a burst: more than 5 % of all GB·h requested, and "
             "more than three times its average day.",
-            key="memory_without_bursts",
+            key="memory_rollup_bursts",
             label="Leave out bursts",
         ),
     ] = False
@@ -312,18 +312,21 @@ class Accounts:
 
 
 def accounts_of(
-    jobs: pd.DataFrame, runs: Runs, first: Floats, settings: RollupSettings
+    jobs: pd.DataFrame, runs: Runs, plan: Plan, settings: RollupSettings
 ) -> tuple[Accounts, tuple[str, ...]]:
-    """Return the accounts of (n,) runs that have a request and fit, and the tasks that get one core.
+    """Return the accounts of runs that have a request and fit, and the tasks that get one core.
 
-    Args:
-        jobs: the table that they come from.
-        runs: of that table.
-        first: (n,) bytes that the plan gives their first attempts.
-        settings: retries are those of the exported plan: size x attempt, up to the cap.
+    Retries are those of the exported plan: size x attempt, up to the cap. Runs of tasks that keep their requests hold
+    what they requested, and none of them is killed, as now.
     """
     retry, growth = RetrySettings(cap_bytes=settings.plan.cap_bytes), settings.growth
-    outcome = try_sizes(Demand(runs.used_bytes, runs.hours), only(first, "request_x_attempt"), retry)
+    by_name = {task.task: task for task in plan.tasks}
+    planned = np.array([by_name[name].size_bytes for name in runs.tasks])[runs.task]
+    kept = np.array([by_name[name].rule == KEPT for name in runs.tasks])[runs.task]
+    cap = np.inf if retry.cap_bytes is None else retry.cap_bytes
+    first = np.maximum(np.where(kept, np.minimum(runs.requested_bytes, cap), planned), retry.floor_bytes)
+    need = np.where(kept, np.minimum(runs.used_bytes, first), runs.used_bytes)
+    outcome = try_sizes(Demand(need, runs.hours), only(first, "request_x_attempt"), retry)
     asked = _column(jobs, "requested_cpu_percent", runs.rows) / 100
     given, single = cores_after(asked, _column(jobs, "cpu_usage_percent", runs.rows), runs.task, settings.cores)
     clock, final_gb = clock_of(jobs, runs), outcome.final_bytes / GB
@@ -340,7 +343,7 @@ def accounts_of(
         ),
         attempts=(
             attempts_of(clock, runs.requested_bytes),
-            attempts_of(clock, np.maximum(first, retry.floor_bytes), outcome.failures, retry.cap_bytes),
+            attempts_of(clock, first, outcome.failures, retry.cap_bytes),
         ),
         failures=outcome.failures,
         clock=clock,
@@ -411,7 +414,7 @@ def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, prog
     runs = requesting(with_flat_request(runs_of(jobs, settings.plan.target), settings.request_bytes))
     gb_h = runs.requested_bytes / GB * runs.hours
     bursts, inside = bursts_of(runs.task, runs.tasks, clock_of(jobs, runs).start_s, gb_h)
-    n_left_out = int(inside.sum()) if settings.without_bursts else 0
+    n_left_out = int(inside.sum()) if settings.leave_out_bursts else 0
     if n_left_out:
         if inside.all():
             raise NotEnoughData(f"all {len(runs):,} runs are in bursts; keep them")
@@ -422,8 +425,7 @@ def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, prog
     if not fits.any():
         raise NotEnoughData(f"none of {len(runs):,} runs fits the cap of {plan.never.cap_gb:g} GB; give a higher one")
     everything, runs = runs, runs.take(fits)
-    sizes = {task.task: task.size_bytes for task in plan.tasks}
-    accounts, one_core = accounts_of(jobs, runs, np.array([sizes[name] for name in runs.tasks])[runs.task], settings)
+    accounts, one_core = accounts_of(jobs, runs, plan, settings)
     codes, names = _groups(jobs, runs, settings.by)
     rows = [accounts.row(names[code], codes == code) for code in np.unique(codes)]
     rows.sort(key=lambda row: row.memory_gb_h.after - row.memory_gb_h.before)

@@ -14,10 +14,11 @@ from workprof.core.progress import Progress, silent
 from workprof.memory import questions
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger_settings import PROFILE, usual_rows
+from workprof.memory.plan import RECOMMENDED, PlanSettings
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
-from workprof.memory.trial import FrontierCharges
+from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -133,6 +134,25 @@ def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: obje
     return read
 
 
+def _as_recommended(bench: Any, entry: Dataset, plan: PlanSettings, request_bytes: float = 0.0) -> PlanSettings:
+    """Return the settings of a plan with the recommended sizes in them, where that is the rule; one's own win.
+
+    Tasks that keep their requests get no size, so that each of their runs keeps its own.
+    """
+    if plan.rule != RECOMMENDED:
+        return plan
+    frontier = FrontierSettings(target=plan.target, request_bytes=request_bytes)
+    found = bench.recommendation(entry.hash, RecommendationSettings(frontier=frontier))
+    sizes = {one.key: one.size_bytes for one in found.sizes if not one.kept and one.size_bytes > 0}
+    return replace(plan, sizes_bytes=sizes | plan.sizes_bytes)
+
+
+def _with_plan(bench: Any, entry: Dataset, settings: Any) -> Any:
+    """Return settings that hold those of a plan, as `_as_recommended`."""
+    request_bytes = getattr(settings, "request_bytes", 0.0)
+    return replace(settings, plan=_as_recommended(bench, entry, settings.plan, request_bytes))
+
+
 class MemoryQuestions(ProfileQuestions):
     """The questions of the Memory page and of `workprof memory`."""
 
@@ -153,9 +173,9 @@ class MemoryQuestions(ProfileQuestions):
         by_products=_charges,
         shortcut=_from_charges,
     )
-    plan = ask(questions.PLAN)
-    violations = ask(questions.VIOLATIONS)
-    rollup = ask(questions.ROLLUP)
+    plan = ask(questions.PLAN, resolve=_as_recommended)
+    violations = ask(questions.VIOLATIONS, resolve=_with_plan)
+    rollup = ask(questions.ROLLUP, resolve=_with_plan)
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
 

@@ -21,7 +21,7 @@ from workprof.core.units import GB, format_share, saved
 from workprof.memory.bins import Bins
 from workprof.memory.load import PLANNED as PLANNED_COURSE
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall
-from workprof.memory.plan import Plan
+from workprof.memory.plan import RECOMMENDED, Plan
 from workprof.memory.questions import BINS, REPLAY, ROLLUP, TRAIN
 from workprof.memory.replay import ReplayResult
 from workprof.memory.rollup import MEAN, ONE_EACH, PEAK, BeforeAfter, Rollup
@@ -280,6 +280,7 @@ def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
     """Return a plan with its roll-up as a scenario."""
     plan, total = found.settings.plan, found.total
     before, after = total.memory_gb_h.before, total.memory_gb_h.after
+    own = {} if plan.rule == RECOMMENDED else plan.sizes_bytes
     settings: dict[str, Value] = {
         "headroom": plan.headroom,
         "percentile": plan.percentile if plan.rule == "percentile" else None,
@@ -287,13 +288,13 @@ def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
         "floor_gb": plan.floor_bytes / GB,
         "least_runs": plan.least_runs,
         "cap_gb": None if plan.cap_bytes is None else plan.cap_bytes / GB,
-        "own_sizes_gb": ", ".join(f"{task} {size / GB:.4g}" for task, size in plan.sizes_bytes.items()),
+        "own_sizes_gb": ", ".join(f"{task} {size / GB:.4g}" for task, size in own.items()),
         "cores": found.settings.cores,
         "target": plan.target,
         "price_per_gb_h": found.settings.price.per_gb_h,
         "capacity_gb": None if found.settings.capacity_bytes is None else found.settings.capacity_bytes / GB,
         "growth": found.settings.growth,
-        "without_bursts": found.settings.without_bursts,
+        "leave_out_bursts": found.settings.leave_out_bursts,
     }
     return replace(
         _scenario(dataset, name, f"one size per task: {plan.rule}", settings, (ROLLUP, found.settings)),
