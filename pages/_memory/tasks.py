@@ -29,6 +29,7 @@ from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, Assessment, ClassSettings
 from workprof.memory.facts import FactPointsSettings
+from workprof.memory.usage import evidence_words
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
 SMALLEST_GB = 0.001
@@ -180,6 +181,8 @@ def tasks(context: PageContext) -> None:
     figures.show(classes_chart(found), key="memory_class_chart")
     st.header("Facts that go with memory")
     facts(context, found)
+    if found.evidence:
+        st.caption(f"{markdown_text(evidence_words(found.evidence), 600)}.")
     st.caption(
         f"{left_out_words(found.left_out)} Sized for {found.settings.target}; computed in "
         f"{format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."

@@ -38,6 +38,7 @@ CHANGED: dict[str, str] = {
     **dict.fromkeys(
         ("version: memory.train", "version: memory.tables"), "models learn the bins that hold the headroom"
     ),
+    "version: memory.assess": "rows that did not finish are counted by cause, and GB·h stand at the top",
     "version: memory.replay": "a run is known to others from its end on, by default; `known` is a setting",
     "version: memory.plan": "a plan has a cap, and what can never run under it",
     "version: memory.violations": "as memory.plan",

@@ -134,6 +134,14 @@ def test_a_limit_or_a_larger_use_is_the_bound_and_a_row_with_neither_tells_nothi
     assert evidence_words(()) == ""
 
 
+def test_the_assessment_counts_the_same_and_adds_up_finished_runs_alone(bench):
+    found = bench.assessment("sacct")
+    assert found.evidence == bench.replay("sacct", ASKED).evidence
+    assert (found.n_runs, bench.assessment("good").n_runs) == (N, N)
+    assert (found.requested_gb_h, found.used_gb_h, found.wasted_gb_h) == (N * 8, N * 2, N * 6)
+    assert bench.assessment("good").features == found.features
+
+
 def test_the_command_tells_the_counts(tmp_path):
     accounting().to_csv(tmp_path / "sacct.csv", index=False)
     (tmp_path / "map.json").write_text(json.dumps({name: {"from": a, "unit": b} for name, (a, b) in MAPPING.items()}))
@@ -143,4 +151,6 @@ def test_the_command_tells_the_counts(tmp_path):
     asked = ("memory", "replay", "sacct", "--policies", "krr", "--prices", "0.05")
     told = run_here(*asked, "--json", home=home).json
     assert {one["cause"]: one["n_runs"] for one in told["evidence"]}["out of memory"] == 4
+    assessed = run_here("memory", "assess", "sacct", "--json", home=home).json
+    assert (assessed["evidence"], assessed["wasted_gb_h"]) == (told["evidence"], N * 6)
     assert "2 failed (0.75 h and 6 GB·h lost)" in run_here(*asked, home=home).out

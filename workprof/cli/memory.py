@@ -58,6 +58,9 @@ def assessment_json(result: Assessment) -> dict[str, Any]:
     )
     return {
         "n_runs": result.n_runs,
+        "requested_gb_h": result.requested_gb_h,
+        "used_gb_h": result.used_gb_h,
+        "wasted_gb_h": result.wasted_gb_h,
         "memory": asdict(result.memory),
         "cpu": asdict(result.cpu),
         "tasks": [
@@ -68,6 +71,7 @@ def assessment_json(result: Assessment) -> dict[str, Any]:
         "features": [asdict(one) for one in result.features.facts],
         "features_left_out": [asdict(one) for one in result.features.left_out],
         "left_out": result.left_out,
+        "evidence": [asdict(one) for one in result.evidence],
         "seconds": result.seconds,
     }
 
@@ -91,6 +95,8 @@ def _assessment_text(result: Assessment) -> str:
         f"{result.n_runs:,} runs use {format_share(whole.utilisation)} of the memory that they ask for, "
         f"{format_share(whole.utilisation_by_time)} by time"
     )
+    if result.evidence:
+        head += f"\n{evidence_words(result.evidence)}"
     rest = len(result.tasks) - len(rows)
     return f"{head}\n\n{table(rows)}" + (f"\n... and {rest} more tasks: --json has all" if rest else "")
 

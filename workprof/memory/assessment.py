@@ -16,7 +16,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
-from workprof.memory.usage import Request, Runs, Target, runs_of, with_flat_request
+from workprof.memory.usage import Evidence, Request, Runs, Target, evidence_of, finished_of, runs_of, with_flat_request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -351,6 +351,8 @@ class Assessment:
         features: which facts go with the use of memory.
         n_too_few: tasks with too few runs.
         left_out: reason -> rows of the table.
+        evidence: rows that did not finish, by cause; they are in no other figure.
+        requested_gb_h, used_gb_h, wasted_gb_h: of all runs; those without a request request and waste nothing.
         seconds: of the computation.
     """
 
@@ -364,6 +366,10 @@ class Assessment:
     features: MemoryFacts
     n_too_few: int
     left_out: dict[str, int]
+    evidence: tuple[Evidence, ...]
+    requested_gb_h: float
+    used_gb_h: float
+    wasted_gb_h: float
     seconds: float
 
 
@@ -373,7 +379,8 @@ def assessment_of(
     """Return the assessment of a table.
 
     Args:
-        frames: 'jobs' -> the table, see `runs_of`; every further column is looked at for the facts.
+        frames: 'jobs' -> the table, see `runs_of`; every further column is looked at for the facts; with `finished`
+            where it holds rows that did not finish.
         settings: target, classes.
         progress: told at the start of each part.
 
@@ -383,7 +390,7 @@ def assessment_of(
     """
     started = time.perf_counter()
     progress(0.0, "Measuring how much is used")
-    jobs = frames["jobs"]
+    jobs = finished_of(frames["jobs"])
     runs = with_flat_request(runs_of(jobs, settings.target), settings.request_bytes)
     parts = [(name, runs.take(np.flatnonzero(runs.task == code))) for code, name in enumerate(runs.tasks)]
     parts.sort(key=lambda part: -wasted_gb_h(part[1]))
@@ -402,6 +409,10 @@ def assessment_of(
         features=features,
         n_too_few=sum(task.too_few for task in tasks),
         left_out=dict(runs.left_out),
+        evidence=evidence_of(frames["jobs"], settings.target),
+        requested_gb_h=sum(task.requested_gb_h for task in tasks),
+        used_gb_h=float(runs.used_bytes @ runs.hours) / GB,
+        wasted_gb_h=wasted_gb_h(runs),
         seconds=time.perf_counter() - started,
     )
 

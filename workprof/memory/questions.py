@@ -48,6 +48,7 @@ ASSESS = Question(
     Assessment,
     "workprof.memory.assessment:assessment_of",
     finds="what tasks ask for and use",
+    version=2,
     page=PAGE,
     tab="Tasks",
     method="assessment",

@@ -246,8 +246,10 @@ class Evidence:
 
 
 def finished_of(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that finished: all of a table that does not say."""
-    return jobs[jobs["finished"].to_numpy(dtype=bool)] if "finished" in jobs.columns else jobs
+    """Return the rows that finished, without the column that says so: all of a table that has none."""
+    if "finished" not in jobs.columns:
+        return jobs
+    return jobs[jobs["finished"].to_numpy(dtype=bool)].drop(columns="finished").reset_index(drop=True)
 
 
 def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:

@@ -123,6 +123,12 @@ def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> Re
     return replace(settings, train=tuple(dict.fromkeys(other.hash for other in others)))
 
 
+def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
+    """Return a function that reads all jobs, finished or not."""
+    frames: Frames = bench.frames_of(entry, questions.ASSESS.reads(settings), every=True)
+    return frames
+
+
 def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: object) -> Frames:
     """Return a function that reads all jobs, finished or not, and those of each earlier dataset under its hash."""
     columns = questions.REPLAY.reads(settings)
@@ -156,7 +162,7 @@ def _with_plan(bench: Any, entry: Dataset, settings: Any) -> Any:
 class MemoryQuestions(ProfileQuestions):
     """The questions of the Memory page and of `workprof memory`."""
 
-    assessment = ask(questions.ASSESS)
+    assessment = ask(questions.ASSESS, frames=_every_row)
     fact_points = ask(questions.FACT)
     bins = ask(questions.BINS)
     improvement = ask(questions.CURVE)
