@@ -33,6 +33,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     header.reset("memory")
     context = scope.context(visit, dataset)
     if context is None:
+        ledger.without_memory(visit, dataset)
         return
     tabs.show_open(scope.TAB, VIEWS, context)
 

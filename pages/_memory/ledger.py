@@ -11,6 +11,7 @@ import streamlit as st
 import workprof
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
+from pages._frame.visit import Visit
 from pages._memory.bins import CLUSTERING
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables, terms
@@ -39,9 +40,10 @@ from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRunList
 from workprof.memory.ledger_exports import findings_csv, json_text, mail_text, rows_csv
 from workprof.memory.ledger_rules import RULES
-from workprof.memory.ledger_settings import GROUPINGS, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
+from workprof.memory.ledger_settings import GROUPINGS, MEMORY, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
 from workprof.memory.questions import LEDGER, LEDGER_RUNS
 from workprof.profiles.settings import ProfileSettings
+from workprof.store.reports import Dataset
 
 MAIN = ("by", "prices.per_gb_h", "prices.per_core_h", "prices.per_gpu_h", "prices.currency")
 SHOWN_FINDINGS = 5
@@ -55,7 +57,8 @@ EXPORTS: dict[str, tuple[str, str, Callable[[Ledger, Origin], str]]] = {
 
 def ledger(context: PageContext) -> None:
     """Show the settings, who wastes what, the findings, and the runs behind them."""
-    present = tuple(by for by, columns in GROUPINGS.items() if by in (TASK, PROFILE) or context.columns & {*columns})
+    held = {one.column.name for one in context.workbench.column_profiles(context.dataset.hash) if one.missing_share < 1}
+    present = tuple(by for by, columns in GROUPINGS.items() if by in (TASK, PROFILE) or held & {*columns})
     by = LEDGER.leaf("by")
     own = {"by": partial(forms.control, by, LEDGER.page, present)}
     settings = forms.settings(context.visit, context.dataset, LEDGER, MAIN, {"target": context.target}, own)
@@ -78,6 +81,15 @@ def ledger(context: PageContext) -> None:
     _exports(context, found)
     for words in (*found.notes, *unjudged_sentences(found)):
         st.caption(f"{markdown_text(words[:1].upper() + words[1:], 400)}.")
+
+
+def without_memory(visit: Visit, dataset: Dataset) -> None:
+    """Show the ledger of a dataset whose memory is not known, where cores, GPUs or time limits can be judged."""
+    columns = frozenset(column.name for column in visit.workbench.columns(dataset.hash))
+    judged = [one for one in RESOURCES if one.name != MEMORY and {one.request, one.use, "duration_s"} <= columns]
+    if judged:
+        st.header("Ledger")
+        ledger(PageContext(visit, dataset, LedgerSettings().target, 0.0, columns))
 
 
 def _findings(context: PageContext, found: Ledger) -> None:

@@ -460,6 +460,15 @@ def test_no_name_leaves_its_line_or_becomes_a_formula():
         assert not any(cell.startswith("=") for cell in cells)
 
 
+def test_rows_are_users_where_the_trace_names_them_else_groups_or_tasks():
+    table = jobs(group="g", requested_memory_bytes=8e9, peak_memory_bytes=1e9, queue=None)
+    assert ledger_of({"jobs": table}, LedgerSettings()).settings.by == "user"
+    assert ledger_of({"jobs": table.assign(user=None)}, LedgerSettings()).settings.by == "group"
+    assert ledger_of({"jobs": table.assign(user=None, group=None)}, LedgerSettings()).settings.by == "task"
+    found = ledger_run_list({"jobs": table.assign(user=None, group=None)}, LedgerRunsSettings(row="t"))
+    assert (found.settings.ledger.by, found.n_runs) == ("task", 40)
+
+
 def test_every_grouping_that_a_setting_offers_is_known():
     by = next(leaf for leaf in leaves(LedgerSettings) if leaf.path == "by")
     assert list(GROUPINGS) == list(by.about.choices)

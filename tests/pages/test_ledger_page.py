@@ -141,6 +141,19 @@ def test_links_of_kept_results_open_with_their_settings(app, slurm, house):
     assert table(test, "memory_ledger_runs")["user"].tolist() == ["bob"] * 7
 
 
+def test_a_trace_without_memory_has_a_ledger_of_what_it_has(app, home, tmp_path, house):
+    rows = "".join(f"u{at % 3},t,{1.7e9 + 4000 * at},3600,800,90\n" for at in range(60))
+    header = "user,task_name,start_time_s,duration_s,requested_cpu_percent,cpu_usage_percent\n"
+    (tmp_path / "cores.csv").write_text(header + rows)
+    hashed = house().workbench.ingest([tmp_path / "cores.csv"]).hash
+    test = app("memory", ds=hashed)
+    assert problems(test) == []
+    assert "no column peak_memory_bytes" in words(test)
+    assert ledger_sentence(library(house, hashed)) in words(test)
+    assert "wasted_core_h" in table(test, "memory_ledger_rows").columns
+    assert "wasted_gb_h" not in table(test, "memory_ledger_rows").columns
+
+
 def test_every_control_stands_in_the_address(page):
     test = page()
     allowed = {"memory_tab", "memory_ledger_findings", "memory_ledger_rows", "shell_link", "image_format"}

@@ -234,7 +234,7 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
     started = time.perf_counter()
     progress(None, "Adding up what runs request and use")
     jobs = frames["jobs"]
-    settings = replace(settings, by=settings.by or usual_rows(jobs.columns))
+    settings = replace(settings, by=settings.by or usual_rows(_held(jobs)))
     runs = ledger_runs(jobs, settings)
     totals = rows_of(runs, np.zeros(len(runs), dtype=np.int64), ("total",), settings.prices)[0]
     rows = rows_of(runs, runs.who, runs.whose, settings.prices)
@@ -254,6 +254,11 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
         notes=_notes(runs, totals),
         seconds=time.perf_counter() - started,
     )
+
+
+def _held(jobs: pd.DataFrame) -> list[str]:
+    """Return the columns that hold something."""
+    return [str(name) for name in jobs.columns if jobs[name].notna().any()]
 
 
 def _weight(row: LedgerRow, totals: LedgerRow, prices: LedgerPrices) -> float:
@@ -334,7 +339,7 @@ def ledger_run_list(
     """
     progress(None, "Looking for the runs")
     jobs = frames["jobs"]
-    ledger = replace(settings.ledger, by=settings.ledger.by or usual_rows(jobs.columns))
+    ledger = replace(settings.ledger, by=settings.ledger.by or usual_rows(_held(jobs)))
     settings = replace(settings, ledger=ledger)
     runs = ledger_runs(jobs, ledger)
     within = np.ones(len(runs), dtype=bool)

@@ -82,7 +82,7 @@ def saved_words(finding: Finding) -> str:
     broken = f", {saved.n_over:,} of them {over}" if saved.n_over else f", none of them {over}"
     return (
         f"Chosen from {_runs(saved.n_chosen_from)} that had ended, it would have saved {number(saved.amount)} "
-        f"{finding.unit} ({format_share(saved.share)}) on the {saved.n_judged:,} later ones{broken}"
+        f"{finding.unit} ({format_share(saved.share)}) on all {saved.n_judged:,} later ones{broken}"
     )
 
 

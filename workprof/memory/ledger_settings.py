@@ -48,8 +48,8 @@ USER, TASK, PROFILE, WEEK = "user", "task", "profile", "week"
 GROUPINGS: dict[str, tuple[str, ...]] = {
     USER: ("user",),
     "group": ("group",),
-    "partition": ("partition", "Partition", "queue"),
     TASK: ("task_name",),
+    "partition": ("partition", "Partition", "queue"),
     PROFILE: (PROFILE_COLUMN,),
     WEEK: ("start_time_s", "submit_time_s", "end_time_s"),
 }
@@ -57,9 +57,8 @@ GROUPINGS: dict[str, tuple[str, ...]] = {
 
 
 def usual_rows(columns: Collection[str]) -> str:
-    """Return what rows are where nothing else is asked for: the first of user, group, partition and task there is."""
-    named = (by for by in (USER, "group", "partition") if {*GROUPINGS[by]} & {*columns})
-    return next(named, TASK)
+    """Return what rows are where nothing else is asked for, given the columns that hold something."""
+    return next((by for by in (USER, "group") if {*GROUPINGS[by]} & {*columns}), TASK)
 
 
 NODE_COLUMNS = ("NNodes", "nnodes", "n_nodes", "AllocNodes", "alloc_nodes")
@@ -294,12 +293,12 @@ class LedgerSettings:
             choices={
                 USER: "who submitted the runs",
                 "group": "their group",
-                "partition": "the partition or queue of a scheduler",
                 TASK: "tasks of the same name",
+                "partition": "the partition or queue of a scheduler",
                 PROFILE: "runs that behave alike",
                 WEEK: "the week in which they started",
             },
-            empty="users where the trace names them, else groups, partitions or tasks",
+            empty="users where the trace names them, else groups or tasks",
             key="memory_ledger_by",
             label="Rows",
         ),

@@ -43,7 +43,8 @@ def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
     ledger = getattr(settings, "ledger", settings)
     if ledger.by:
         return settings
-    named = replace(ledger, by=usual_rows([column.name for column in bench.columns(entry.hash)]))
+    held = [one.column.name for one in bench.column_profiles(entry.hash) if one.missing_share < 1]
+    named = replace(ledger, by=usual_rows(held))
     return named if ledger is settings else replace(settings, ledger=named)
 
 
