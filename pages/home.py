@@ -15,7 +15,7 @@ from workprof.charts.data import coverage_chart
 from workprof.charts.home import home_headlines, overview_sentence
 from workprof.charts.profiles.overview import headlines, profile_names, size_bars
 from workprof.charts.text import markdown_text
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.recommend import RecommendationSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -47,9 +47,9 @@ def body(visit: Visit, dataset: Dataset) -> None:
 def _jobs(visit: Visit, dataset: Dataset) -> None:
     columns = visit.workbench.column_profiles(dataset.hash)
     fit = visit.workbench.profiles.cached(dataset.hash, ProfileSettings()).result
-    replay = visit.workbench.replay.cached(dataset.hash, ReplaySettings()).result
+    recommendation = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
     st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
-    figures.headline_row(home_headlines(dataset, columns, fit, replay))
+    figures.headline_row(home_headlines(dataset, columns, fit, recommendation))
     views.findings(visit, dataset)
     st.header("Steps")
     views.checklist(visit, dataset)

@@ -1,22 +1,23 @@
-"""Memory: what do jobs ask for and use, what would other sizes save, and what would they break?"""
+"""Memory: how much is wasted, what would better requests save, and at what risk?"""
 
 from __future__ import annotations
 
 from pages import _shell
 from pages._frame import header
 from pages._frame.visit import Visit
-from pages._memory import bins, ledger, models, policies, rollup, scope, tasks
+from pages._memory import bins, ledger, models, policies, recommendation, rollup, scope, tasks
 from pages._parts import forms, tabs
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
     "Memory",
-    "What do jobs ask for and use, what would other sizes save, and what would they break?",
+    "How much memory is wasted, what would better requests save, and at what risk?",
     "Memory needs a dataset with the columns peak_memory_bytes and duration_s, and for savings "
     "requested_memory_bytes (or one request for all, set here).",
 )
 VIEWS = {
+    "Recommendation": recommendation.recommendation,
     "Tasks": tasks.tasks,
     "Bins": bins.bins,
     "Models": models.models,

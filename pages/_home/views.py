@@ -9,19 +9,20 @@ import streamlit as st
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
-from pages._parts import figures
+from pages._memory.recommendation import long_recommendation
+from pages._parts import figures, long_question
 from pages._runs import links
 from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
-from workprof.charts.memory.plans import rollup_headlines, rollup_sentence
+from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
-from workprof.charts.text import counted, markdown_text
+from workprof.charts.text import counted, listed, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
 from workprof.memory.questions import LEDGER
-from workprof.memory.rollup import RollupSettings
+from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -67,7 +68,7 @@ class Step:
 
 
 def checklist(visit: Visit, dataset: Dataset) -> None:
-    """Show the steps, and the plan's figures where there is one."""
+    """Show the steps, the recommendation among them."""
     profiles = visit.workbench.profiles.cached(dataset.hash, ProfileSettings())
     _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished row')} ready", "data", "Inspect the data"))
     if profiles.result is None:
@@ -78,7 +79,7 @@ def checklist(visit: Visit, dataset: Dataset) -> None:
         found = f"Profiles: {counted(profiles.result.scores.n_clusters, 'profile')} found with the default settings"
         _show(Step(DONE, found, "profiles", "Open the profiles"))
     _show(_classifier(visit, dataset))
-    _plan(visit, dataset)
+    _recommendation(visit, dataset)
 
 
 def _classifier(visit: Visit, dataset: Dataset) -> Step:
@@ -93,19 +94,25 @@ def _classifier(visit: Visit, dataset: Dataset) -> Step:
     return Step(NEXT, words, "classify", "Train it")
 
 
-def _plan(visit: Visit, dataset: Dataset) -> None:
+def _recommendation(visit: Visit, dataset: Dataset) -> None:
+    """Show what to request from now on, or the button that computes it; what the trace lacks for it is named."""
     columns = {column.name for column in visit.workbench.columns(dataset.hash)}
-    needed = {"requested_memory_bytes", "duration_s"}
-    if not needed <= columns or not columns & set(USAGE_COLUMNS.values()):
-        _show(Step(UNFIT, "Plan: needs requests, peak memory and durations", "memory", "What is missing"))
+    lacking = [name for name in ("requested_memory_bytes", "duration_s") if name not in columns]
+    if not columns & set(USAGE_COLUMNS.values()):
+        lacking.append("peak_memory_bytes")
+    if lacking:
+        words = f"Recommendation: the trace has no {listed(lacking)}"
+        _show(Step(UNFIT, markdown_text(words, 200), "memory", "What is missing"))
         return
-    answer = visit.workbench.rollup.cached(dataset.hash, RollupSettings())
+    settings = RecommendationSettings()
+    answer = visit.workbench.recommendation.cached(dataset.hash, settings)
     if answer.result is None:
-        _show(Step(NEXT, "Plan: not made yet; it tells what other sizes save and break", "memory", "Make a plan"))
+        running = answer.job is not None and answer.job.active
+        words = f"Recommendation: {'being computed now' if running else 'not computed yet'}"
+        _show(Step(RUNNING if running else NEXT, words, "memory", "Memory"))
+        long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
         return
-    words = f"Plan, one size for each task: {markdown_text(rollup_sentence(answer.result), 300)}"
-    _show(Step(DONE, words, "memory", "Open the plan"))
-    figures.headline_row(rollup_headlines(answer.result)[:3])
+    _show(Step(DONE, markdown_text(recommendation_sentence(answer.result), 600), "memory", "Open the recommendation"))
 
 
 def _show(step: Step) -> None:

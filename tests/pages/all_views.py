@@ -87,7 +87,7 @@ def views():
     )
     for tab in ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two"):
         yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
-    for tab in ("Tasks", "Bins", "Roll-up", "Ledger", "Scenarios"):
+    for tab in ("Recommendation", "Tasks", "Bins", "Roll-up", "Ledger", "Scenarios"):
         yield View("memory", tab)
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Models", KEPT_MODELS, ("memory_*",))

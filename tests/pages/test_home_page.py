@@ -1,11 +1,14 @@
 """Home tells how far the way from a trace to a plan has been gone, from what is kept alone."""
 
+import pandas as pd
 import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
+from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.core.settings import from_environment
+from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.rollup import RollupSettings
 from workprof.workbench import Workbench
 
@@ -21,30 +24,37 @@ def test_the_checklist_names_what_is_done_and_what_is_next(app, loaded):
     assert "done · Data: 15,000 finished rows ready" in data
     assert "done · Profiles:" in profiles
     assert "next · Classifier: not trained yet" in classifier
-    assert "next · Plan: not made yet" in plan
+    assert "next · Recommendation: not computed yet" in plan
+    (button,) = (one for one in test.button if one.key == "home_recommend")
+    assert button.label == "Compute the recommendation"
+    assert any("every setting of workprof is replayed on 15,000 runs" in str(one.value) for one in test.markdown)
 
 
-def test_a_kept_plan_stands_on_home_with_its_saving_and_its_failures(app, loaded):
+def test_a_kept_recommendation_stands_on_home_with_its_saving_and_its_kills(app, loaded):
     with Workbench(from_environment()) as workbench:
-        found = workbench.rollup(loaded.hash, RollupSettings())
+        found = workbench.recommendation(loaded.hash, RecommendationSettings())
     test = app("home")
     assert problems(test) == []
-    words = steps(test)[3]
-    assert "done · Plan, one size for each task: The plan holds" in words
-    assert f"{found.total.n_failures:,} failed attempt" in words
-    assert {"GB·h", "Failed attempts"} <= {metric.label for metric in test.metric}
+    assert steps(test)[3].replace("\\", "").endswith(f"done · {recommendation_sentence(found)}")
+    figures = {item.label: item.value for item in test.metric}
+    assert figures["Memory saving"] == f"{100 * found.recommended.saved_share:.1f} %"
+    assert figures["Kills"] == f"{found.recommended.failures:,}"
+    assert not {"Predicted saving", "Its risk", "GB·h", "Failed attempts"} & set(figures)  # one saving, not three
 
 
-def test_the_plan_of_the_memory_page_is_the_one_that_home_looks_for(app, house, loaded):
-    app("memory", memory_tab="Roll-up")
-    assert house().workbench.rollup.cached(loaded.hash, RollupSettings()).result is not None
+def test_home_says_which_columns_a_recommendation_needs(app, house, home):
+    rows = pd.DataFrame({"task_name": "a", "duration_s": [60.0] * 90, "peak_memory_bytes": 1e9})
+    rows.to_parquet(home.parent / "bare.parquet")
+    test = app("home", ds=house().workbench.ingest([home.parent / "bare.parquet"]).hash)
+    assert problems(test) == []
+    assert "the trace has no requested_memory_bytes" in steps(test)[3].replace("\\", "")
 
 
 def test_the_figures_say_what_is_computed_and_what_is_not_yet(app, loaded):
     figures = {item.label: item.value for item in app("home").metric}
     assert figures["Jobs"] == "1,063"
     assert figures["Clustered"].endswith(" %")
-    assert figures["Predicted saving"] == figures["Its risk"] == "not yet"
+    assert figures["Memory saving"] == figures["Kills"] == "not yet"
     assert [item.help for item in app("home").metric if not item.help] == []
 
 

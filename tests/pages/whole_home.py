@@ -16,6 +16,7 @@ from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSet
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
+from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.questions import DETECT
@@ -74,6 +75,7 @@ def _tasks(workbench, folder):
     bins = BinSettings(task=records_for_memory.HEAVY, k=2)
     workbench.bin_models(tasks, PredictorSettings(bins=bins, sampling=("none",), trials=0))
     workbench.replay(tasks, ReplaySettings(policies=POLICIES))
+    workbench.recommendation(tasks, RecommendationSettings())
     return tasks
 
 

@@ -42,16 +42,14 @@ def test_recent_runs_are_the_commands(jobs):
     assert times == [one["created"][:16].replace("T", " ") for one in told[:5]]
 
 
-def test_requests_and_their_plan_in_figures(tasks):
-    total = tasks.command("memory", "rollup", "tasks")["total"]
+def test_requests_and_what_is_recommended_in_figures(tasks):
+    told = tasks.command("memory", "plan", "tasks")["recommended"]
     rows = records_for_memory.jobs()
     page = tasks.page("home", "tasks")
     assert page.metric("Median duration") == [format_duration(rows["duration_s"].median())]
     assert page.metric("Median peak memory") == [format_bytes(rows["peak_memory_bytes"].median())]
-    saved = {name: total[key] for name, key in (("Memory", "memory_gb"), ("GB·h", "memory_gb_h"))}
-    for label, one in saved.items():
-        assert page.metric(label) == [f"{format_share(1 - one['after'] / one['before'])} less"]
-    assert page.metric("Failed attempts") == [f"{total['n_failures']:,}"]
+    assert page.metric("Memory saving") == [format_share(told["saved_share"])]
+    assert page.metric("Kills") == [f"{told['failures']:,}"]
     assert page.metric("Clustered") == ["not yet"]
 
 

@@ -177,10 +177,3 @@ def test_the_plans_files_are_the_commands(tasks, to, file):
         sizes = sorted(one["size_bytes"] / GB for one in json.loads(written)["tasks"])
         (plan,) = (table for table in page.tables if "size_gb" in table.columns)
         assert sorted(plan["size_gb"]) == pytest.approx(sizes, rel=1e-12)
-
-
-def test_home_tells_the_saving_of_the_replay(tasks, printed):
-    ours = tasks.command("memory", "replay", "tasks")["policies"]["workprof"]
-    home = tasks.page("home", "tasks")
-    assert home.metric("Predicted saving") == [f"{format_share(ours['saving'])} less"]
-    assert home.metric("Its risk") == [f"{ours['failures']} fail"]

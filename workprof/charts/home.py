@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from workprof.charts.memory.policies import NOW, OURS, saving_words
-from workprof.charts.memory.tasks import number
+from workprof.charts.memory.recommendation import KILLS, SAVING, saving_headlines
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted, listed
 from workprof.core.units import format_count, format_duration, format_share
-from workprof.memory.replay import ReplayResult
+from workprof.memory.recommend import Recommendation
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import ColumnProfile, Dataset
 
@@ -85,7 +84,7 @@ USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
 
 
 def home_headlines(
-    dataset: Dataset, columns: Columns, fit: ProfileFit | None, replay: ReplayResult | None
+    dataset: Dataset, columns: Columns, fit: ProfileFit | None, recommendation: Recommendation | None
 ) -> tuple[Headline, ...]:
     """Return the state of a job trace.
 
@@ -93,7 +92,7 @@ def home_headlines(
         dataset: of jobs.
         columns: their distributions.
         fit: default profiles, None = not found yet.
-        replay: of sizing policies with the defaults, None = not made yet.
+        recommendation: with the defaults, None = not computed yet.
     """
     return (
         _jobs(dataset, columns),
@@ -102,7 +101,7 @@ def home_headlines(
         _duration(columns),
         _memory(columns),
         _clustered(fit),
-        *_saving(columns, replay),
+        *_saving(columns, recommendation),
     )
 
 
@@ -196,34 +195,15 @@ def _clustered(fit: ProfileFit | None) -> Headline:
     )
 
 
-def _saving(columns: Columns, replay: ReplayResult | None) -> tuple[Headline, Headline]:
-    """Return what our sizes save and, beside it, what they break."""
+def _saving(columns: Columns, found: Recommendation | None) -> tuple[Headline, Headline]:
+    """Return what the recommendation saves and, beside it, what it kills."""
     lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
     if lacking:
-        return _without("Predicted saving", lacking[0]), _without("Its risk", lacking[0])
-    if replay is None or OURS not in replay.policies:
-        what = "Told by a replay of sizing policies on the trace, on the Memory page under Policies."
-        return (
-            Headline("Predicted saving", NOT_YET, what, "replay the policies"),
-            Headline("Its risk", NOT_YET, what, "replay the policies"),
-        )
-    ours, now = replay.policies[OURS], replay.policies.get(NOW)
-    runs = counted(replay.n_test, "run")
-    return (
-        Headline(
-            "Predicted saving",
-            saving_words(ours),
-            f"Memory over time (GB·h) charged by the policy workprof against the requests of now, failures included: "
-            f"{runs} in their order, each sized from those before it.",
-            "GB·h charged",
-        ),
-        Headline(
-            "Its risk",
-            f"{number(ours.failures)} fail",
-            f"Attempts of these {runs} that are killed for memory and run again.",
-            f"now {number(now.failures)}" if now else "",
-        ),
-    )
+        return _without(SAVING, lacking[0]), _without(KILLS, lacking[0])
+    if found is None:
+        what = "Of the recommended requests, judged on the second half of the runs."
+        return Headline(SAVING, NOT_YET, what, "not computed"), Headline(KILLS, NOT_YET, what, "not computed")
+    return saving_headlines(found)
 
 
 def _period(columns: Columns) -> Headline:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,8 +9,12 @@ from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import split_bars, table_five
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, observed_sentence
 from workprof.charts.memory.boxes import task_boxes
-from workprof.charts.memory.policies import NOW, OURS, frontier_chart, saving_words
-from workprof.charts.memory.tasks import gb_h, number
+from workprof.charts.memory.recommendation import (
+    frontier_and_baselines,
+    recommendation_headlines,
+    recommendation_sentence,
+)
+from workprof.charts.memory.tasks import gb_h
 from workprof.charts.nodes.ranking import aspect_lines, ranked_bars, ranking_headlines, ranking_sentence
 from workprof.charts.phases.timeline import most_moving, timeline_chart, timeline_sentence
 from workprof.charts.profiles.jobs import profile_map
@@ -22,7 +25,7 @@ from workprof.core.units import format_bytes, format_count, format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations
 from workprof.memory.assessment import Assessment
-from workprof.memory.replay import PolicyFigures, ReplayResult
+from workprof.memory.recommend import Recommendation
 from workprof.nodes.ranking import Ranking
 from workprof.phases.timeline import Timeline
 from workprof.profiles.fit import ProfileFit
@@ -129,33 +132,17 @@ def durations_stop(found: ObservedDurations, profiles: Mapping[int, str]) -> Tou
     )
 
 
-NO_PRICE = 0.0
-"""Of a failure beyond the GB·h that it wastes."""
-
-
-def memory_stop(found: ReplayResult) -> TourStop:
-    """Return what sizes from history would save, and how many attempts they would break.
-
-    Args:
-        found: a replay of our policy beside that of the requests of now.
-    """
-    ours, now = found.policies[OURS], found.policies[NOW]
-    safest = min(found.policies.values(), key=lambda one: (one.failures, one.wasted_gb_h))
+def memory_stop(found: Recommendation) -> TourStop:
+    """Return what to request from now on, what it saves and what it kills."""
     return TourStop(
-        headline=f"Sized from their own history, {counted(found.n_test, 'run')} would be charged {saving_words(ours)} "
-        f"memory over time ({gb_h(now.charged_gb_h)} to {gb_h(ours.charged_gb_h)}{_interval(ours)}), and "
-        f"{number(ours.failures)} attempts would be killed for memory instead of {number(now.failures)}.",
-        means="Saving and risk are one choice: every point of the picture is a policy on the same runs, and the price "
-        "of a failure picks the point.",
-        means_not=f"None of them is free of failures and cheap: the safest ({number(safest.failures)} killed) is "
-        f"charged {gb_h(safest.charged_gb_h)}. Nothing here has been tried on a running cluster.",
-        charts=(frontier_chart(found, NO_PRICE),),
+        headline=recommendation_sentence(found),
+        means="Saving and risk are one choice: every point of the picture is a setting on the same runs, and the "
+        "acceptable kills pick the point.",
+        means_not=f"{counted(found.n_judged, 'run')} of the past are judged, with sizes that were learnt before each "
+        "of them; nothing here has been tried on a running cluster.",
+        charts=(frontier_and_baselines(found),),
+        figures=recommendation_headlines(found),
     )
-
-
-def _interval(one: PolicyFigures) -> str:
-    low, high = one.saving.low, one.saving.high
-    return f"; 95 % interval of the saving {100 * low:.1f} to {100 * high:.1f} %" if math.isfinite(low + high) else ""
 
 
 COUNTERS = 4

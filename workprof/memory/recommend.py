@@ -59,6 +59,7 @@ class RecommendationSettings:
         Setting(
             "Kills that are acceptable: a number N in each half of the runs, or a share of the runs P%.",
             most=20,
+            named={"default": ""},
             empty="no more than requests enforced, at most 1 % of runs",
             key="memory_kills",
             label="Acceptable kills",
@@ -409,9 +410,9 @@ def _more_kills(tried: tuple[TriedSetting, ...], limit: float, cost: float) -> s
     one = min(saving, key=lambda one: (one.past.failures, -one.past.saved_share))
     share = format_share(one.past.failures / one.past.n_runs, 1 if one.past.failures * 1000 >= one.past.n_runs else 2)
     return (
-        f" Accepting {_kills(one.past.failures)} ({share} of runs) there would have saved "
-        f"{format_share(one.past.saved_share)}, and {format_share(one.judged.saved_share)} on the second half, with "
-        f"{_kills(one.judged.failures)}."
+        f" Accepting {_kills(one.past.failures)} on the first half ({share} of its runs) would have saved "
+        f"{format_share(one.past.saved_share)} there and {format_share(one.judged.saved_share)} on the second half, "
+        f"with {_kills(one.judged.failures)}."
     )
 
 

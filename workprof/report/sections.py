@@ -40,6 +40,13 @@ from workprof.charts.memory.plans import (
     scenario_table,
 )
 from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
+from workprof.charts.memory.recommendation import (
+    frontier_and_baselines,
+    recommendation_headlines,
+    recommendation_sentence,
+    size_table,
+    sizes_chart,
+)
 from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
@@ -97,6 +104,7 @@ from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.ledger_settings import LedgerSettings
+from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.scenarios import MOST_COMPARED
@@ -260,14 +268,28 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
         raise ColumnMissing(f"savings compare with requests, and {dataset.name} has no column {REQUEST}; map it")
     asked, plan, policies = AssessmentSettings(), RollupSettings(), ReplaySettings()
+    best = RecommendationSettings()
     assessed = workbench.assessment(dataset.hash, asked, progress)
+    recommended = through_job(workbench.recommendation, dataset.hash, best, progress)
     rolled = workbench.rollup(dataset.hash, plan, progress)
     replayed = through_job(workbench.replay, dataset.hash, policies, progress)
     return Content(
-        settings={"assessment": asked, "plan": plan, "replay": policies},
-        headlines=(*assessment_headlines(assessed), *rollup_headlines(rolled), *policy_headlines(replayed, 0.0)),
-        words=(assessment_sentence(assessed), rollup_sentence(rolled), left_out_words(assessed.left_out)),
+        settings={"recommendation": best, "assessment": asked, "plan": plan, "replay": policies},
+        headlines=(
+            *recommendation_headlines(recommended),
+            *assessment_headlines(assessed),
+            *rollup_headlines(rolled),
+            *policy_headlines(replayed, 0.0),
+        ),
+        words=(
+            recommendation_sentence(recommended),
+            assessment_sentence(assessed),
+            rollup_sentence(rolled),
+            left_out_words(assessed.left_out),
+        ),
         charts=(
+            frontier_and_baselines(recommended),
+            *(chart for chart in (sizes_chart(recommended),) if chart is not None),
             task_boxes(assessed),
             classes_chart(assessed),
             rollup_bars(rolled),
@@ -276,6 +298,7 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
             learning_curve(replayed),
         ),
         tables=(
+            Table("What to request next", "memory-recommended", size_table(recommended)),
             Table("Tasks, most GB·h wasted first", "memory-tasks", task_table(assessed)),
             Table("Tasks by what they ask for", "memory-groups", group_table(assessed)),
             Table("Before and after the plan", "memory-rollup", rollup_table(rolled)),

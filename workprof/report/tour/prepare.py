@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from workprof.core.progress import Progress, silent
 from workprof.forecasts.classifier import ClassifierSettings
+from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.report.built import BuiltReport, build_report
@@ -25,6 +26,7 @@ def missing(workbench: Workbench, dataset: str) -> tuple[str, ...]:
     kept = {
         "the profiles": workbench.profiles.cached(dataset, ProfileSettings()).result,
         "the test of the classifier": workbench.classifier_evaluation.cached(dataset, ClassifierSettings()).result,
+        "the recommendation": workbench.recommendation.cached(dataset, RecommendationSettings()).result,
         "the replay of sizing policies": workbench.replay.cached(dataset, ReplaySettings()).result,
     }
     return tuple(words for words, result in kept.items() if result is None)

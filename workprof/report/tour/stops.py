@@ -53,7 +53,7 @@ def stops_of(samples: Mapping[str, Dataset]) -> tuple[Stop, ...]:
 
 def _home(workbench: Workbench, dataset: str) -> TourStop:
     entry, columns = workbench.dataset(dataset), workbench.column_profiles(dataset)
-    figures = home_headlines(entry, columns, workbench.profiles(dataset), workbench.replay(dataset))
+    figures = home_headlines(entry, columns, workbench.profiles(dataset), workbench.recommendation(dataset))
     return home_stop(figures, workbench.assessment(dataset))
 
 
@@ -72,7 +72,7 @@ def _durations(workbench: Workbench, dataset: str) -> TourStop:
 
 
 def _memory(workbench: Workbench, dataset: str) -> TourStop:
-    return memory_stop(workbench.replay(dataset))
+    return memory_stop(workbench.recommendation(dataset))
 
 
 def _nodes(workbench: Workbench, dataset: str) -> TourStop:

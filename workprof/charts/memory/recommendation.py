@@ -1,0 +1,313 @@
+"""The recommendation in figures: the two baselines, the frontier, what is recommended, the sizes of the next runs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from workprof.charts import shapes
+from workprof.charts.memory.tasks import gb_h, number, row_labels, shown, task_labels
+from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.text import counted, listed, shortened
+from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.table import Column, frame
+from workprof.core.units import DAY_S, GB, format_share
+from workprof.memory.advised_sizes import RUN, TASK, AdvisedSize
+from workprof.memory.recommend import Recommendation, TriedSetting
+
+SAVING, KILLS = "Memory saving", "Kills"
+REQUESTED, ENFORCED, RECOMMENDED = "requested", "requests enforced", "recommended"
+"""The same words wherever the two baselines stand."""
+
+MOST_ROWS = 15
+ROOM = 1.5
+"""How far the axis of waste reaches over what is requested; settings beyond are counted in the note."""
+
+
+FIRST_YEAR = 1980
+"""Before it a clock counts from the start of the trace."""
+
+
+def recommendation_headlines(found: Recommendation) -> tuple[Headline, ...]:
+    """Return saving, kills, waste and what they were judged on: the same figures on every page."""
+    return (*saving_headlines(found), *_waste_headlines(found))
+
+
+def saving_headlines(found: Recommendation) -> tuple[Headline, Headline]:
+    """Return saving and kills side by side."""
+    runs = f"the {counted(found.n_judged, 'run')} of the second half"
+    interval = "keep the requests" if found.kept else _interval(found)
+    return (
+        Headline(
+            SAVING,
+            format_share(found.recommended.saved_share),
+            f"Of the GB·h that {runs} requested, kills charged; chosen on the first half. Below it the 95 % interval, "
+            "or that nothing better than the requests is known.",
+            interval,
+        ),
+        Headline(
+            KILLS,
+            f"{found.recommended.failures:,}",
+            f"Attempts of {runs} that are killed for memory and run again; below it those of requests enforced, where "
+            "a run above its request is killed and retried.",
+            f"enforced: {found.enforced.failures:,}",
+        ),
+    )
+
+
+def _waste_headlines(found: Recommendation) -> tuple[Headline, Headline]:
+    runs = counted(found.n_judged, "run")
+    return (
+        Headline(
+            "Wasted",
+            gb_h(found.recommended.wasted_gb_h),
+            f"GB·h charged and not used by {runs}; below it what the same runs requested and did not use.",
+            f"{REQUESTED}: {gb_h(found.requested.wasted_gb_h)}",
+        ),
+        Headline(
+            "Judged on",
+            f"{found.n_judged:,} runs",
+            "The second half of the runs, in order of start; the setting was chosen on the first half alone.",
+            f"chosen on {found.n_past:,}",
+        ),
+    )
+
+
+def _interval(found: Recommendation) -> str:
+    low, high = found.interval.low, found.interval.high
+    return f"95 %: {100 * low:.1f} to {100 * high:.1f} %" if math.isfinite(low + high) else ""
+
+
+def recommendation_sentence(found: Recommendation) -> str:
+    """Return what to do, and why."""
+    what = "Keep the requests" if found.kept else f"Recommended: workprof ({found.setting})"
+    return f"{what}. {found.reason}"
+
+
+def bursts_sentence(found: Recommendation) -> str:
+    """Return the bursts in a sentence; '' where there are none."""
+    if not found.bursts:
+        return ""
+    named = [
+        f"{shortened(shown(one.task), 40)} on {_day(one.day_s)} ({format_share(one.share)} of all GB·h)"
+        for one in found.bursts[:3]
+    ]
+    more = f" and {len(found.bursts) - 3:,} more" if len(found.bursts) > 3 else ""
+    counts = "They are left out here." if found.settings.leave_out_bursts else "They count here."
+    return f"{counted(len(found.bursts), 'burst')}: {listed(named)}{more}. {counts}"
+
+
+def _day(day_s: float) -> str:
+    """Return a date; of a trace whose clock begins at 0, the number of the day."""
+    date = pd.Timestamp(day_s, unit="s")
+    return f"day {int(day_s // DAY_S) + 1:,}" if date.year < FIRST_YEAR else f"{date:%Y-%m-%d}"
+
+
+def cost_sentence(found: Recommendation) -> str:
+    """Return what a kill costs where this very setting is the cheapest; '' where there is no such cost."""
+    low, high = found.cost_per_kill_gb_h
+    if math.isnan(low):
+        return ""
+    if math.isinf(high):
+        return f"The same choice as a cost per kill of {gb_h(low)} or more."
+    return f"The same choice as a cost per kill of {number(low)} to {gb_h(high)}."
+
+
+def frontier_and_baselines(found: Recommendation) -> Chart:
+    """Return waste against kills on linear axes: the two baselines, every setting of ours, the recommended one."""
+    efficient = sorted((one for one in found.tried if one.efficient), key=lambda one: one.judged.failures)
+    top = ROOM * max(found.requested.wasted_gb_h, found.recommended.wasted_gb_h)
+    drawn = [one for one in found.tried if one.judged.wasted_gb_h <= top]
+    most = max([found.enforced.failures, found.recommended.failures, *(one.judged.failures for one in drawn), 1])
+    ours = [one for one in efficient if one in drawn]
+    marks: list[dict[str, Any]] = [
+        shapes.points(
+            [one.judged.failures for one in drawn],
+            [one.judged.wasted_gb_h for one in drawn],
+            name="settings of workprof",
+            colour=NEUTRAL,
+            symbol="circle",
+            size=7,
+            opacity=0.6,
+            hover="%{customdata}: %{x:,} kills, %{y:,.4g} GB·h wasted",
+            customdata=[one.setting for one in drawn],
+        ),
+        shapes.line(
+            [one.judged.failures for one in ours],
+            [one.judged.wasted_gb_h for one in ours],
+            name="none better on both",
+            colour=NEUTRAL,
+            width=2,
+        ),
+        _mark(REQUESTED, (found.requested.failures, found.requested.wasted_gb_h), (COLOURS[1], "cross"), most),
+        _mark(
+            ENFORCED,
+            (found.enforced.failures, found.enforced.wasted_gb_h),
+            (COLOURS[1], "x-open"),
+            most,
+            words=found.enforced.failures > 0,  # without a kill both baselines are one point
+        ),
+    ]
+    name = f"{RECOMMENDED}: keep the requests" if found.kept else RECOMMENDED
+    at = (found.recommended.failures, found.recommended.wasted_gb_h)
+    marks.append(_mark(name, at, (COLOURS[2], "star-open" if found.kept else "star"), most, words=not found.kept))
+    figure = figure_of(
+        marks,
+        x={"title": "Kills", "range": [-0.04 * most, 1.12 * most]},
+        y={"title": "Wasted (GB·h)", "range": [0, max(top, 1.1 * found.enforced.wasted_gb_h)]},
+        height=420,
+        shapes=_acceptable(found),
+        **LEGEND_BELOW,
+    )
+    beyond = len(found.tried) - len(drawn)
+    return Chart(
+        name="memory-recommendation",
+        figure=figure,
+        takeaway=recommendation_sentence(found),
+        shows=f"Waste against kills: the requests, requests enforced, and {len(found.tried)} settings of workprof.",
+        data=frontier_table(found),
+        note="Nearer to the lower left is better; shaded: less waste than requested at acceptable kills."
+        + (f" {counted(beyond, 'setting')} with more waste than drawn: in the table." if beyond else ""),
+    )
+
+
+def _mark(
+    name: str, at: tuple[float, float], look: tuple[str, str], most: float, *, words: bool = True
+) -> dict[str, Any]:
+    colour, symbol = look
+    return shapes.points(
+        [at[0]],
+        [at[1]],
+        name=name,
+        colour=colour,
+        symbol=symbol,
+        size=15,
+        outline=2,
+        hover=f"{name}: %{{x:,}} kills, %{{y:,.4g}} GB·h wasted",
+        mode="markers+text" if words else "markers",
+        text=[name] if words else None,
+        textposition="middle left" if at[0] > most / 2 else "top right",
+        textfont={"size": 12},
+        cliponaxis=False,
+    )
+
+
+def _acceptable(found: Recommendation) -> list[dict[str, Any]]:
+    """Return the ground on which a setting wastes less than requested at acceptable kills."""
+    if not math.isfinite(found.acceptable_kills) or not found.acceptable_kills > 0:
+        return []
+    ends = {"x0": 0, "x1": found.acceptable_kills, "y0": 0, "y1": found.requested.wasted_gb_h}
+    return [{"type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": "rgba(42, 143, 87, 0.14)"} | ends]
+
+
+def frontier_table(found: Recommendation) -> pd.DataFrame:
+    """Return one line per baseline and per setting, on both halves of the runs."""
+    ways = {REQUESTED: found.requested, ENFORCED: found.enforced}
+    lines = [
+        {"name": name, "wasted_gb_h": one.wasted_gb_h, "kills": one.failures, "saved_percent": 100 * one.saved_share}
+        for name, one in ways.items()
+    ]
+    lines += [_tried(one) for one in found.tried]
+    return pd.DataFrame(lines).assign(recommended=lambda table: table["name"] == found.setting)
+
+
+def _tried(one: TriedSetting) -> dict[str, Any]:
+    return {
+        "name": one.setting,
+        "wasted_gb_h": one.judged.wasted_gb_h,
+        "kills": one.judged.failures,
+        "saved_percent": 100 * one.judged.saved_share,
+        "wasted_before_gb_h": one.past.wasted_gb_h,
+        "kills_before": one.past.failures,
+        "saved_before_percent": 100 * one.past.saved_share,
+        "acceptable": "yes" if one.acceptable else "no",
+    }
+
+
+def sizes_chart(found: Recommendation) -> Chart | None:
+    """Return request, largest use and recommended size of the keys that waste most; None for single runs."""
+    sizes = [one for one in found.sizes if math.isfinite(one.size_bytes)][:MOST_ROWS]
+    if found.settings.by == RUN or not sizes:
+        return None
+    rows = row_labels([one.key for one in sizes])
+    kept = [one.kept for one in sizes]
+    amounts = [size for one in sizes for size in (one.size_bytes, one.requested_bytes, one.largest_bytes)]
+    widest = max(size for size in amounts if math.isfinite(size)) / GB
+    figure = figure_of(
+        [
+            _row_marks("largest use", [one.largest_bytes for one in sizes], rows, (NEUTRAL, "line-ns-open")),
+            _row_marks("request now", [one.requested_bytes for one in sizes], rows, (COLOURS[1], "cross")),
+            _row_marks("recommended", [one.size_bytes for one in sizes], rows, (COLOURS[2], "circle"), hollow=kept),
+        ],
+        x={"title": "Memory of one run (GB)", "range": [-0.02 * widest, 1.04 * widest]},
+        y=rows_axis(rows, grid=True),
+        height=rows_height(len(rows)),
+        **LEGEND_BELOW,
+    )
+    others = len(found.sizes) - len(sizes)
+    by = found.settings.by
+    changed = sum(not one.kept for one in found.sizes)
+    return Chart(
+        name="memory-recommended-sizes",
+        figure=figure,
+        takeaway=f"{changed:,} of {counted(len(found.sizes), by)} get another size than they request now.",
+        shows=f"Request, largest use and recommended size of {counted(len(sizes), by)}.",
+        data=size_table(found),
+        note="The one that wastes most with its requests first; a ring: the request is kept."
+        + (f" {others:,} more in the table." if others else ""),
+    )
+
+
+def _row_marks(
+    name: str, sizes: list[float], rows: list[str], look: tuple[str, str], hollow: list[bool] | None = None
+) -> dict[str, Any]:
+    colour, symbol = look
+    symbols: Any = symbol if hollow is None else [f"{symbol}-open" if one else symbol for one in hollow]
+    return shapes.points(
+        [size / GB for size in sizes],
+        rows,
+        name=name,
+        colour=colour,
+        symbol=symbols,
+        size=11,
+        outline=2,
+        hover=f"%{{y}}, {name}: %{{x:.4g}} GB",
+    )
+
+
+def _next(one: AdvisedSize) -> str:
+    return ", ".join(f"{size / GB:.4g}" for size in one.next_bytes if math.isfinite(size))
+
+
+SIZE_COLUMNS = (
+    Column("key", heading="for", pinned=True, width="medium"),
+    Column("size_gb", lambda one: one.size_bytes / GB, heading="request next", form="%.4g GB"),
+    Column("next_gb", _next, heading="after a kill (GB)", help="Sizes of the next attempts; then doubled."),
+    Column("requested_gb", lambda one: one.requested_bytes / GB, heading="request now", form="%.4g GB"),
+    Column("largest_gb", lambda one: one.largest_bytes / GB, heading="largest use", form="%.4g GB"),
+    Column(
+        "kill_percent",
+        lambda one: 100 * one.kill_probability,
+        heading="kill probability",
+        form="%.1f %%",
+        help="Of the runs of the second half, each sized from those before it.",
+    ),
+    Column("kill_low", lambda one: 100 * one.kill_low, heading="from", form="%.1f %%", help="Wilson interval, 95 %."),
+    Column("kill_high", lambda one: 100 * one.kill_high, heading="to", form="%.1f %%"),
+    Column("tested_runs", "n_tested", heading="tested runs"),
+    Column("runs", "n_runs"),
+    Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.4g", help="By the tested runs."),
+    Column("requested_wasted_gb_h", heading="wasted now (GB·h)", form="%,.4g"),
+    Column("kept", lambda one: "request kept" if one.kept else "new size", heading="advice"),
+    Column("why", heading="evidence", width="large"),
+)
+"""A line per task, profile, user, group or run."""
+
+
+def size_table(found: Recommendation) -> pd.DataFrame:
+    """Return what to request for the next run of every key, the one that wastes most first; shares in per cent."""
+    keys = [one.key for one in found.sizes]
+    table = frame(SIZE_COLUMNS, found.sizes).assign(full_name=keys)
+    return table.assign(key=list(task_labels(keys))) if found.settings.by == TASK else table
