@@ -190,7 +190,7 @@ def test_a_cap_and_what_can_never_run_stand_in_every_export():
     jobs = pd.DataFrame(
         {
             "task_name": ["large"] * 20 + ["small"] * 20,
-            "peak_memory_bytes": [3e9] * 18 + [9e9, 12e9] + [1e9] * 20,
+            "peak_memory_bytes": [7.9e9] * 18 + [9e9, 12e9] + [1e9] * 20,
             "duration_s": 3600.0,
         }
     )

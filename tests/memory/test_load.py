@@ -230,6 +230,14 @@ def test_no_size_is_above_the_cap(rule):
     assert plan_of({"jobs": history()}, PlanSettings(rule)).never.n_runs == 0
 
 
+def test_a_size_rests_on_the_runs_that_fit_the_cap():
+    jobs = history().assign(peak_memory_bytes=[1 * GB] * 100 + [20 * GB] * 20, task_name=["a"] * 119 + ["b"])
+    bare = PlanSettings(cap_bytes=8 * GB, least_runs=1, **BARE)
+    some, none = plan_of({"jobs": jobs}, bare).tasks
+    assert (some.size_bytes, some.n, some.largest_bytes, some.risk.n_failed) == (1 * GB, 100, 1 * GB, 0)
+    assert (none.size_bytes, none.n, none.risk.n_tested) == (8 * GB, 1, 0)
+
+
 def test_a_cap_that_nothing_fits_and_one_below_the_smallest_size_are_refused():
     with pytest.raises(NotEnoughData, match=r"none of 120 runs fits the cap of 0\.2 GB"):
         rollup_of({"jobs": history()}, RollupSettings(plan=PlanSettings(cap_bytes=0.2 * GB)))

@@ -307,6 +307,8 @@ def test_scenarios_are_compared_kept_and_refused():
     kept = unpack(Scenario, pack(two))
     assert (kept.settings, kept.name) == (two.settings, "other")
     assert to_json(two)["estimated_share"] is None
+    without = compare((scenario(), scenario(name="capped", saved_share=0.9, n_failures=0, n_never=5)))
+    assert (without.best_saving, without.fewest_failures) == (0, 0)  # five runs were left out, which is no saving
     empty = compare((scenario(saved_share=float("nan"), n_failures=-1),))
     assert (empty.best_saving, empty.fewest_failures) == (-1, -1)
     with pytest.raises(SettingsError, match="1 to 4"):

@@ -275,13 +275,13 @@ class PlannedTask:
 
     Attributes:
         task: its name.
-        n: runs it rests on.
+        n: runs it rests on: those that fit the cap; where none does, all.
         size_bytes: memory to ask for.
         requested_bytes: what most runs ask for now; NaN without any.
         cores: what most runs ask for now; NaN without any.
         rule: that chose the size; 'given' for a size of one's own, 'kept' where every run keeps its request.
         size_class: 'light', 'moderate' or 'heavy'.
-        largest_bytes: the largest use.
+        largest_bytes: the largest use of these.
         risk: odds of a retry.
         too_few: fewer than `FEWEST_RUNS` runs: the size is a guess.
     """
@@ -355,7 +355,10 @@ def plan_of(frames: Mapping[str, pd.DataFrame], settings: PlanSettings, progress
     )
 
 
-def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> PlannedTask:
+def _planned(name: str, everything: Runs, cores: float, settings: PlanSettings) -> PlannedTask:
+    """Return the advice for a task from its runs that fit the cap; where none does, it gets the cap, untested."""
+    fitting = everything.take(everything.used_bytes <= (np.inf if settings.cap_bytes is None else settings.cap_bytes))
+    runs = fitting if len(fitting) else everything
     largest, requested = float(runs.used_bytes.max()), most_common(runs.requested_bytes)
     if name in settings.sizes_bytes:
         rule = settings.rule if settings.rule == RECOMMENDED else GIVEN
@@ -377,7 +380,7 @@ def _planned(name: str, runs: Runs, cores: float, settings: PlanSettings) -> Pla
         rule=rule,
         size_class=task_classes(np.array([largest]), np.ones(1), settings.classes).classes[0],
         largest_bytes=largest,
-        risk=_odds(runs, size, settings, fixed=rule in (GIVEN, KEPT, RECOMMENDED)),
+        risk=_odds(fitting, size, settings, fixed=rule in (GIVEN, KEPT, RECOMMENDED)),
         too_few=len(runs) < FEWEST_RUNS,
     )
 

@@ -81,7 +81,8 @@ class Comparison:
     Attributes:
         scenarios: in the order given.
         differences: settings that are not the same in all, in alphabetical order.
-        best_saving, fewest_failures: positions of the scenarios; -1 where no scenario has the figure.
+        best_saving, fewest_failures: positions of the scenarios; -1 where no scenario has the figure. One in which runs
+            can never run is the best of nothing: it saves and fails by leaving them out.
         warnings: what makes the figures hard to compare.
     """
 
@@ -100,8 +101,9 @@ def compare(scenarios: tuple[Scenario, ...]) -> Comparison:
     """
     if not 1 <= len(scenarios) <= MOST_COMPARED:
         raise SettingsError(f"{len(scenarios)} scenarios were chosen; choose 1 to {MOST_COMPARED}")
-    saved = {at: one.saved_share for at, one in enumerate(scenarios) if one.saved_share <= 1}
-    failed = {at: one.n_failures for at, one in enumerate(scenarios) if one.n_failures >= 0}
+    whole = {at: one for at, one in enumerate(scenarios) if one.n_never <= 0}
+    saved = {at: one.saved_share for at, one in whole.items() if one.saved_share <= 1}
+    failed = {at: one.n_failures for at, one in whole.items() if one.n_failures >= 0}
     return Comparison(
         scenarios=scenarios,
         differences=_differences(scenarios),

@@ -131,6 +131,19 @@ MEMORY_TERMS = (
         "Memory",
     ),
     Term("oracle", "Looks at the true use, so it cannot be had: a bound.", "Memory"),
+    Term(
+        "node cap",
+        "The memory of the largest node: no size is above it, and runs that use more can never run.",
+        "Memory",
+    ),
+    Term(
+        "burst", "A task on a day on which it requested over 5 % of all GB·h, and over three times its usual.", "Memory"
+    ),
+    Term(
+        "must exist at once",
+        "The most that all runs together hold at one moment, every start and end counted.",
+        "Memory",
+    ),
 )
 
 NODE_TERMS = (
