@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ import streamlit as st
 from pages._frame import header, link
 from pages._frame.cross_link import Link, follow
 from pages._frame.errors import refused
-from pages._memory import scope
+from pages._memory import exports, scope
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
@@ -295,4 +296,6 @@ def _of_task(context: PageContext, settings: BinSettings) -> None:
     result = context.workbench.bins(context.dataset.hash, settings)
     figures.headline_row(bin_headlines(result))
     edges(context, result, "", lambda name: bins_scenario(result, context.dataset, name))
+    made = partial(context.workbench.bin_sizes, context.dataset.hash, settings)
+    exports.buttons(context, "memory_bins_export", "Sizes", "memory-bins", made)
     improvement(context.workbench.improvement(context.dataset.hash, settings), result)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from pages._frame import header
 from pages._frame.errors import guard
-from pages._memory import scope
+from pages._memory import exports, scope
 from pages._memory.scope import PageContext
 from pages._parts import earlier_result, figures, forms, long_question, tables
-from pages._parts.controls import LARGEST_AMOUNT, number
+from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import learning_curve
@@ -32,6 +33,7 @@ from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.facts import AFTER, known_when
+from workprof.memory.policies import ORACLES
 from workprof.memory.questions import REPLAY
 from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings, sized_from_words
 from workprof.memory.usage import USAGE_COLUMNS, evidence_words
@@ -52,6 +54,16 @@ def table(context: PageContext, found: ReplayResult, price: float) -> None:
     )
     csv(table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
     _prices(found)
+
+
+def _sizes(context: PageContext, found: ReplayResult) -> None:
+    """Show the buttons that save what a policy would give the next run of every task."""
+    names = tuple(name for name in found.policies if name not in ORACLES)
+    if names:
+        name = choice("Sizes of", "memory_export_policy", names, "The policy whose sizes for next runs are saved.")
+        settings = replace(found.settings, policies=(name,))
+        made = partial(context.workbench.policy_sizes, context.dataset.hash, settings)
+        exports.buttons(context, "memory_policy_export", "Sizes", f"memory-{name}", made)
 
 
 def _prices(found: ReplayResult) -> None:
@@ -171,6 +183,8 @@ def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None
     figures.headline_row(policy_headlines(found, price))
     figures.show(frontier_chart(found, price), key="memory_frontier")
     table(context, found, price)
+    if found.protocol != SIZEY:
+        _sizes(context, found)
     draft = partial(policy_scenario, found, price, context.dataset)
     scope.keep(context, "memory_keep_policy", draft, current=current)
     st.header("While the policies learn")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qsl, urlsplit
 
 import streamlit as st
 
-import workprof
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
-from pages._memory import scope
+from pages._memory import exports, scope
 from pages._memory.scope import PageContext
 from pages._parts import figures, forms, kept_scenarios, tables, terms
 from pages._parts.controls import choice
@@ -41,40 +39,11 @@ from workprof.charts.memory.policies import violations_sentence, violations_tabl
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import safe_name
-from workprof.memory.exports import Origin, plan_csv, plan_json, plan_kubernetes, plan_nextflow
-from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
+from workprof.memory.plan import PlanSettings, Violations, ViolationSettings
 from workprof.memory.questions import ROLLUP
 from workprof.memory.rollup import GROUPINGS, Rollup
 from workprof.memory.scenarios import MOST_COMPARED, Scenario
-
-FORMATS: dict[str, tuple[str, str, Callable[[Plan, Origin], str]]] = {
-    "CSV": ("csv", "text/csv", plan_csv),
-    "JSON": ("json", "application/json", plan_json),
-    "Nextflow": ("config", "text/plain", plan_nextflow),
-    "Kubernetes": ("yaml", "application/yaml", plan_kubernetes),
-}
-
-
-def buttons(context: PageContext, plan: Plan) -> None:
-    """Show a button per format."""
-    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__)
-    with st.container(horizontal=True):
-        for name, (ending, mime, write) in FORMATS.items():
-            st.download_button(
-                f"Plan, {name}",
-                data=partial(_written, write, plan, origin),
-                file_name=f"{safe_name(context.dataset.name)}-memory-plan.{ending}",
-                mime=mime,
-                on_click="ignore",
-                key=f"memory_export_{ending}",
-                icon=":material/download:",
-                help="Names the dataset, the settings and the odds of a retry.",
-            )
-
-
-def _written(write: Callable[[Plan, Origin], str], plan: Plan, origin: Origin) -> bytes:
-    return write(plan, origin).encode()
-
+from workprof.memory.size_lists import sizes_of_plan
 
 JOB = "memory_violation"
 
@@ -206,7 +175,7 @@ def rollup(context: PageContext) -> None:
     _load(context, found)
     st.header("The plan")
     _plan(found)
-    buttons(context, found.plan)
+    exports.buttons(context, "memory_export", "Plan", "memory-plan", partial(sizes_of_plan, found.plan))
     scope.keep(context, "memory_keep_rollup", lambda name: rollup_scenario(found, context.dataset, name))
     violations(context, settings.plan)
 

@@ -175,6 +175,43 @@ def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
     assert "odds" in text
 
 
+@pytest.mark.parametrize("kind", ["csv", "json", "nextflow", "kubernetes", "slurm", "slurm-partitions"])
+def test_any_policy_and_any_bins_are_exported(workprof, runs, tmp_path, kind):
+    for words, told, rows in (
+        (("--policy", "p95"), "policy p95", 2),
+        (("--policy", "workprof", "--retry", "double"), "policy workprof", 2),
+        (("--policy", "recommended", "--acceptable-kills", "5%"), "recommended", 2),
+        (("--bins", "-k", 2, "--headroom", 5), "headroom 5", 2),
+        (("--bins", "--task", "flow:sort", "--edges", "2GB,14GB", "--cap", "8GB"), "cap 8 GB", 1),
+    ):
+        path = tmp_path / "sizes"
+        answer = workprof("memory", "export", "runs", "--to", kind, "-o", path, *words, "--json").json
+        assert (answer["file"], answer["rows"]) == (str(path), rows)
+        text = path.read_text()
+        assert told in text
+        assert "odds" in text
+        assert "flow:sort" in text
+
+
+def test_recommended_sizes_are_those_of_the_plan_by_any_key(workprof, runs, tmp_path):
+    path = tmp_path / "sizes.json"
+    plan = workprof("memory", "plan", "runs", "--json").json
+    workprof("memory", "export", "runs", "--to", "json", "-o", path, "--policy", "recommended")
+    told = json.loads(path.read_text())
+    assert plan["reason"] in told["about"]
+    for one, size in zip(told["tasks"], plan["sizes"], strict=True):
+        assert (one["task"], one["size_gb"]) == (size["key"], size["size_gb"])
+        assert (one["kill_probability"], one["sized_from"]) == (size["kill_probability"], size["why"])
+        assert (one["n_tested"], one["n_killed"]) == (size["n_tested"], size["n_killed"])
+    by_run = ("--policy", "recommended", "--by", "run")
+    workprof("memory", "export", "runs", "--to", "csv", "-o", tmp_path / "sizes.csv", *by_run)
+    assert len((tmp_path / "sizes.csv").read_text().splitlines()) == 1 + 120
+    ended = workprof("memory", "export", "runs", "--to", "slurm", "-o", tmp_path / "no.lua", *by_run)
+    assert ended.status == 2
+    assert "slurm names tasks, and these sizes are by run" in ended.err
+    assert not (tmp_path / "no.lua").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -196,6 +233,11 @@ def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
         (("rollup", "runs", "--by", "colour"), "by is 'colour'"),
         (("rollup", "runs", "--price", -1), "per_gb_h is -1"),
         (("export", "runs", "--to", "xml", "-o", "plan"), "--to is 'xml'"),
+        (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "magic"), "policies is 'magic'"),
+        (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "oracle_exact"), "does not look at the true use"),
+        (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "p95", "--bins"), "either --policy or --bins"),
+        (("export", "runs", "--to", "csv", "-o", "plan", "--bins", "--rule", "max_seen"), "--rule changes nothing"),
+        (("export", "runs", "--to", "csv", "-o", "plan", "-k", 3), "-k changes nothing for a plan"),
         (("export", "runs", "--to", "csv", "-o", "absent/plan"), "no folder absent"),
     ],
 )

@@ -51,8 +51,8 @@ BOUND = {
 """Placeholder -> what it stands for here; a word that is neither here nor in WRITTEN fails the test."""
 
 WRITTEN = {
-    "memory.config", "mails.txt", "runs.jsonl", "box.csv", "report.html", "sample.parquet",
-    "data/sample/pai_sample.parquet",
+    "memory.config", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "box.csv", "report.html",
+    "sample.parquet", "data/sample/pai_sample.parquet",
 }  # fmt: skip
 """Files that commands make."""
 

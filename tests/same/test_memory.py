@@ -166,7 +166,10 @@ def test_roll_up_and_plan(tasks, printed):
 
 @pytest.mark.parametrize(
     ("to", "file"),
-    [("csv", "plan.csv"), ("json", "plan.json"), ("nextflow", "plan.config"), ("kubernetes", "plan.yaml")],
+    [
+        *(("csv", "plan.csv"), ("json", "plan.json"), ("nextflow", "plan.config"), ("kubernetes", "plan.yaml")),
+        *(("slurm", "plan.lua"), ("slurm-partitions", "plan.conf")),
+    ],
 )
 def test_the_plans_files_are_the_commands(tasks, to, file):
     page = tasks.page("memory", "tasks", memory_tab="Roll-up")
@@ -177,3 +180,33 @@ def test_the_plans_files_are_the_commands(tasks, to, file):
         sizes = sorted(one["size_bytes"] / GB for one in json.loads(written)["tasks"])
         (plan,) = (table for table in page.tables if "size_gb" in table.columns)
         assert sorted(plan["size_gb"]) == pytest.approx(sizes, rel=1e-12)
+
+
+EACH_FORM = {
+    "csv": "csv",
+    "json": "json",
+    "nextflow": "config",
+    "kubernetes": "yaml",
+    "slurm": "lua",
+    "slurm-partitions": "conf",
+}
+
+
+@pytest.mark.parametrize(
+    ("tab", "name", "shown", "words"),
+    [
+        (
+            "Bins",
+            "memory-bins",
+            {"memory_task": "HEAVY", "memory_k": "4"},
+            ("--bins", "--task", given.HEAVY, "-k", "4"),
+        ),
+        ("Policies", "memory-p95", {"memory_export_policy": "p95"}, ("--policy", "p95")),
+    ],
+)
+def test_the_files_of_bins_and_of_a_policy_are_the_commands(tasks, tab, name, shown, words):
+    page = tasks.page("memory", "tasks", memory_tab=tab, **shown)
+    for to, ending in EACH_FORM.items():
+        file = tasks.folder / f"sizes.{ending}"
+        tasks.command("memory", "export", "tasks", "--to", to, "-o", file, *words)
+        assert page.files[f"tasks-{name}.{ending}"] == file.read_bytes()

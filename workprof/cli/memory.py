@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +13,11 @@ import typer
 
 import workprof
 from workprof.cli import ledger
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table
-from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
+from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
+from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
+from workprof.core.fields import read
+from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.core.units import GB, format_share, saved
 from workprof.memory import questions
@@ -23,7 +25,7 @@ from workprof.memory.advised_sizes import AdvisedSize
 from workprof.memory.assessment import FEWEST_RUNS, Assessment
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
-from workprof.memory.exports import Origin, never_line, plan_csv, plan_json, plan_kubernetes, plan_nextflow
+from workprof.memory.exports import EXPORTS, Origin, exported, never_line
 from workprof.memory.facts import FactPoints
 from workprof.memory.load import NOT_SIMULATED, Above, Load
 from workprof.memory.model_tables import PredictorTables
@@ -32,6 +34,7 @@ from workprof.memory.plan import Violations
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
+from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
 from workprof.memory.usage import evidence_words
 from workprof.memory.why import Why
 from workprof.store.outputs import checked_output, write_whole
@@ -42,7 +45,6 @@ SHOWN_TASKS = SHOWN_RUNS = SHOWN_ROWS = 30
 PARTS = 4
 """Of the runs in order of a number, for people; `--json` has the points."""
 BEFOREHAND = "such a plan needs the profile of a job before it runs: `workprof classify predict` predicts it"
-EXPORTS = {"csv": plan_csv, "json": plan_json, "nextflow": plan_nextflow, "kubernetes": plan_kubernetes}
 
 
 @app.callback()
@@ -640,30 +642,93 @@ add(
 add(app, Face(questions.VIOLATIONS, violations_json, violations_text))
 
 
-def _export(dataset: str, to: str, output: Path, home: Path | None, as_json: bool, **given: Any) -> None:
+RECOMMENDED = "recommended"
+
+
+def _export(
+    dataset: str,
+    to: str,
+    output: Path,
+    policy: str | None,
+    bins: bool,
+    home: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
     if to not in EXPORTS:
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
+    if policy and bins:
+        raise SettingsError("give either --policy or --bins")
     checked_output(output)
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
-        plan = workbench.plan(entry.hash, settings_of(questions.PLAN, given), progress_line())
-    text = EXPORTS[to](plan, Origin(entry.name, entry.hash, workprof.__version__))
-    write_whole(output, text.encode())
-    answer = {"file": str(output), "rows": len(plan.tasks), "seconds": time.perf_counter() - started}
-    emit(answer, as_json, lambda: f"{len(plan.tasks):,} tasks written to {output}")
+        if policy == RECOMMENDED:
+            asked = _of_question(questions.RECOMMENDATION, given, "--policy recommended")
+            fit = {"fit": fit_of(given["fit"])} if given["fit"] else {}
+            listing = sizes_of_recommendation(workbench.recommendation(entry.hash, asked, progress_line(), **fit))
+        elif policy:
+            asked = _of_question(questions.REPLAY, given | {"policies": policy}, f"--policy {policy}")
+            listing = workbench.policy_sizes(entry.hash, asked, progress_line())
+        elif bins:
+            cap = given.pop("cap")
+            asked = _of_question(questions.BINS, given, "--bins")
+            if given["k"] and given["edges"]:
+                raise SettingsError("give either --edges or -k")
+            listing = workbench.bin_sizes(
+                entry.hash, asked, read(questions.PLAN.leaf("cap_bytes"), cap) if cap else None
+            )
+        else:
+            asked = _of_question(questions.PLAN, given, "a plan")
+            listing = sizes_of_plan(workbench.plan(entry.hash, asked, progress_line()))
+    write_whole(output, exported(to, listing, Origin(entry.name, entry.hash, workprof.__version__)))
+    if never := never_line(listing.never):
+        warn(f"note: {never}")
+    answer = {"file": str(output), "rows": len(listing.sizes), "seconds": time.perf_counter() - started}
+    emit(answer, as_json, lambda: f"{len(listing.sizes):,} tasks written to {output}")
 
+
+def _of_question(question: Question[Any, Any], given: Mapping[str, Any], of: str) -> Any:
+    """Return the settings that options ask for, without one of another export among them."""
+    own = {one.name for one in options(question)}
+    if odd := sorted(name for name, value in given.items() if value is not None and name not in own):
+        flag = f"--{odd[0].replace('_', '-')}" if len(odd[0]) > 1 else f"-{odd[0]}"
+        raise SettingsError(f"{flag} changes nothing for {of}; leave it out")
+    return settings_of(question, given)
+
+
+_EXPORTED = (questions.PLAN, questions.REPLAY, questions.RECOMMENDATION, questions.BINS)
+_FIXED = ("policies", "protocol", "seeds", "prices", "mode")
+"""Options of the replay and of bins that sizes of next runs do not have."""
 
 register(
     app,
     "export",
-    "Write the advised sizes with their retry probability, for other programs.",
+    "Write the advised sizes with their retry probability, for other programs: of the plan, a policy, or as bins.",
     _export,
     [
         parameter("dataset", Dataset),
         parameter("to", Annotated[str, typer.Option("--to", help=f"One of {', '.join(EXPORTS)}.", show_default=False)]),
         parameter("output", Annotated[Path, typer.Option("-o", "--output", help="File to write.", show_default=False)]),
-        *options(questions.PLAN),
+        parameter(
+            "policy",
+            Annotated[
+                str | None,
+                typer.Option(
+                    "--policy", metavar="NAME", help="Sizes for next runs: of a policy of the replay, or recommended."
+                ),
+            ],
+            None,
+        ),
+        parameter(
+            "bins",
+            Annotated[
+                bool,
+                typer.Option("--bins", help="Bins as named sizes S, M, L ...: of --task, or of all runs."),
+            ],
+            False,
+        ),
+        *(one for one in options(*_EXPORTED) if one.name not in _FIXED),
         parameter("home", Home, None),
         parameter("as_json", Json, False),
     ],

@@ -1,4 +1,4 @@
-"""A plan as a text for other programs: a table, JSON, a Nextflow configuration, Kubernetes patches.
+"""Sizes as a text for other programs: a table, JSON, Nextflow, Kubernetes patches, Slurm.
 
 Every text names the dataset, the settings and the risk, and no name from a trace can leave its quotes.
 """
@@ -10,14 +10,21 @@ import io
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from workprof.core.errors import SettingsError
+from workprof.core.fields import differences, write
 from workprof.core.records import digest, to_json
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB
-from workprof.memory.plan import KEPT, RECOMMENDED, NeverRun, Plan, PlannedTask, PlanSettings
+from workprof.memory.advised_sizes import TASK
+from workprof.memory.plan import KEPT, RECOMMENDED, NeverRun, PlanSettings
+from workprof.memory.size_lists import MOST_RETRIES, ListedSize, NamedSize, SizeList
 
 MOST_CHARACTERS = 200
+MOST_OF_A_NOTE = 1_000
 
 
 @dataclass(frozen=True)
@@ -35,13 +42,13 @@ class Origin:
     version: str
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
     """Return a text that cannot leave a comment line: control characters and other line ends become spaces.
 
     Backslashes become slashes: some readers of Groovy turn the code of a line end into one even there.
     """
     shown = "".join(character if character.isprintable() else " " for character in text.replace("\\", "/"))
-    return shown if len(shown) <= MOST_CHARACTERS else shown[: MOST_CHARACTERS - 3] + "..."
+    return shown if len(shown) <= most else shown[: most - 3] + "..."
 
 
 def settings_line(settings: PlanSettings) -> str:
@@ -66,21 +73,6 @@ def settings_line(settings: PlanSettings) -> str:
     return ", ".join(words)
 
 
-def risk_line(task: PlannedTask) -> str:
-    """Return the odds of a retry in words."""
-    risk = task.risk
-    if task.rule == KEPT:
-        few = f": only {task.n} run(s)" if task.too_few else f", after {task.n} runs"
-        return f"no advice, the request stays{few}"
-    if not risk.n_tested:
-        return f"odds of a retry unknown: {task.n} run(s), none could be tested"
-    text = (
-        f"odds of a retry {risk.odds:.1%} (95 % interval {risk.low:.1%} to {risk.high:.1%}, "
-        f"{risk.n_failed} of {risk.n_tested} tested runs)"
-    )
-    return text + f"; only {task.n} runs, too few to rely on" if task.too_few else text
-
-
 def never_line(never: NeverRun) -> str:
     """Return how many runs a cap rules out, in words; '' where it rules out none."""
     if not never.n_runs:
@@ -92,15 +84,47 @@ def never_line(never: NeverRun) -> str:
     )
 
 
-def header_lines(origin: Origin, plan: Plan) -> tuple[str, ...]:
+def list_settings_line(listing: SizeList) -> str:
+    """Return the settings of sizes in words: those of a plan, or what differs from the defaults."""
+    if isinstance(listing.settings, PlanSettings):
+        return settings_line(listing.settings)
+    usual = type(listing.settings)()
+    words = [f"{leaf.path} {write(leaf, value)}" for leaf, value in differences(usual, listing.settings).items()]
+    if listing.cap_bytes is not None and not any(word.startswith("retry.cap") for word in words):
+        words.append(f"cap {listing.cap_bytes / GB:g} GB")
+    return one_line(", ".join([listing.source, *words]), MOST_OF_A_NOTE)
+
+
+def odds_line(one: ListedSize | NamedSize) -> str:
+    """Return the odds of a retry in words, with their interval."""
+    if isinstance(one, ListedSize) and one.rule == KEPT:
+        return f"no advice, the request stays: {one_line(one.sized_from)}"
+    if not one.n_tested:
+        return "odds of a retry unknown: no run could be tested"
+    text = (
+        f"odds of a retry {one.kill_probability:.1%} (95 % interval {one.kill_low:.1%} to {one.kill_high:.1%}, "
+        f"{one.n_killed} of {one.n_tested} tested runs)"
+    )
+    if isinstance(one, ListedSize) and one.too_few:
+        text += f"; only {one.n} runs, too few to rely on"
+    return text
+
+
+def _evidence(one: ListedSize) -> str:
+    """Return the odds of a retry, and what the size rests on."""
+    return odds_line(one) if one.rule == KEPT else f"{odds_line(one)}; from {one_line(one.sized_from)}"
+
+
+def header_lines(origin: Origin, listing: SizeList) -> tuple[str, ...]:
     """Return the lines at the top of an export, without a comment sign; first what can never run."""
-    settings, never = plan.settings, never_line(plan.never)
+    never = never_line(listing.never)
     return (
         *((never,) if never else ()),
         f"Memory advised by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
-        f"Settings: {settings_line(settings)}",
-        "Risk: each part of the history was tried with a size chosen from the parts before it",
+        f"Settings: {list_settings_line(listing)}",
+        f"Risk: {listing.tested}",
+        *(one_line(note, MOST_OF_A_NOTE) for note in listing.notes),
     )
 
 
@@ -133,58 +157,98 @@ COLUMNS = (
     "dataset",
     "dataset_hash",
     "settings",
+    "size_name",
+    "next_gb",
+    "sized_from",
 )
 
 
-def plan_csv(plan: Plan, origin: Origin) -> str:
-    """Return the plan as CSV: a header row, one row per task, dataset and settings in every row.
+def sizes_csv(listing: SizeList, origin: Origin) -> str:
+    """Return sizes as CSV: a header row, a row per named size (without a task), a row per task.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
     target = io.StringIO()
-    writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(COLUMNS)
-    about = (origin.dataset, origin.dataset_hash, settings_line(plan.settings))
-    never = {one.task: one.n_runs for one in plan.never.tasks}
-    for task in plan.tasks:
-        values = _values(task, plan.settings.cap_bytes)
-        writer.writerow([_cell(value) for value in (*values, never.get(task.task, 0), *about)])
+    writer = csv.DictWriter(target, COLUMNS, restval="", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writeheader()
+    about = {
+        "dataset": origin.dataset,
+        "dataset_hash": origin.dataset_hash,
+        "settings": list_settings_line(listing),
+    }
+    never = {one.task: one.n_runs for one in listing.never.tasks}
+    for size in listing.named:
+        values = _values(size, listing.cap_bytes) | {"runs": size.n_runs, "size_name": size.name}
+        writer.writerow({name: _cell(value) for name, value in (values | about).items()})
+    for one in listing.sizes:
+        values = _values(one, listing.cap_bytes) | {
+            "task": one.task,
+            "runs": one.n,
+            "requested_gb": round(gigabytes(one.requested_bytes), 6),
+            "largest_gb": round(gigabytes(one.largest_bytes), 6),
+            "class": one.size_class,
+            "rule": one.rule,
+            "too_few_runs": "yes" if one.too_few else "no",
+            "never_run": never.get(one.task, 0),
+            "size_name": one.size_name,
+            "next_gb": " ".join(f"{gigabytes(size):.6f}" for size in one.next_bytes),
+            "sized_from": one.sized_from,
+        }
+        writer.writerow({name: _cell(value) for name, value in (values | about).items()})
     return target.getvalue()
 
 
-def plan_json(plan: Plan, origin: Origin) -> str:
-    """Return the plan as one JSON document: `about`, `dataset`, `settings`, `tasks`, `never`, `left_out`."""
-    document = {
-        "about": list(header_lines(origin, plan)),
+def sizes_json(listing: SizeList, origin: Origin) -> str:
+    """Return sizes as JSON: `about`, `dataset`, `source`, `settings`, `sizes` (named), `tasks`, `never`, `left_out`."""
+    return _json_text(_document_of(listing, origin))
+
+
+def _document_of(listing: SizeList, origin: Origin) -> dict[str, Any]:
+    never = {one.task: one.n_runs for one in listing.never.tasks}
+    return {
+        "about": list(header_lines(origin, listing)),
         "dataset": {"name": origin.dataset, "hash": origin.dataset_hash},
         "workprof": origin.version,
-        "settings": to_json(plan.settings),
-        "tasks": [to_json(task) | {"size_gb": gigabytes(task.size_bytes)} for task in plan.tasks],
-        "never": to_json(plan.never),
-        "left_out": to_json(plan.left_out),
-        "notes": list(plan.notes),
+        "source": listing.source,
+        "settings": to_json(listing.settings),
+        "sizes": [to_json(size) | {"size_gb": gigabytes(size.size_bytes)} for size in listing.named],
+        "tasks": [
+            to_json(one)
+            | {
+                "size_gb": gigabytes(one.size_bytes),
+                "next_gb": [gigabytes(size) for size in one.next_bytes],
+                "never_run": never.get(one.task, 0),
+                "risk": {
+                    "n_tested": one.n_tested,
+                    "n_failed": one.n_killed,
+                    "odds": to_json(one.kill_probability),
+                    "low": one.kill_low,
+                    "high": one.kill_high,
+                    "n_above_in_history": one.n_above,
+                },
+            }
+            for one in listing.sizes
+        ],
+        "never": to_json(listing.never),
+        "left_out": to_json(dict(listing.left_out)),
+        "notes": list(listing.notes),
     }
+
+
+def _json_text(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def _values(task: PlannedTask, cap_bytes: float | None) -> tuple[object, ...]:
-    risk = task.risk
-    return (
-        task.task,
-        task.n,
-        round(gigabytes(task.size_bytes), 6),
-        mebibytes(task.size_bytes, cap_bytes),
-        round(gigabytes(task.requested_bytes), 6),
-        round(gigabytes(task.largest_bytes), 6),
-        task.size_class,
-        task.rule,
-        round(risk.odds, 6),
-        round(risk.low, 6),
-        round(risk.high, 6),
-        risk.n_tested,
-        risk.n_failed,
-        "yes" if task.too_few else "no",
-    )
+def _values(one: ListedSize | NamedSize, cap_bytes: float | None) -> dict[str, object]:
+    return {
+        "size_gb": round(gigabytes(one.size_bytes), 6),
+        "size_mib": mebibytes(one.size_bytes, cap_bytes),
+        "retry_odds": round(one.kill_probability, 6),
+        "retry_odds_low": round(one.kill_low, 6),
+        "retry_odds_high": round(one.kill_high, 6),
+        "tested_runs": one.n_tested,
+        "failed_runs": one.n_killed,
+    }
 
 
 def _cell(value: object) -> object:
@@ -193,38 +257,49 @@ def _cell(value: object) -> object:
     return spreadsheet_text(value) if isinstance(value, str) else value
 
 
-MOST_RETRIES = 3
 KILLED = "[137, 140]"
 """Exit codes of a process that was killed for its memory (128 + SIGKILL) or by its scheduler's limit."""
 
 _PATTERN_SIGN = re.compile(r"[.^$*+?{}\[\]|()!&~-]")
 
 
-def plan_nextflow(plan: Plan, origin: Origin) -> str:
-    """Return the plan as the text of a configuration file, to be used with `-c FILE`.
+def sizes_nextflow(listing: SizeList, origin: Origin) -> str:
+    """Return sizes as the text of a configuration file, to be used with `-c FILE`; named sizes as labels.
 
     Nextflow reads a selector as a pattern, so signs of patterns in a task's name are escaped. Its MB are MiB.
     """
-    comments = [f"// {line}" for line in header_lines(origin, plan)]
+    grown = "size x attempt" if listing.by_attempt else "the next size listed"
+    comments = [f"// {line}" for line in header_lines(origin, listing)]
     retry = (
-        "// A killed attempt comes back with size x attempt. Where your pipeline has no rule for failures yet, add:",
+        f"// A killed attempt comes back with {grown}. Where your pipeline has no rule for failures yet, add:",
         f"//   errorStrategy = {{ task.exitStatus in {KILLED} ? 'retry' : 'finish' }}",
         f"//   maxRetries = {MOST_RETRIES}",
     )
-    body = [line for task in plan.tasks for line in _selector(task, plan.settings.cap_bytes)]
+    body: list[str] = []
+    limits = [one.size_bytes for one in listing.named]
+    for at, size in enumerate(listing.named):
+        memory = _nextflow_sizes(size.size_bytes, tuple(limits[at + 1 :]), listing)
+        body += _selector(f"size {size.name}: {odds_line(size)}", f"withLabel: 'size_{size.name}'", memory)
+    for one in listing.sizes:
+        named = f"size {one.size_name}, " if one.size_name else ""
+        about = f"{one_line(one.task)}: {named}{_evidence(one)}"
+        memory = _nextflow_sizes(one.size_bytes, one.next_bytes, listing)
+        body += _selector(about, f"withName: {groovy_text(literal_pattern(one.task))}", memory)
     return "\n".join([*comments, *retry, "process {", *body, "}", ""])
 
 
-def _selector(task: PlannedTask, cap_bytes: float | None) -> tuple[str, ...]:
-    size = f"{mebibytes(task.size_bytes, cap_bytes)}.MB * task.attempt"
-    if cap_bytes is not None:
-        size = f"[{size}, {mebibytes(cap_bytes, cap_bytes)}.MB].min()"
-    return (
-        f"    // {one_line(task.task)}: {risk_line(task)}",
-        f"    withName: {groovy_text(literal_pattern(task.task))} {{",
-        f"        memory = {{ {size} }}",
-        "    }",
-    )
+def _nextflow_sizes(first: float, later: tuple[float, ...], listing: SizeList) -> str:
+    """Return the sizes of all attempts as Groovy."""
+    cap = listing.cap_bytes
+    if listing.by_attempt:
+        size = f"{mebibytes(first, cap)}.MB * task.attempt"
+        return size if cap is None else f"[{size}, {mebibytes(cap, cap)}.MB].min()"
+    sizes = ", ".join(f"{mebibytes(size, cap)}.MB" for size in (first, *later))
+    return f"[{sizes}][Math.min(task.attempt, {1 + len(later)}) - 1]" if later else sizes
+
+
+def _selector(comment: str, selector: str, memory: str) -> tuple[str, ...]:
+    return (f"    // {comment}", f"    {selector} {{", f"        memory = {{ {memory} }}", "    }")
 
 
 def literal_pattern(name: str) -> str:
@@ -257,22 +332,21 @@ _NOT_ALLOWED = re.compile(r"[^a-z0-9]+")
 _DIGEST_BYTES = 4
 
 
-def plan_kubernetes(plan: Plan, origin: Origin, kind: str = "Deployment", api_version: str = "apps/v1") -> str:
-    """Return the plan as YAML documents, one per task.
+def sizes_kubernetes(listing: SizeList, origin: Origin, kind: str = "Deployment", api_version: str = "apps/v1") -> str:
+    """Return sizes as YAML documents: one per task, and before them a ConfigMap of the named sizes.
 
     Args:
-        plan: sizes and risk.
-        origin: where the plan comes from.
+        listing: sizes and risk.
+        origin: where they come from.
         kind: of the patched objects, such as Deployment, StatefulSet or Job.
         api_version: of that kind.
     """
-    comments = [f"# {line}" for line in header_lines(origin, plan)]
+    comments = [f"# {line}" for line in header_lines(origin, listing)]
     comments.append(f"# The kind {one_line(kind)} and the names are to be adapted to your objects.")
-    names = object_names(tuple(task.task for task in plan.tasks))
-    about = f"{origin.dataset} ({origin.dataset_hash})"
-    shared = _Shared(kind, api_version, about, settings_line(plan.settings), plan.settings.cap_bytes)
-    documents = [_document(task, name, shared) for task, name in zip(plan.tasks, names, strict=True)]
-    return "\n".join(comments) + "\n" + "".join(documents)
+    names = object_names(tuple(one.task for one in listing.sizes))
+    shared = _Shared(kind, api_version, f"{origin.dataset} ({origin.dataset_hash})", listing)
+    documents = [_document(one, name, shared) for one, name in zip(listing.sizes, names, strict=True)]
+    return "\n".join(comments) + "\n" + _config_map(listing) + "".join(documents)
 
 
 @dataclass(frozen=True)
@@ -282,8 +356,30 @@ class _Shared:
     kind: str
     api_version: str
     dataset: str
-    settings: str
-    cap_bytes: float | None
+    listing: SizeList
+
+
+def _config_map(listing: SizeList) -> str:
+    if not listing.named:
+        return ""
+    return "\n".join(
+        [
+            "---",
+            'apiVersion: "v1"',
+            'kind: "ConfigMap"',
+            "metadata:",
+            '  name: "workprof-memory-sizes"',
+            "  annotations:",
+            *(f"    {yaml_text(f'workprof/{one.name}')}: {yaml_text(odds_line(one))}" for one in listing.named),
+            "data:",
+            *(f"  {yaml_text(one.name)}: {yaml_text(_mi(one.size_bytes, listing))}" for one in listing.named),
+            "",
+        ]
+    )
+
+
+def _mi(size_bytes: float, listing: SizeList) -> str:
+    return f"{mebibytes(size_bytes, listing.cap_bytes)}Mi"
 
 
 def object_names(tasks: tuple[str, ...]) -> tuple[str, ...]:
@@ -300,13 +396,16 @@ def object_names(tasks: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _document(task: PlannedTask, name: str, shared: _Shared) -> str:
-    size = f"{mebibytes(task.size_bytes, shared.cap_bytes)}Mi"
+def _document(one: ListedSize, name: str, shared: _Shared) -> str:
+    size = _mi(one.size_bytes, shared.listing)
     annotations = {
-        "workprof/task": task.task,
+        "workprof/task": one.task,
         "workprof/dataset": shared.dataset,
-        "workprof/settings": shared.settings,
-        "workprof/risk": risk_line(task),
+        "workprof/settings": list_settings_line(shared.listing),
+        "workprof/risk": odds_line(one),
+        "workprof/evidence": one.sized_from,
+        "workprof/after-a-kill": ", ".join(_mi(after, shared.listing) for after in one.next_bytes),
+        **({"workprof/size": one.size_name} if one.size_name else {}),
     }
     return "\n".join(
         [
@@ -330,6 +429,100 @@ def _document(task: PlannedTask, name: str, shared: _Shared) -> str:
             "",
         ]
     )
+
+
+def sizes_slurm(listing: SizeList, origin: Origin) -> str:
+    """Return sizes as a `job_submit.lua`: a job of a listed name gets the memory of its task per node, in MiB."""
+    lines = [f"-- {line}" for line in header_lines(origin, listing)]
+    lines += [
+        "-- Beside slurm.conf, with JobSubmitPlugins=lua. `mb` is asked for at submission; `next_mb` are the sizes to",
+        "-- submit again with after OUT_OF_MEMORY, in this order.",
+        "local sizes = {",
+    ]
+    for one in listing.sizes:
+        named = f", size = {lua_text(one.size_name)}" if one.size_name else ""
+        later = ", ".join(str(mebibytes(size, listing.cap_bytes)) for size in one.next_bytes)
+        lines += [
+            f"  -- {one_line(one.task)}: {_evidence(one)}",
+            f"  [{lua_text(one.task)}] = {{ mb = {mebibytes(one.size_bytes, listing.cap_bytes)}, "
+            f"next_mb = {{ {later} }}{named} }},",
+        ]
+    lines += ["}", "", *_LUA_FUNCTIONS]
+    return "\n".join([*lines, ""])
+
+
+_LUA_FUNCTIONS = (
+    "function slurm_job_submit(job_desc, part_list, submit_uid)",
+    "  local found = job_desc.name ~= nil and sizes[job_desc.name]",
+    "  if found then",
+    "    job_desc.min_mem_per_node = found.mb",
+    "  end",
+    "  return slurm.SUCCESS",
+    "end",
+    "",
+    "function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)",
+    "  return slurm.SUCCESS",
+    "end",
+    "",
+    "return slurm.SUCCESS",
+)
+
+
+def lua_text(text: str) -> str:
+    """Return a Lua text in double quotes, every unusual byte of its UTF-8 as a code of three digits."""
+    return '"' + "".join(_lua_byte(byte) for byte in text.encode("utf-8", "replace")) + '"'
+
+
+def _lua_byte(byte: int) -> str:
+    return chr(byte) if 0x20 <= byte <= 0x7E and byte not in (0x22, 0x5C) else f"\\{byte:03d}"
+
+
+def sizes_slurm_partitions(listing: SizeList, origin: Origin) -> str:
+    """Return sizes as lines of `slurm.conf`: a partition per named size, else per size that a task has."""
+    comments = [f"# {line}" for line in header_lines(origin, listing)]
+    comments += [
+        "# A partition per size; set Nodes to yours. MaxMemPerNode and DefMemPerNode are MiB. After OUT_OF_MEMORY",
+        "# submit again to the next larger partition.",
+    ]
+    cap = listing.cap_bytes
+    tasks: dict[str, list[str]] = {}
+    about = {f"workprof_{one.name}": odds_line(one) for one in listing.named}
+    limits = {f"workprof_{one.name}": mebibytes(one.size_bytes, cap) for one in listing.named}
+    for one in sorted(listing.sizes, key=lambda one: one.size_bytes):
+        partition = f"workprof_{one.size_name or mebibytes(one.size_bytes, cap)}"
+        limits.setdefault(partition, mebibytes(one.size_bytes, cap))
+        tasks.setdefault(partition, []).append(f"#   {one_line(one.task)}: {_evidence(one)}")
+    lines = []
+    for partition, limit in limits.items():
+        lines += [f"# {about[partition]}"] if partition in about else []
+        lines += tasks.get(partition, [])
+        lines.append(f"PartitionName={partition} Nodes=ALL DefMemPerNode={limit} MaxMemPerNode={limit}")
+    return "\n".join([*comments, *lines, ""])
+
+
+EXPORTS: dict[str, Callable[[SizeList, Origin], str]] = {
+    "csv": sizes_csv,
+    "json": sizes_json,
+    "nextflow": sizes_nextflow,
+    "kubernetes": sizes_kubernetes,
+    "slurm": sizes_slurm,
+    "slurm-partitions": sizes_slurm_partitions,
+}
+"""Format -> what writes it."""
+
+FOR_EVERY_KEY = ("csv", "json", "slurm-partitions")
+"""Formats that need no names of tasks."""
+
+
+def exported(to: str, listing: SizeList, origin: Origin) -> bytes:
+    """Return sizes in a format, as the command and the page's buttons write them.
+
+    Raises:
+        SettingsError: for sizes by something else than tasks, where the format names tasks.
+    """
+    if listing.by != TASK and to not in FOR_EVERY_KEY:
+        raise SettingsError(f"{to} names tasks, and these sizes are by {listing.by}; take {', '.join(FOR_EVERY_KEY)}")
+    return EXPORTS[to](listing, origin).encode()
 
 
 def yaml_text(text: str) -> str:

@@ -848,10 +848,7 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     started = time.perf_counter()
     progress(0.0, "Ordering the runs")
     warm_sizing()
-    jobs = finished_of(frames["jobs"])
-    runs = runs_of(jobs, settings.used_target)
-    pool = _pool(runs, frames, settings)
-    orders = _orders(pool, settings)
+    runs, orders = ordered_runs(frames, settings)
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
     charges = _charge_all(orders, settings, progress, with_requests=with_requests)
     found = _summed(runs, orders, charges, settings, progress)
@@ -905,6 +902,12 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
     if not np.isfinite(values).any():
         raise ColumnMissing(f"the column {name} has no numbers to size from; choose another input, or none")
     return values
+
+
+def ordered_runs(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> tuple[Runs, list[Ordered]]:
+    """Return the runs of a table as `replay` takes them, and their tasks in its order, one for each seed."""
+    runs = runs_of(finished_of(frames["jobs"]), settings.used_target)
+    return runs, _orders(_pool(runs, frames, settings), settings)
 
 
 @dataclass(frozen=True)

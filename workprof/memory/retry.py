@@ -202,6 +202,16 @@ def try_sizes(demand: Demand, sizes: Sizes, settings: RetrySettings) -> Outcome:
     return Outcome(first, failures, charged / GB, (charged - needed) / GB, final, n_never_fit, int(running.sum()))
 
 
+def attempt_sizes(sizes: Sizes, settings: RetrySettings, most: int) -> Floats:
+    """Return (n, most) sizes of the first attempts of runs that are killed in each; the last ones at the cap repeat."""
+    cap = np.inf if settings.cap_bytes is None else settings.cap_bytes
+    tried = [np.clip(sizes.first_bytes.astype(np.float64), settings.floor_bytes, cap)]
+    everyone = np.ones(len(tried[0]), dtype=bool)
+    for attempt in range(1, most):
+        tried.append(np.minimum(_next(sizes, settings, _Failed(everyone, tried[-1], tried[0], attempt)), cap))
+    return np.column_stack(tried)
+
+
 @dataclass(frozen=True)
 class _Failed:
     """The runs that failed their `attempt`-th try: a mask, and sizes of all runs."""

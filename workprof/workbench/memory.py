@@ -12,12 +12,14 @@ import pandas as pd
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.memory import questions
+from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger_settings import PROFILE, usual_rows
 from workprof.memory.plan import RECOMMENDED, PlanSettings
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
+from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
 from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
@@ -185,6 +187,17 @@ class MemoryQuestions(ProfileQuestions):
     rollup = ask(questions.ROLLUP, resolve=_with_plan)
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
+
+    def policy_sizes(self, dataset: str, settings: ReplaySettings, progress: Progress = silent) -> SizeList:
+        """Return the sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""
+        entry = self._jobs_of(dataset)
+        asked = _earlier_by_hash(self, entry, settings)
+        return policy_sizes(_with_earlier(self, entry, asked)(), asked, progress)
+
+    def bin_sizes(self, dataset: str, settings: BinSettings, cap_bytes: float | None = None) -> SizeList:
+        """Return bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""
+        entry = self._jobs_of(dataset)
+        return bin_sizes(self.frames_of(entry, questions.BINS.reads(settings))(), settings, cap_bytes)
 
     def save_scenario(self, dataset: str, scenario: Scenario) -> Scenario:
         """Keep a scenario under its name and return it with its time."""

@@ -1,0 +1,45 @@
+"""Buttons that save sizes for other programs: the same bytes as `workprof memory export` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+import workprof
+from pages._memory.scope import PageContext
+from workprof.inputs import safe_name
+from workprof.memory.exports import Origin, exported
+from workprof.memory.size_lists import SizeList
+
+FORMATS = {
+    "csv": ("CSV", "csv", "csv", "text/csv"),
+    "json": ("JSON", "json", "json", "application/json"),
+    "nextflow": ("Nextflow", "config", "config", "text/plain"),
+    "kubernetes": ("Kubernetes", "yaml", "yaml", "application/yaml"),
+    "slurm": ("Slurm, job_submit", "lua", "lua", "text/plain"),
+    "slurm-partitions": ("Slurm, partitions", "partitions", "conf", "text/plain"),
+}
+"""Format of the command -> words, ending of the button's key, ending of the file, kind of content."""
+
+
+def buttons(context: PageContext, key: str, words: str, name: str, made: Callable[[], SizeList]) -> None:
+    """Show a button per format; sizes are made when one is pressed."""
+    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__)
+    with st.container(horizontal=True):
+        for to, (shown, of_key, ending, mime) in FORMATS.items():
+            st.download_button(
+                f"{words}, {shown}",
+                data=partial(_written, to, made, origin),
+                file_name=f"{safe_name(context.dataset.name)}-{name}.{ending}",
+                mime=mime,
+                on_click="ignore",
+                key=f"{key}_{of_key}",
+                icon=":material/download:",
+                help="Names the dataset, the settings, the odds of a retry and what they rest on.",
+            )
+
+
+def _written(to: str, made: Callable[[], SizeList], origin: Origin) -> bytes:
+    return exported(to, made(), origin)

@@ -1,0 +1,431 @@
+"""Sizes to ask for, task by task: of a plan, of any policy, or as named bins. What an export writes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workprof.core.arrays import Floats
+from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.core.stats import wilson
+from workprof.memory.advised_sizes import TASK
+from workprof.memory.assessment import FEWEST_RUNS, most_common
+from workprof.memory.bin_search import BinSettings
+from workprof.memory.bins import bins_of, needed_bytes, own_bins
+from workprof.memory.plan import KEPT, TURNS, NeverRun, Plan, never_run
+from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, filled_requests, policy_named
+from workprof.memory.recommend import Recommendation
+from workprof.memory.replay import SIZEY, ReplaySettings, charge, ordered_runs
+from workprof.memory.retry import attempt_sizes, lifted_by, only
+from workprof.memory.usage import Runs, requesting, runs_of, with_flat_request
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_RETRIES = 3
+"""Attempts after the first that an export lists."""
+
+_LETTERS = ("XXXS", "XXS", "XS", "S", "M", "L", "XL", "XXL", "XXXL")
+
+
+@dataclass(frozen=True)
+class NamedSize:
+    """One bin.
+
+    Attributes:
+        name: 'S', 'M', 'L' and so on.
+        size_bytes: its limit.
+        n_runs: that belong to it.
+        hours: of these.
+        n_tested: all runs.
+        n_killed: of these, those that use more: started in this size, they are killed.
+        kill_probability: n_killed / n_tested.
+        kill_low, kill_high: 95 % Wilson interval.
+    """
+
+    name: str
+    size_bytes: float
+    n_runs: int
+    hours: float
+    n_tested: int
+    n_killed: int
+    kill_probability: float
+    kill_low: float
+    kill_high: float
+
+
+@dataclass(frozen=True)
+class ListedSize:
+    """What to ask for, for the next run of one task.
+
+    Attributes:
+        task: its name, or of what else the sizes are for.
+        size_name: of the named size; '' where sizes have no names.
+        size_bytes: of the first attempt.
+        next_bytes: of the attempts after a kill.
+        requested_bytes: by most runs now; NaN without any.
+        largest_bytes: the largest use.
+        n: runs of the task.
+        rule: that chose the size.
+        size_class: 'light', 'moderate', 'heavy', or ''.
+        sized_from: what the size rests on, in words.
+        n_tested: runs that were tried with a size from earlier runs only.
+        n_killed: of these.
+        kill_probability: n_killed / n_tested; NaN without a test.
+        kill_low, kill_high: 95 % Wilson interval.
+        n_above: runs of the task's history that used more than the size; None where that was not counted.
+        too_few: fewer than `FEWEST_RUNS` runs: the size is a guess.
+        cores: by most runs now; NaN where that is not known.
+    """
+
+    task: str
+    size_name: str
+    size_bytes: float
+    next_bytes: tuple[float, ...]
+    requested_bytes: float
+    largest_bytes: float
+    n: int
+    rule: str
+    size_class: str
+    sized_from: str
+    n_tested: int
+    n_killed: int
+    kill_probability: float
+    kill_low: float
+    kill_high: float
+    n_above: int | None
+    too_few: bool
+    cores: float = math.nan
+
+
+@dataclass(frozen=True)
+class SizeList:
+    """Sizes of every task, with what they rest on.
+
+    Attributes:
+        source: 'plan', 'bins', 'policy' and its name, or what else they are from.
+        settings: that they were made with.
+        tested: how the kill probability was found, in words.
+        by_attempt: whether a retry gets size x attempt; else the sizes after a kill are listed.
+        named: the bins, rising; empty where sizes have no names.
+        sizes: one per task.
+        cap_bytes: of a node; None = no cap.
+        never: the runs that the cap rules out.
+        left_out: reason -> rows.
+        notes: in words.
+        by: what a size is for: 'task', 'user' and so on.
+    """
+
+    source: str
+    settings: Any
+    tested: str
+    by_attempt: bool
+    named: tuple[NamedSize, ...]
+    sizes: tuple[ListedSize, ...]
+    cap_bytes: float | None
+    never: NeverRun
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...]
+    by: str = TASK
+
+
+TRIED_FORWARD = "each part of the history was tried with a size chosen from the parts before it"
+REPLAYED = "every run was replayed with the size that the policy gave it from the runs known by then"
+
+
+def sizes_of_plan(plan: Plan) -> SizeList:
+    """Return the sizes of a plan; a retry gets size x attempt."""
+    cap = plan.settings.cap_bytes
+    sizes = tuple(
+        ListedSize(
+            task=one.task,
+            size_name="",
+            size_bytes=one.size_bytes,
+            next_bytes=_rising([one.size_bytes * attempt for attempt in range(1, MOST_RETRIES + 2)], cap)[1:],
+            requested_bytes=one.requested_bytes,
+            largest_bytes=one.largest_bytes,
+            n=one.n,
+            rule=one.rule,
+            size_class=one.size_class,
+            sized_from=f"{'only ' if one.rule == KEPT and one.too_few else ''}{one.n:,} run(s)",
+            n_tested=one.risk.n_tested,
+            n_killed=one.risk.n_failed,
+            kill_probability=one.risk.odds,
+            kill_low=one.risk.low,
+            kill_high=one.risk.high,
+            n_above=one.risk.n_above_in_history,
+            too_few=one.too_few,
+            cores=one.cores,
+        )
+        for one in plan.tasks
+    )
+    return SizeList("plan", plan.settings, TRIED_FORWARD, True, (), sizes, cap, plan.never, plan.left_out, plan.notes)
+
+
+def _rising(sizes: list[float], cap_bytes: float | None) -> tuple[float, ...]:
+    """Return sizes without those that are no larger than the one before, which the cap makes of some."""
+    capped = [min(size, math.inf if cap_bytes is None else cap_bytes) for size in sizes]
+    return tuple(size for at, size in enumerate(capped) if not at or size > capped[at - 1])
+
+
+JUDGED = "the second half of the runs, each sized from the runs known by then, or with its request enforced"
+
+
+def sizes_of_recommendation(found: Recommendation) -> SizeList:
+    """Return the recommended sizes; what has neither a size nor a request is named in the notes."""
+    cap = found.settings.frontier.retry.cap_bytes
+    sized = [one for one in found.sizes if math.isfinite(one.size_bytes)]
+    without = [one.key for one in found.sizes if not math.isfinite(one.size_bytes)]
+    sizes = tuple(
+        ListedSize(
+            task=one.key,
+            size_name="",
+            size_bytes=_rising([one.size_bytes], cap)[0],
+            next_bytes=_rising([one.size_bytes, *(size for size in one.next_bytes if math.isfinite(size))], cap)[1:],
+            requested_bytes=one.requested_bytes,
+            largest_bytes=one.largest_bytes,
+            n=one.n_runs,
+            rule=KEPT if one.kept else found.setting,
+            size_class="",
+            sized_from=one.why,
+            n_tested=one.n_tested,
+            n_killed=one.n_killed,
+            kill_probability=one.kill_probability,
+            kill_low=one.kill_low,
+            kill_high=one.kill_high,
+            n_above=None,
+            too_few=one.n_runs < FEWEST_RUNS,
+        )
+        for one in sized
+    )
+    told = (f"no size and no request: {', '.join(without[:5])}",) if without else ()
+    return SizeList(
+        source="recommended",
+        settings=found.settings,
+        tested=JUDGED,
+        by_attempt=False,
+        named=(),
+        sizes=sizes,
+        cap_bytes=cap,
+        never=found.never,
+        left_out=found.left_out,
+        notes=(f"Recommended: {found.setting}", found.reason, *found.notes, *told),
+        by=found.settings.by,
+    )
+
+
+def policy_sizes(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progress: Progress = silent) -> SizeList:
+    """Return the sizes that a policy gives the next run of every task.
+
+    The kill probability is that of a replay of the task's runs, those included that start at their request because
+    fewer than `cold_runs` of their task are known. A task of so few runs keeps its request.
+
+    Args:
+        frames: as of `replay`; runs of earlier tables are known, too.
+        settings: of the replay, with one policy.
+        progress: told once.
+
+    Raises:
+        SettingsError: for more or fewer than one policy, one that looks at the true use, or the published shuffle.
+        ColumnMissing, NotEnoughData: as `replay`.
+    """
+    if len(settings.policies) != 1 or settings.policies[0] in ORACLES:
+        raise SettingsError(f"policy is {','.join(settings.policies)!r}; name one that does not look at the true use")
+    if settings.protocol == SIZEY:
+        raise SettingsError("protocol is 'sizey', which shuffles the runs; sizes of next runs need submit-time")
+    name = settings.policies[0]
+    progress(None, f"Replaying {name}")
+    policy = Workprof(settings.sizing) if name in ("workprof", Workprof.name) else policy_named(name)
+    runs, (ordered, *_) = ordered_runs(frames, settings)
+    charges = charge(policy, ordered, settings.retry)
+    sizes = []
+    for place, past in enumerate(ordered.sequences):
+        failures = charges.failures[charges.task == place]
+        sizes.append(_of_policy(policy, past, _Tested.of(len(failures), int((failures > 0).sum())), settings))
+    return SizeList(
+        source=f"policy {name}",
+        settings=settings,
+        tested=REPLAYED,
+        by_attempt=False,
+        named=(),
+        sizes=tuple(sizes),
+        cap_bytes=settings.retry.cap_bytes,
+        never=never_run(runs, settings.retry.cap_bytes),
+        left_out=dict(runs.left_out) | ordered.left_out,
+        notes=(),
+    )
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """How many of the runs that were tried were killed, with Wilson's interval."""
+
+    n_tested: int
+    n_killed: int
+    probability: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, n_tested: int, n_killed: int) -> _Tested:
+        interval = wilson(n_killed, n_tested)
+        return cls(n_tested, n_killed, n_killed / n_tested if n_tested else math.nan, interval.low, interval.high)
+
+
+def _of_policy(policy: Policy, past: Sequence, tested: _Tested, settings: ReplaySettings) -> ListedSize:
+    """Return the size of the run that comes after all of a task's."""
+    n, retry = len(past), settings.retry
+    fewest = getattr(policy, "fewest_known", settings.cold_runs)
+    if n < fewest:
+        wanted = only(filled_requests(past, retry)[-1:])
+        rule, words = KEPT, f"{n:,} run(s) are known, the policy needs {fewest:,}"
+    else:
+        wanted = lifted_by(retry.rule, policy.sizes(_and_one_more(past), retry), np.array([past.used_bytes.max()]))
+        rule, words = policy.name, f"{n:,} run(s) of the task"
+    tried = attempt_sizes(wanted, retry, 1 + min(retry.max_retries, MOST_RETRIES))[0].tolist()
+    first, *later = _rising(tried, None)
+    return ListedSize(
+        task=past.task,
+        size_name="",
+        size_bytes=first,
+        next_bytes=tuple(later),
+        requested_bytes=most_common(past.requested_bytes),
+        largest_bytes=float(past.used_bytes.max()),
+        n=n,
+        rule=rule,
+        size_class="",
+        sized_from=words,
+        n_tested=tested.n_tested,
+        n_killed=tested.n_killed,
+        kill_probability=tested.probability,
+        kill_low=tested.low,
+        kill_high=tested.high,
+        n_above=int((past.used_bytes > first).sum()),
+        too_few=n < FEWEST_RUNS,
+    )
+
+
+def _and_one_more(past: Sequence) -> Sequence:
+    """Return the runs of a task, all known, and one to be sized: of the median input, without a request of its own."""
+    return replace(
+        past,
+        used_bytes=np.append(past.used_bytes, past.used_bytes[-1]),  # of the run to come; nothing reads it
+        hours=np.append(past.hours, 0.0),
+        requested_bytes=np.append(past.requested_bytes, np.nan),
+        inputs=np.append(past.inputs, float(np.median(past.inputs))),
+        n_known=len(past),
+        turns=None,
+        started_s=np.append(past.started_s, past.ended_s[-1:]),
+        ended_s=np.append(past.ended_s, past.ended_s[-1:]),
+        labels={name: np.append(codes, -1) for name, codes in past.labels.items()},
+    )
+
+
+SMALLEST_THAT_HOLDS = "smallest size that holds its largest use with the headroom"
+
+
+def bin_sizes(
+    frames: Mapping[str, pd.DataFrame],
+    settings: BinSettings,
+    cap_bytes: float | None = None,
+    progress: Progress = silent,
+) -> SizeList:
+    """Return bins as named sizes, and for every task the smallest that holds its largest use with the headroom.
+
+    Args:
+        frames: 'jobs' -> the table, see `bins_of`.
+        settings: of the search, or the edges; without a task the bins are of all runs together.
+        cap_bytes: of a node: no size is larger, and runs that use more can never run. None = no cap.
+        progress: told once.
+
+    Raises:
+        SettingsError, ColumnMissing, NotEnoughData: as `bins_of`.
+    """
+    found = bins_of(frames, settings, progress)
+    every = runs_of(frames["jobs"], settings.target)
+    every = every.of(settings.task) if settings.task else every
+    runs = requesting(with_flat_request(every, settings.request_bytes))
+    edges = np.unique(np.minimum(found.edges_bytes, math.inf if cap_bytes is None else cap_bytes))
+    needed = needed_bytes(runs.used_bytes, settings)
+    own, names = own_bins(edges, needed), size_names(len(edges))
+    named = []
+    for place, (name, edge) in enumerate(zip(names, edges.tolist(), strict=True)):
+        tested = _Tested.of(len(runs), int((runs.used_bytes > edge).sum()))
+        inside = own == place
+        named.append(
+            NamedSize(
+                name=name,
+                size_bytes=edge,
+                n_runs=int(inside.sum()),
+                hours=float(runs.hours[inside].sum()),
+                n_tested=tested.n_tested,
+                n_killed=tested.n_killed,
+                kill_probability=tested.probability,
+                kill_low=tested.low,
+                kill_high=tested.high,
+            )
+        )
+    codes = np.unique(runs.task).tolist()
+    sizes = tuple(_of_bins(runs.take(runs.task == code), edges, settings, cap_bytes) for code in codes)
+    return SizeList(
+        source="bins",
+        settings=settings,
+        tested=f"of a size: all runs of the history started in it; of a task: {TRIED_FORWARD}",
+        by_attempt=False,
+        named=tuple(named),
+        sizes=sizes,
+        cap_bytes=cap_bytes,
+        never=never_run(runs, cap_bytes),
+        left_out=dict(runs.left_out),
+        notes=found.messages,
+    )
+
+
+def size_names(k: int) -> tuple[str, ...]:
+    """Return names of k rising sizes: M; S, L; S, M, L; and so on; beyond nine B1, B2, ..."""
+    if k > len(_LETTERS):
+        return tuple(f"B{place}" for place in range(1, k + 1))
+    if k == 2:
+        return ("S", "L")
+    first = (len(_LETTERS) - k + 1) // 2
+    return _LETTERS[first : first + k]
+
+
+def _of_bins(runs: Runs, edges: Floats, settings: BinSettings, cap_bytes: float | None) -> ListedSize:
+    """Return the size of one task; a retry gets the next larger ones, then twice the largest."""
+    names = size_names(len(edges))
+    order = np.argsort(np.nan_to_num(runs.submit_s, nan=np.inf), kind="stable")
+    used = runs.used_bytes[order]
+    most = np.maximum.accumulate(needed_bytes(used, settings))
+    own = np.minimum(own_bins(edges, most), len(edges) - 1)
+    ends = np.linspace(0, len(runs), TURNS + 1).round().astype(np.int64).tolist()
+    turns = [(first, last) for first, last in itertools.pairwise(ends) if 0 < first < last]
+    killed = sum(int((used[first:last] > edges[own[first - 1]]).sum()) for first, last in turns)
+    tested = _Tested.of(sum(last - first for first, last in turns), killed)
+    place, n = int(own[-1]), len(runs)
+    ladder = [*edges[place:].tolist(), 2 * edges[-1], 4 * edges[-1], 8 * edges[-1]]
+    return ListedSize(
+        task=runs.tasks[int(runs.task[0])],
+        size_name=names[place],
+        size_bytes=float(edges[place]),
+        next_bytes=_rising(ladder, cap_bytes)[1 : 1 + MOST_RETRIES],
+        requested_bytes=most_common(runs.requested_bytes),
+        largest_bytes=float(used.max()),
+        n=n,
+        rule=SMALLEST_THAT_HOLDS,
+        size_class="",
+        sized_from=f"{n:,} run(s) of the task; bins of {'it' if settings.task else 'all tasks together'}",
+        n_tested=tested.n_tested,
+        n_killed=tested.n_killed,
+        kill_probability=tested.probability,
+        kill_low=tested.low,
+        kill_high=tested.high,
+        n_above=int((used > edges[place]).sum()),
+        too_few=n < FEWEST_RUNS,
+    )
