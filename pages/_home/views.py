@@ -151,13 +151,12 @@ SHOWN = 5
 
 
 def recent(visit: Visit) -> None:
-    """Show the newest kept runs with the page that opens each, and the way to all; not the ledger, which Home makes."""
+    """Show the newest kept runs with the page that opens each, and the way to all of them."""
     runs = visit.workbench.kept_runs()
     if not runs:
         return
     st.header("Recent runs")
-    asked = [run for run in runs if run.step != LEDGER.name]
-    for position, run in enumerate(asked[:SHOWN]):
+    for position, run in enumerate(runs[:SHOWN]):
         _line(visit, run, position)
     st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
 
