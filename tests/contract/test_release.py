@@ -39,7 +39,8 @@ CHANGED: dict[str, str] = {
         ("version: memory.train", "version: memory.tables"), "models learn the bins that hold the headroom"
     ),
     "version: memory.assess": "rows that did not finish are counted by cause, and GB·h stand at the top",
-    "version: memory.replay": "a run is known to others from its end on, by default; `known` is a setting",
+    "version: memory.replay": "a run is known from its end on; `workprof` sizes by what is known at submission",
+    "version: memory.why": "says that it explains `workprof_task`; `by_labels` is a setting of sizing",
     "version: memory.plan": "a plan has a cap, and what can never run under it",
     "version: memory.violations": "as memory.plan",
     "version: memory.rollup": "the same; the peak counts failed attempts one after another; what is held over time",

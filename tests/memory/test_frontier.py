@@ -14,7 +14,7 @@ from workprof.memory.replay import (
 
 
 def point(wasted, failures):
-    return FrontierPoint(f"{wasted}", 0.0, True, wasted, failures, True)
+    return FrontierPoint(f"{wasted}", 0.0, True, False, wasted, failures, True)
 
 
 def test_marks_what_nothing_beats():

@@ -141,11 +141,11 @@ def test_default_is_the_order_of_submission_without_inputs():
 
 def test_cold_start_is_in_the_curve():
     """The first ten runs of a task are sized as they were asked for, whatever the policy."""
-    found = replay({"jobs": jobs().assign(task_name="a")}, ReplaySettings(("preset", "workprof"), prices_runs=()))
-    asked, ours = (found.policies[name].curve for name in ("preset", "workprof"))
+    found = replay({"jobs": jobs().assign(task_name="a")}, ReplaySettings(("preset", "workprof_task"), prices_runs=()))
+    asked, ours = (found.policies[name].curve for name in ("preset", "workprof_task"))
     cold = asked.runs_seen <= 10
     assert asked.wasted_gb_h[cold].tolist() == ours.wasted_gb_h[cold].tolist()
-    assert ours.wasted_gb_h[-1] == pytest.approx(found.policies["workprof"].wasted_gb_h)
+    assert ours.wasted_gb_h[-1] == pytest.approx(found.policies["workprof_task"].wasted_gb_h)
     assert ours.wasted_gb_h[-1] < 0.5 * asked.wasted_gb_h[-1]
     assert (np.diff(ours.runs_seen) > 0).all()
 

@@ -4,7 +4,7 @@ import functools
 
 import pandas as pd
 
-from tests.shared_data import FOLDER
+from tests.shared_data import FOLDER, PAI_SAMPLE
 
 NAMES = ("iwd", "eager", "methylseq", "rnaseq")
 
@@ -37,3 +37,27 @@ def trace(name):
 def task_called(jobs, last_part):
     """Return the whole name of the task whose path ends so."""
     return next(name for name in jobs["task_name"].unique() if name.split(":")[-1] == last_part)
+
+
+GIB = 2.0**30
+
+
+@functools.cache
+def pai():
+    """Return the runs of the shared part of the PAI trace in the order of their starts, columns as in the store."""
+    rows = pd.read_csv(PAI_SAMPLE)
+    named = rows.rename(
+        columns={
+            "start_time": "start_time_s",
+            "end_time": "end_time_s",
+            "inst_num": "instances",
+            "plan_cpu": "requested_cpu_percent",
+            "plan_gpu": "requested_gpu_percent",
+        }
+    )
+    named = named.assign(
+        duration_s=rows["end_time"] - rows["start_time"],
+        requested_memory_bytes=rows["plan_mem"] * GIB,
+        peak_memory_bytes=rows["max_mem"] * GIB,
+    )
+    return named.sort_values("start_time_s", kind="stable").reset_index(drop=True)

@@ -31,6 +31,7 @@ from workprof.memory.load import NOT_SIMULATED, Above, Load
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
 from workprof.memory.plan import Violations
+from workprof.memory.policies import BY_TASK
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
@@ -187,6 +188,7 @@ def why_json(result: Why) -> dict[str, Any]:
     """Return the JSON document of a size and its reasons: sizes and uses in GB (1e9 bytes)."""
     return {
         "task": result.settings.task,
+        "policy": BY_TASK,
         "input": result.settings.input_column,
         "input_value": result.input_value,
         "n_known": result.n_known,
@@ -260,7 +262,7 @@ def why_text(result: Why) -> str:
     few = "\nso few runs make it a guess" if result.too_few else ""
     cheapest = result.candidate_bytes[int(result.candidate_cost_gb_h.argmin())]
     return (
-        f"{result.settings.task}: {sizes} GB, from {result.n_known:,} runs that used up to "
+        f"{result.settings.task}: {sizes} GB by {BY_TASK}, from {result.n_known:,} runs that used up to "
         f"{result.used_bytes.max() / GB:.3f} GB{asked}\n"
         f"{result.n_above:,} of them used more; {result.retried:,} of {result.n_tried:,} sized so in turn failed "
         f"({format_share(odds.low)} to {format_share(odds.high)})\n"
@@ -429,7 +431,9 @@ def replay_json(result: ReplayResult) -> dict[str, Any]:
         "used_gb_h": result.used_gb_h,
         "policies": {name: _policy(one) for name, one in result.policies.items()},
         "tasks": [asdict(one) | {"failures": _count(one.failures)} for one in result.tasks],
-        "frontier": [asdict(one) | {"failures": _count(one.failures)} for one in result.frontier],
+        "frontier": [
+            asdict(one) | {"price": one.price_runs, "failures": _count(one.failures)} for one in result.frontier
+        ],
         "choices": [asdict(one) for one in result.choices],
         "best_by_task": [asdict(one) for one in result.best_by_task],
         "left_out": result.left_out,

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from workprof.core.fields import Setting, settings
 from workprof.core.units import DAY_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.retry import RetrySettings, Sizes, only
+
+if TYPE_CHECKING:
+    from workprof.memory.conditional import Outlook
 
 
 @settings
@@ -44,6 +47,15 @@ class SizingSettings:
             "Runs with a like input count more, and sizes are carried along the input; else the task alone counts.",
             key="memory_by_input",
             label="Size by input",
+        ),
+    ] = True
+    by_labels: Annotated[
+        bool,
+        Setting(
+            "In the order of submission, runs of the same user, group, workload and request count more, those of other "
+            "tasks a little; else the task alone counts.",
+            key="memory_by_labels",
+            label="Size by all that is known at submission",
         ),
     ] = True
     quorum: Annotated[
@@ -89,7 +101,7 @@ class SizingSettings:
 
 DEFAULT = SizingSettings()
 
-CAUTIOUS = SizingSettings(price_runs=200.0, by_input=False)
+CAUTIOUS = SizingSettings(price_runs=200.0, by_input=False, by_labels=False)
 """Nearly no failures: a failure costs as much as 200 mean runs, and no input is trusted to foresee a small run."""
 
 
@@ -691,6 +703,39 @@ class Workprof:
         return Sizes(found[:, 0], found[:, 1:])
 
 
+class Conditional:
+    """Sizes of least expected cost by what is known of a run at submission: its task, labels, request and input.
+
+    The known runs count by what they share with the run, as learned from the runs that had ended by then; see
+    `conditional`. A run of whose task nothing is known starts at its request.
+
+    Args:
+        price_runs: of a failure, in mean runs.
+        outlooks: task -> what is foreseen for its runs to be sized.
+    """
+
+    name = "workprof"
+    fewest_known = 0
+
+    def __init__(self, price_runs: float, outlooks: Mapping[str, Outlook]) -> None:
+        self.price_runs = price_runs
+        self.outlooks = outlooks
+
+    def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
+        """Return first sizes and those after failures of the runs to be sized."""
+        from workprof.memory.conditional import cheapest_chains  # noqa: PLC0415  numba waits until it is needed
+
+        outlook = self.outlooks[runs.task]
+        price = self.price_runs * runs.mean_run_byte_h
+        chain, _ = cheapest_chains(outlook, price, retry.time_to_failure)
+        requests, words = requests_of(runs, retry)
+        unknown = outlook.n_own == 0
+        known_words = np.where(outlook.n_own > runs.n_history, FROM_PEERS, FROM_HISTORY)
+        return Sizes(
+            np.where(unknown, requests, chain[:, 0]), chain[:, 1:], sized_from=np.where(unknown, words, known_words)
+        )
+
+
 def rows_of(runs: Sequence) -> Floats:
     """Return (4, n) sizes, hours, inputs and log inputs, as the kernels take them."""
     inputs = np.maximum(runs.inputs, 0.0)
@@ -713,10 +758,11 @@ def warm_sizing() -> None:
     Workprof(SizingSettings()).sizes(runs, RetrySettings())
 
 
+BY_TASK = "workprof_task"
 REGISTRY: dict[str, dict[str, Callable[[], Policy]]] = {
     "ours": {
         "workprof": lambda: Workprof(DEFAULT),
-        "workprof_task": lambda: Workprof(DEFAULT, "workprof_task"),
+        BY_TASK: lambda: Workprof(DEFAULT, BY_TASK),
         "workprof_cautious": lambda: Workprof(CAUTIOUS, "workprof_cautious"),
     },
     "peers": {

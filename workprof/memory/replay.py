@@ -7,6 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -19,6 +21,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.stats import Interval, saving_interval, too_few, wilson
 from workprof.core.units import GB
 from workprof.memory.policies import (
+    BY_TASK,
     CAUTIOUS,
     DEFAULT,
     FROM_HISTORY,
@@ -31,6 +34,7 @@ from workprof.memory.policies import (
     PEERS,
     POLICIES,
     REFIT_EACH,
+    Conditional,
     Policy,
     Preset,
     Sequence,
@@ -45,6 +49,8 @@ from workprof.memory.usage import Evidence, Runs, Target, evidence_of, finished_
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from workprof.memory.conditional import Clock, Outlook
 
 
 SIZEY, SUBMIT_TIME = "sizey", "submit-time"
@@ -70,6 +76,7 @@ class Ordered:
         n_without_input: runs whose input was missing; they take the median of their task's initial history.
         n_without_clock: runs that are replayed in the order of the table.
         left_out: reason -> runs.
+        known: from when on a run is known; '' in the published harness, which has no clock.
     """
 
     sequences: tuple[Sequence, ...]
@@ -79,6 +86,28 @@ class Ordered:
     n_without_input: int
     n_without_clock: int
     left_out: dict[str, int]
+    known: str = ""
+
+    @cached_property
+    def outlooks(self) -> dict[str, Outlook]:
+        """What is foreseen for every run by what is known of it at submission, by task; of no use without a clock."""
+        from workprof.memory.conditional import outlooks_of  # noqa: PLC0415  numba waits until it is needed
+
+        clocks = [self._clock(runs, moments) for runs, moments in zip(self.sequences, self.moments, strict=True)]
+        found = outlooks_of(self.sequences, clocks)
+        return {runs.task: outlook for runs, outlook in zip(self.sequences, found, strict=True)}
+
+    def _clock(self, runs: Sequence, moments: Floats) -> Clock:
+        """Return when runs are sized and become known: never before they begin; NaN where there are no times."""
+        from workprof.memory.conditional import Clock  # noqa: PLC0415  numba waits until it is needed
+
+        if self.n_without_clock:
+            return Clock(np.full(len(moments), np.nan), np.full(len(runs), np.nan))
+        known_s = np.full(len(runs), -np.inf)
+        known_s[runs.sized] = np.nextafter(moments, np.inf)
+        if self.known == FINISHED:
+            known_s[runs.sized] = np.maximum(known_s[runs.sized], runs.ended_s[runs.sized])
+        return Clock(moments, known_s)
 
 
 def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
@@ -132,7 +161,8 @@ def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None =
     found = _ordered(runs, inputs, turns, cold_runs)
     times = [runs.submit_s[one.rows[one.sized]] for one in turns]
     moments = [submit if np.isfinite(submit).all() else np.arange(len(submit), dtype=np.float64) for submit in times]
-    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.submit_s[:n_own])).sum()))
+    n_without_clock = int((~np.isfinite(runs.submit_s[:n_own])).sum())
+    return replace(found, moments=tuple(moments), n_without_clock=n_without_clock, known=SUBMITTED)
 
 
 def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
@@ -159,7 +189,8 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
         start = runs.start_s[one.rows[one.sized]]
         clocked = np.isfinite(start)
         moments.append(np.where(clocked, start, np.inf) if clocked.any() else np.arange(len(start), dtype=np.float64))
-    return replace(found, moments=tuple(moments), n_without_clock=int((~np.isfinite(runs.start_s[:n_own])).sum()))
+    n_without_clock = int((~np.isfinite(runs.start_s[:n_own])).sum())
+    return replace(found, moments=tuple(moments), n_without_clock=n_without_clock, known=FINISHED)
 
 
 @dataclass(frozen=True)
@@ -490,6 +521,7 @@ class FrontierPoint:
         setting: in words.
         price_runs: price of a failure in mean runs.
         by_input: whether inputs were looked at.
+        by_labels: whether all that is known at submission was.
         wasted_gb_h: mean over seeds.
         failures: mean over seeds.
         efficient: whether no other setting of ours wastes less at no more failures.
@@ -498,6 +530,7 @@ class FrontierPoint:
     setting: str
     price_runs: float
     by_input: bool
+    by_labels: bool
     wasted_gb_h: float
     failures: float
     efficient: bool
@@ -765,18 +798,50 @@ def settings_of_ours(prices_runs: tuple[float, ...], n_runs: int, *, with_input:
 
 
 def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: RetrySettings) -> list[Charges]:
-    """Return the charges of one setting on each order (one per seed)."""
-    return [charge(Workprof(setting), ordered, retry) for ordered in orders]
+    """Return the charges of the policy `workprof` with one setting on each order (one per seed)."""
+    return [charge(workprof_on(ordered, setting), ordered, retry) for ordered in orders]
 
 
-def frontier_point(setting: SizingSettings, charges: Iterable[Charges]) -> FrontierPoint:
-    """Return the mean waste and failures of one setting over its charges (one per seed)."""
+def workprof_on(ordered: Ordered, setting: SizingSettings) -> Policy:
+    """Return the policy `workprof`: by all that is known at submission; in the published harness by the task alone."""
+    by_labels = setting.by_labels and ordered.known != ""
+    return Conditional(setting.price_runs, ordered.outlooks) if by_labels else Workprof(setting)
+
+
+BETWEEN = 2
+"""Prices tried between each two that are asked for, where a setting costs little."""
+
+
+def settings_at_submission(prices_runs: tuple[float, ...]) -> tuple[SizingSettings, ...]:
+    """Return the settings that make the frontier in the order of submission.
+
+    By all that is known then: every price and some between; by the task alone, which few runs a task may favour: every
+    price.
+    """
+    prices = np.unique(prices_runs)
+    between = [np.geomspace(*pair, BETWEEN + 2)[1:-1] for pair in pairwise(prices[prices > 0])]
+    every = [float(f"{price:.3g}") for price in np.sort(np.concatenate([prices, *between]))]
+    by_labels = tuple(replace(DEFAULT, price_runs=price) for price in every)
+    return by_labels + tuple(replace(CAUTIOUS, price_runs=float(price)) for price in prices)
+
+
+def frontier_point(setting: SizingSettings, charges: Iterable[Charges], known: str = "") -> FrontierPoint:
+    """Return the mean waste and failures of one setting over its charges (one per seed).
+
+    Args:
+        setting: of the policy `workprof`.
+        charges: of it.
+        known: as `Ordered` has it.
+    """
     charges = list(charges)
-    price = f"a failure costs {setting.price_runs:g} mean runs"
+    by = "by input and task" if setting.by_input else "by task alone"
+    if known and setting.by_labels:
+        by = "by what is known at submission"
     return FrontierPoint(
-        setting=f"{price}, {'by input and task' if setting.by_input else 'by task alone'}",
+        setting=f"a failure costs {setting.price_runs:g} mean runs, {by}",
         price_runs=setting.price_runs,
         by_input=setting.by_input,
+        by_labels=setting.by_labels and known != "",
         wasted_gb_h=float(np.mean([one.wasted_gb_h.sum() for one in charges])),
         failures=float(np.mean([one.failures.sum() for one in charges])),
         efficient=True,
@@ -971,8 +1036,12 @@ def _charge_all(
     found = {}
     for i, name in enumerate(names):
         progress(POLICIES_SHARE * i / len(names), f"Replaying {name}")
-        policy = Workprof(settings.sizing) if name == Workprof.name else policy_named(name)
-        found[name] = [charge(policy, ordered, settings.retry) for ordered in orders]
+        if name == Workprof.name:
+            found[name] = charge_setting(settings.sizing, orders, settings.retry)
+        elif name == BY_TASK:
+            found[name] = [charge(Workprof(settings.sizing, name), one, settings.retry) for one in orders]
+        else:
+            found[name] = [charge(policy_named(name), one, settings.retry) for one in orders]
     return found
 
 
@@ -980,13 +1049,17 @@ def _frontier(
     orders: list[Ordered], settings: ReplaySettings, known: dict[str, list[Charges]], progress: Progress
 ) -> tuple[FrontierPoint, ...]:
     """Return the settings of ours; `known` holds the charges of the policy `workprof` where it was replayed."""
-    n_runs = sum(len(one) for one in orders[0].sequences)
-    ours = settings_of_ours(settings.prices_runs, n_runs, with_input=settings.used_input != NO_INPUT)
+    n_runs, known_when = sum(len(one) for one in orders[0].sequences), orders[0].known
+    if known_when:
+        ours = settings_at_submission(settings.prices_runs)
+    else:
+        ours = settings_of_ours(settings.prices_runs, n_runs, with_input=settings.used_input != NO_INPUT)
     points = []
     for i, setting in enumerate(ours):
         progress(POLICIES_SHARE + (1 - POLICIES_SHARE) * i / len(ours), "Trading waste against failures")
         held = known.get(Workprof.name) if setting == settings.sizing else None
-        points.append(frontier_point(setting, held or charge_setting(setting, orders, settings.retry)))
+        charges = held or charge_setting(setting, orders, settings.retry)
+        points.append(frontier_point(setting, charges, known_when))
     return marked(points)
 
 

@@ -115,6 +115,7 @@ def frontier_charges_of(
     ordered = finished_order(runs, np.zeros(len(runs)), COLD_RUNS)
     enforced = charge(Preset(), ordered, replace(settings.retry, cap_bytes=None))
     ours = settings_of_ours(PRICES, len(runs), with_input=False)
+    ours = tuple(replace(one, by_labels=False) for one in ours)  # a key has one size, whoever asks for it
     first, failures, charged, names = [], [], [], []
     for at, setting in enumerate(ours):
         progress(REPLAY_SHARE * at / len(ours), "Trading waste against kills")

@@ -56,7 +56,10 @@ ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""
 
 
-LABELS = ("job_name", "user", "group", "workload", "run_name", "gpu_type")
+LABELS = (
+    *("job_name", "user", "group", "workload", "run_name", "gpu_type"),
+    *("requested_cpu_percent", "requested_gpu_percent", "instances"),
+)
 REQUEST = "request"
 """What is known of a run at submission besides its task, request and input."""
 

@@ -302,11 +302,13 @@ LARGEST_KEPT = 200
 
 
 def why_headlines(found: Why) -> tuple[Headline, ...]:
-    """Return size, margin and odds of a retry."""
+    """Return size, margin and odds of a retry, all by the task alone."""
     odds = found.odds_of_retry
     share = found.retried / found.n_tried if found.n_tried else math.nan
     return (
-        Headline("Size", gb(found.size_bytes / GB), "The first attempt of the next run.", "first attempt"),
+        Headline(
+            "Size", gb(found.size_bytes / GB), "The next run's first attempt, by the task alone.", "first attempt"
+        ),
         Headline(
             "After a failure",
             gb(found.next_bytes / GB),
