@@ -153,9 +153,13 @@ def test_roll_up_and_plan(tasks, printed):
     told = tasks.command("memory", "rollup", "tasks")
     assert to_json(rollup_json(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Roll-up")
-    assert same_figures(page, printed, "memory") == {"memory-rollup-task"}
+    assert same_figures(page, printed, "memory") == {"memory-rollup-task", "memory-load"}
     same_metrics(page, printed, "memory")
     assert page.files["tasks-rollup-task.csv"] == printed.csv("memory")["memory-rollup"]
+    assert page.files["tasks-load.csv"] == printed.csv("memory")["memory-load-limits"]
+    courses = {one["name"]: one["held_gb"] for one in told["load"]["courses"]}
+    drawn = {trace["name"]: [*trace["y"]] for trace in page.figures["memory-load"]}
+    assert courses == {name: drawn[name] for name in courses}
     before, after = ([*trace["x"]] for trace in page.figures["memory-rollup-task"])
     assert before == [one["memory_gb"]["before"] for one in told["rows"]]
     assert after == [one["memory_gb"]["after"] for one in told["rows"]]
