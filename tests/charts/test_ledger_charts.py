@@ -77,6 +77,15 @@ def test_the_sentence_names_who_wastes_most_and_weeks_nobody():
     assert "weeks in their order" in ledger_bars(ledger("week")).takeaway
 
 
+def test_who_wastes_most_is_told_by_what_is_held_not_by_time_limits():
+    ann = np.arange(N) % 2 == 0
+    given = {"user": np.where(ann, "ann", "bob"), "duration_s": np.where(ann, 7200.0, 3600.0)}
+    found = ledger(**given, time_limit_s=np.where(ann, 900_000.0, 3600.0))
+    assert found.rows[0].of("time_limit").wasted == found.totals.of("time_limit").wasted > 0
+    assert "ann wastes most" in ledger_sentence(found)
+    assert "time limits" not in ledger_sentence(found)
+
+
 def test_headlines_leave_out_what_cannot_be_judged_and_count_what_did_not_finish():
     found = ledger()
     assert [one.label for one in ledger_headlines(found)] == ["Wasted memory", "Wasted cores", "Not finished"]

@@ -20,7 +20,7 @@ from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.causes import CAUSES, cause_of
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, ledger_of, ledger_run_list
-from workprof.memory.ledger_exports import EXPORTS, finding_json, ledger_json, mails
+from workprof.memory.ledger_exports import EXPORTS, evidence_words, finding_json, ledger_json, mails
 from workprof.memory.ledger_rules import NODES, RULES
 from workprof.memory.ledger_settings import (
     GROUPINGS,
@@ -204,6 +204,8 @@ def test_runs_of_a_user_and_a_task_come_out_as_what_was_planted(bench):
     assert blast.saved.share == pytest.approx(15 / 16, abs=0.01)
     assert (idle.requested, idle.instead) == (4, 0)
     assert idle.saved.share == 1
+    assert "% used" not in evidence_words(idle)
+    assert "% used" in evidence_words(align)
     assert found["infer", "gpu_low"].saved.why
     assert found["align", "time_limit"].instead < 24
     assert ("train", "serial") not in found

@@ -48,7 +48,7 @@ def evidence_words(finding: Finding) -> str:
     if finding.rule in CAUSES_OF:
         return f"{_runs(finding.n_runs)} of {finding.n_of:,}: {RULES[finding.rule].title}; they held {wasted}"
     runs = f"{_runs(finding.n_runs)} of {finding.n_of:,}: {RULES[finding.rule].title}"
-    if math.isfinite(finding.used_share):
+    if finding.used_share > 0:
         runs += f" ({format_share(finding.used_share)} used)"
     return f"{runs}; {wasted}"
 

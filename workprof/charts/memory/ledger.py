@@ -49,7 +49,7 @@ def ledger_sentence(ledger: Ledger) -> str:
     if len(ledger.rows) < 2 or ledger.settings.by == WEEK:
         return f"{told}."
     first = ledger.rows[0]
-    share, name = max((_of_all(first, ledger, name), name) for name in judged_resources(ledger))
+    share, name = max((_of_all(first, ledger, name), name) for name in judged_resources(ledger) if name != LIMIT)
     most = shortened(first.name, LONGEST_NAME)
     return f"{told}; {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
 
