@@ -11,7 +11,14 @@ from tests.memory.traces import NAMES, pai, trace
 from tests.shared_data import needs_shared_data
 from workprof.memory.conditional import CHANCES, Outlook, cheapest_chains
 from workprof.memory.policies import Conditional
-from workprof.memory.replay import ReplaySettings, charge_setting, finished_order, replay, settings_at_submission
+from workprof.memory.replay import (
+    ReplaySettings,
+    charge_setting,
+    finished_order,
+    replay,
+    settings_at_submission,
+    submit_order,
+)
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
 
@@ -219,3 +226,19 @@ def test_the_task_alone_is_a_setting():
     )
     ours, alone = found.policies["workprof"], found.policies["workprof_task"]
     assert (ours.wasted_gb_h, ours.failures) == (alone.wasted_gb_h, alone.failures)
+
+
+@pytest.mark.parametrize("order", [finished_order, submit_order])
+def test_a_run_killed_for_memory_is_known_to_other_tasks_from_its_end_on(order):
+    """Its limit changes the sizes of another task's runs only after the kill."""
+    table = pd.DataFrame({"task_name": "a", "submit_time_s": np.arange(40) * 3600.0, "peak_memory_bytes": 2e9})
+    late = table.iloc[[5, 12, 25, 30]].assign(task_name="b", submit_time_s=lambda one: one["submit_time_s"] + 60)
+    killed = table.iloc[[20]]
+    sizes = []
+    for limit in (16e9, 60e9):
+        every = pd.concat([table, late, killed.assign(peak_memory_bytes=limit)], ignore_index=True)
+        runs = runs_of(every.assign(duration_s=600.0, requested_memory_bytes=16e9))
+        ordered = order(runs, np.zeros(len(runs)), 10, len(runs) - 1, 1)
+        sizes.append(ordered.outlooks["b"].sizes_bytes)
+    np.testing.assert_array_equal(sizes[0][:2], sizes[1][:2])
+    assert (sizes[0][2:] != sizes[1][2:]).any(axis=1).all()

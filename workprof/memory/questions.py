@@ -203,7 +203,7 @@ RECOMMENDATION = Question(
     Recommendation,
     "workprof.memory.recommend:recommendation_of",
     finds="recommended sizes",
-    reads=_sizing(*LABELS),
+    reads=_sizing(*LABELS, "status"),
     page=PAGE,
     tab="Recommendation",
     command=("memory", "plan"),
@@ -216,7 +216,7 @@ FRONTIER_CHARGES = Question(
     FrontierCharges,
     "workprof.memory.trial:frontier_charges_of",
     finds="charges of the settings of workprof",
-    reads=_sizing(*LABELS),
+    reads=_sizing(*LABELS, "status"),
     asked_as=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
 )
 VIOLATIONS = Question(

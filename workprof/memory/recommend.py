@@ -37,7 +37,7 @@ from workprof.memory.trial import (
     gb_h_words,
     trial_runs,
 )
-from workprof.memory.usage import Runs
+from workprof.memory.usage import Runs, evidence_of, evidence_words, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +190,8 @@ def recommendation_of(
     """Return the recommendation, with the charges that it was chosen from as a by-product.
 
     Args:
-        frames: 'jobs' -> the table, see `runs_of`; the column of what sizes are listed by; `row_id`.
+        frames: 'jobs' -> the table, see `runs_of`; the column of what sizes are listed by; `row_id`; `finished` and
+            `status` where it holds rows that did not finish.
         settings: kills, list of sizes.
         progress: told each setting.
 
@@ -212,7 +213,7 @@ def recommend(
 ) -> Recommendation:
     """Return the recommendation from charges of the same runs; see `recommendation_of`."""
     started = time.perf_counter()
-    jobs = frames["jobs"]
+    jobs = with_killed(frames["jobs"], settings.frontier.target)
     runs = trial_runs(jobs, settings.frontier)
     table = TrialTable(runs, charges)
     key, names = keys_of(jobs, runs, PROFILE if settings.by == PROFILE else TASK)
@@ -250,7 +251,7 @@ def recommend(
         bursts=bursts,
         sizes=advised_sizes(jobs, table, judged, choice.sizing, settings.by),
         left_out={reason: n for reason, n in left_out.items() if n},
-        notes=_notes(runs, table, never_run(runs, cap)),
+        notes=(*_notes(runs, table, never_run(runs, cap)), *_evidence_notes(frames["jobs"], settings)),
         seconds=time.perf_counter() - started,
     )
 
@@ -432,6 +433,18 @@ def _cost_range(before: Sequence[Judged], best: int) -> tuple[float, float]:
 
 def _kills(n: int) -> str:
     return "no kill" if not n else f"{n:,} kill{'s' if n != 1 else ''}"
+
+
+def _evidence_notes(jobs: pd.DataFrame, settings: RecommendationSettings) -> list[str]:
+    """Return what did not finish, and how runs that were killed for memory count."""
+    evidence = evidence_of(jobs, settings.frontier.target)
+    notes = [evidence_words(evidence)] if evidence else []
+    if n := sum(one.n_bounds for one in evidence):
+        notes.append(
+            f"{counted_runs(n)} killed for memory {'count as uses' if n > 1 else 'counts as a use'} just above the"
+            " limit: a kill where requests are enforced, though the true use may be larger"
+        )
+    return notes
 
 
 def _notes(runs: Runs, table: TrialTable, never: NeverRun) -> tuple[str, ...]:

@@ -103,7 +103,9 @@ class Ordered:
 
         if self.n_without_clock:
             return Clock(np.full(len(moments), np.nan), np.full(len(runs), np.nan))
-        known_s = np.full(len(runs), -np.inf)
+        told = runs.ended_s if self.known == FINISHED else runs.started_s  # of killed runs, which are not sized
+        known_s = np.where(np.isfinite(told), told, np.inf)
+        known_s[: runs.n_history] = -np.inf
         known_s[runs.sized] = np.nextafter(moments, np.inf)
         if self.known == FINISHED:
             known_s[runs.sized] = np.maximum(known_s[runs.sized], runs.ended_s[runs.sized])

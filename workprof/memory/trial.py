@@ -27,7 +27,7 @@ from workprof.memory.replay import (
     settings_of_ours,
 )
 from workprof.memory.retry import RetrySettings
-from workprof.memory.usage import Request, Runs, Target, runs_of, with_flat_request
+from workprof.memory.usage import Request, Runs, Target, runs_of, with_flat_request, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ def frontier_charges_of(
     """
     started = time.perf_counter()
     progress(0.0, "Ordering the runs")
-    runs = trial_runs(frames["jobs"], settings)
+    runs = trial_runs(with_killed(frames["jobs"], settings.target), settings)
     warm_sizing()
     ordered = finished_order(runs, np.zeros(len(runs)), COLD_RUNS)
     enforced = charge(Preset(), ordered, replace(settings.retry, cap_bytes=None))

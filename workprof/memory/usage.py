@@ -268,6 +268,24 @@ def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
     return kept
 
 
+JUST_ABOVE = 1 + 1e-9
+
+
+def with_killed(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Return the rows that finished, then those killed for memory as runs that use just more than their limit.
+
+    So each is a kill where its request is enforced, and a size that holds it is above its limit.
+    """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    finished, killed = finished_of(jobs), killed_for_memory(jobs, target)
+    if killed.empty:
+        return finished
+    column = USAGE_COLUMNS[target]
+    above = killed.assign(**{column: killed[column] * JUST_ABOVE}).drop(columns="finished")
+    return pd.concat([finished, above], ignore_index=True)
+
+
 def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
     """Return what did not finish, by cause, in the order of `CAUSES`; empty where all rows did."""
     codes = causes_of(jobs)

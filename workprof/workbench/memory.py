@@ -73,12 +73,12 @@ def _every_run(
 def _with_keys(
     bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
-    """Return a function that reads what sizing needs, with the profiles where sizes are listed by them."""
+    """Return a function that reads what sizing needs of all runs, with the profiles where sizes are listed by them."""
     if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
         raise NotEnoughData("the profiles that the sizes are listed by are not there yet; find profiles first")
 
     def read() -> Mapping[str, pd.DataFrame]:
-        jobs = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings))()["jobs"]
+        jobs = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings), every=True)()["jobs"]
         return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
     return read
@@ -100,7 +100,7 @@ def _from_charges(
     with bench._cache.lock(key):
         found: Recommendation | None = bench._cache.get(key, Recommendation)
         if found is None:
-            frames = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings))()
+            frames = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings), every=True)()
             found = recommend(frames, settings, charges, progress)
             bench._cache.put(key, found, step.about(key, entry.name, settings, found.seconds))
     return found
