@@ -9,14 +9,18 @@ import pytest
 from tests.memory.naive_sites import quantile_of_like_runs, requests_enforced
 from tests.memory.traces import NAMES, pai, trace
 from tests.shared_data import needs_shared_data
+from workprof.core.records import pack, unpack
 from workprof.memory.conditional import CHANCES, Outlook, cheapest_chains
 from workprof.memory.policies import Conditional
 from workprof.memory.replay import (
+    ReplayResult,
     ReplaySettings,
     charge_setting,
     finished_order,
+    foreseen_kills,
     replay,
     settings_at_submission,
+    sized_from_words,
     submit_order,
 )
 from workprof.memory.retry import RetrySettings
@@ -96,20 +100,24 @@ def test_workflows_waste_less_than_they_request_and_no_more_than_by_the_task_alo
 
 
 @needs_shared_data
-def test_the_chance_of_a_kill_holds_forward_in_time():
-    """Of the runs of whose task something was known, as many are killed at first as the sizes say, within 3 sigma."""
-    ordered = ordered_of(pai())
-    for price in (0.05, 0.3, 1.0, 3.0):
-        stated, killed = [], []
-        for runs in ordered.sequences:
-            outlook = ordered.outlooks[runs.task]
-            chain, chance = cheapest_chains(outlook, price * runs.mean_run_byte_h, 1.0)
-            known = np.isfinite(chance)
-            stated.append(chance[known])
-            killed.append((chain[:, 0] < runs.used_bytes[runs.sized])[known])
-        stated, killed = np.concatenate(stated), np.concatenate(killed)
-        sigma = np.sqrt((stated * (1 - stated)).sum())
-        assert abs(killed.sum() - stated.sum()) <= 3 * sigma
+@pytest.mark.parametrize("price", [0.05, 0.3, 1.0, 3.0])
+def test_the_chance_of_a_kill_holds_forward_in_time(price):
+    """As many first attempts are killed as the sizes say at the start of the runs, within 3 standard deviations."""
+    ordered, sizing = ordered_of(pai()), dataclasses.replace(OURS.sizing, price_runs=price)
+    found = foreseen_kills(ordered, sizing, RETRY)
+    assert (found.n_runs, found.rows.sum()) == (681, 681)
+    assert abs(found.killed - found.stated) <= 3 * np.sqrt(found.stated * (1 - found.stated / found.n_runs))
+    assert found.error < 0.05
+    assert foreseen_kills(ordered, dataclasses.replace(sizing, by_labels=False), RETRY) is None
+
+
+def test_the_record_says_how_many_kills_were_foreseen():
+    found = replay({"jobs": made()}, OURS)
+    assert found.foreseen.n_runs == len(made()) - found.policies["workprof"].n_sized_from["request"]
+    assert found.foreseen.killed <= found.policies["workprof"].failures
+    assert f"{found.foreseen.killed:,} were" in sized_from_words(found)
+    assert unpack(ReplayResult, pack(found)).foreseen.stated == found.foreseen.stated
+    assert replay({"jobs": made()}, ReplaySettings(policies=("krr",), prices_runs=())).foreseen is None
 
 
 def made(n=240, seed=5):

@@ -434,6 +434,7 @@ def replay_json(result: ReplayResult) -> dict[str, Any]:
         "frontier": [
             asdict(one) | {"price": one.price_runs, "failures": _count(one.failures)} for one in result.frontier
         ],
+        "foreseen": None if result.foreseen is None else asdict(result.foreseen),
         "choices": [asdict(one) for one in result.choices],
         "best_by_task": [asdict(one) for one in result.best_by_task],
         "left_out": result.left_out,

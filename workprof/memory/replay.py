@@ -18,7 +18,7 @@ from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
-from workprof.core.stats import Interval, saving_interval, too_few, wilson
+from workprof.core.stats import Interval, reliability_bins, saving_interval, too_few, wilson
 from workprof.core.units import GB
 from workprof.memory.policies import (
     BY_TASK,
@@ -568,6 +568,47 @@ class TaskChoice:
 
 
 @dataclass(frozen=True)
+class Foreseen:
+    """How far the chances hold with which the policy `workprof` said, at each run's start, that its size is too small.
+
+    Attributes:
+        n_runs: sized so; the others started at their request.
+        stated: sum of the chances: first attempts expected to be killed.
+        killed: first attempts that were.
+        rows: (10,) runs by stated chance, in ten equal bins from 0 to 1.
+        stated_share: (10,) mean of the chances, NaN in an empty bin.
+        killed_share: (10,) of the runs.
+        error: mean |stated - killed| share over the bins, weighted by runs.
+    """
+
+    n_runs: int
+    stated: float
+    killed: int
+    rows: Ints
+    stated_share: Floats
+    killed_share: Floats
+    error: float
+
+
+def foreseen_kills(ordered: Ordered, setting: SizingSettings, retry: RetrySettings) -> Foreseen | None:
+    """Return how far stated chances of a kill hold; None where the policy looks at the task alone, and states none."""
+    from workprof.memory.conditional import cheapest_chains  # noqa: PLC0415  numba waits until it is needed
+
+    if not (setting.by_labels and ordered.known):
+        return None
+    chances, killed = [], []
+    for runs in ordered.sequences:
+        price = setting.price_runs * runs.mean_run_byte_h
+        chain, chance = cheapest_chains(ordered.outlooks[runs.task], price, retry.time_to_failure)
+        known = np.isfinite(chance)
+        chances.append(chance[known])
+        killed.append((chain[:, 0] < runs.used_bytes[runs.sized])[known])
+    stated, seen = np.concatenate(chances), np.concatenate(killed)
+    rows, stated_share, killed_share, error = reliability_bins(stated, seen)
+    return Foreseen(len(stated), float(stated.sum()), int(seen.sum()), rows, stated_share, killed_share, error)
+
+
+@dataclass(frozen=True)
 class ReplayResult:
     """Every policy on the same runs, through one simulator.
 
@@ -587,6 +628,7 @@ class ReplayResult:
         policies: name -> figures.
         tasks: by task, then policy.
         frontier: settings of ours, least failures last.
+        foreseen: how far the chances of a kill hold that `workprof` states; None where it states none.
         choices: price per failure -> best.
         best_by_task: one per task.
         left_out: reason -> runs.
@@ -611,6 +653,7 @@ class ReplayResult:
     policies: dict[str, PolicyFigures]
     tasks: tuple[TaskFigures, ...]
     frontier: tuple[FrontierPoint, ...]
+    foreseen: Foreseen | None
     choices: tuple[PriceChoice, ...]
     best_by_task: tuple[TaskChoice, ...]
     left_out: dict[str, int]
@@ -759,7 +802,11 @@ def sized_from_words(found: ReplayResult) -> str:
     counts = ", ".join(f"{n:,} {SOURCES.get(source, source)}" for source, n in sorted(one.n_sized_from.items()))
     known = {FINISHED: "; a run is known from its end on", SUBMITTED: "; a run is known from its submission on"}
     earlier = f"; {found.n_history:,} runs of earlier datasets are known from the start" if found.n_history else ""
-    return f"Sized by {one.policy}: {counts}{known.get(found.known, '')}{earlier}"
+    told = f"Sized by {one.policy}: {counts}{known.get(found.known, '')}{earlier}"
+    if found.foreseen is not None and one.policy == Workprof.name:
+        one_of = f"{found.foreseen.stated:,.0f} of {found.foreseen.n_runs:,} first attempts"
+        told += f"; {one_of} were foreseen to be killed, {found.foreseen.killed:,} were"
+    return told
 
 
 def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tuple[TaskFigures, ...]:
@@ -800,8 +847,18 @@ def settings_of_ours(prices_runs: tuple[float, ...], n_runs: int, *, with_input:
 
 
 def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: RetrySettings) -> list[Charges]:
-    """Return the charges of the policy `workprof` with one setting on each order (one per seed)."""
-    return [charge(workprof_on(ordered, setting), ordered, retry) for ordered in orders]
+    """Return the charges of the policy `workprof` with one setting on each order (one per seed).
+
+    What is foreseen of a table's runs is computed once, and counts into the seconds of the setting that is first.
+    """
+    found = []
+    for ordered in orders:
+        started = time.perf_counter()
+        policy = workprof_on(ordered, setting)
+        foreseen = time.perf_counter() - started
+        charges = charge(policy, ordered, retry)
+        found.append(replace(charges, seconds=charges.seconds + foreseen))
+    return found
 
 
 def workprof_on(ordered: Ordered, setting: SizingSettings) -> Policy:
@@ -949,6 +1006,7 @@ def _summed(
         policies=policies,
         tasks=tasks,
         frontier=frontier,
+        foreseen=foreseen_kills(first, settings.sizing, settings.retry) if Workprof.name in charges else None,
         choices=choices_by_price(policies.values(), frontier, [p * mean_run / GB for p in settings.prices_runs]),
         best_by_task=best_by_task(tasks, mean_run),
         left_out=dict(runs.left_out) | first.left_out,
