@@ -206,9 +206,10 @@ EACH_FORM = {
             ("--bins", "--task", given.HEAVY, "-k", "4"),
         ),
         ("Policies", "memory-p95", {"memory_export_policy": "p95"}, ("--policy", "p95")),
+        ("Recommendation", "memory-recommended", {}, ("--policy", "recommended")),
     ],
 )
-def test_the_files_of_bins_and_of_a_policy_are_the_commands(tasks, tab, name, shown, words):
+def test_the_files_of_any_sizes_are_the_commands(tasks, tab, name, shown, words):
     page = tasks.page("memory", "tasks", memory_tab=tab, **shown)
     for to, ending in EACH_FORM.items():
         file = tasks.folder / f"sizes.{ending}"
