@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -24,11 +24,19 @@ FORMATS = {
 """Format of the command -> words, ending of the button's key, ending of the file, kind of content."""
 
 
-def buttons(context: PageContext, key: str, words: str, name: str, made: Callable[[], SizeList]) -> None:
+def buttons(
+    context: PageContext,
+    key: str,
+    words: str,
+    name: str,
+    made: Callable[[], SizeList],
+    formats: Sequence[str] = tuple(FORMATS),
+) -> None:
     """Show a button per format; sizes are made when one is pressed."""
     origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__)
     with st.container(horizontal=True):
-        for to, (shown, of_key, ending, mime) in FORMATS.items():
+        for to in formats:
+            shown, of_key, ending, mime = FORMATS[to]
             st.download_button(
                 f"{words}, {shown}",
                 data=partial(_written, to, made, origin),

@@ -9,6 +9,7 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
+from pages._memory import exports
 from pages._memory.scope import PageContext, needs_requests
 from pages._parts import earlier_result, figures, forms, long_question, tables
 from pages._parts.downloads import csv
@@ -27,9 +28,11 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, read
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
-from workprof.memory.advised_sizes import PROFILE
+from workprof.memory.advised_sizes import PROFILE, TASK
+from workprof.memory.exports import EXPORTS, FOR_EVERY_KEY
 from workprof.memory.questions import RECOMMENDATION
 from workprof.memory.recommend import Recommendation, RecommendationSettings
+from workprof.memory.size_lists import sizes_of_recommendation
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
@@ -148,6 +151,9 @@ def _sizes(context: PageContext, found: Recommendation) -> None:
         "memory_recommended_csv",
         f"CSV, all {len(table):,} rows",
     )
+    formats = tuple(EXPORTS) if found.settings.by == TASK else FOR_EVERY_KEY
+    made = partial(sizes_of_recommendation, found)
+    exports.buttons(context, "memory_recommended_export", "Sizes", "memory-recommended", made, formats)
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
     excluded = f"Excluded: {', '.join(left_out)}" if left_out else "No run is excluded"
     st.caption(f"{markdown_text(excluded, 300)}. Computed in {format_duration(found.seconds)}.")

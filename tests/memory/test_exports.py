@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -34,9 +35,11 @@ from workprof.memory.exports import (
 )
 from workprof.memory.plan import PlanSettings, plan_of
 from workprof.memory.policies import Sequence, policy_named
+from workprof.memory.recommend import RecommendationSettings, recommendation_of
 from workprof.memory.replay import ReplaySettings, replay
 from workprof.memory.retry import RetrySettings
-from workprof.memory.size_lists import bin_sizes, policy_sizes, size_names, sizes_of_plan
+from workprof.memory.size_lists import bin_sizes, policy_sizes, size_names, sizes_of_plan, sizes_of_recommendation
+from workprof.memory.trial import FrontierSettings
 
 ORIGIN = Origin('trace "x"\n# y', "abc123", "0.6")
 
@@ -460,3 +463,17 @@ def test_names_of_sizes_rise_and_differ():
     for k in range(1, 33):
         assert len(set(size_names(k))) == k
     assert size_names(3) == ("S", "M", "L")
+
+
+def test_sizes_after_a_kill_rise_above_the_size_and_are_doubled_where_there_are_too_few(jobs):
+    found = recommendation_of({"jobs": jobs}, RecommendationSettings()).record
+    odd = tuple(replace(one, size_bytes=2e9, next_bytes=(1.4e9, 1.8e9, 3e9)) for one in found.sizes)
+    (first, *_) = sizes_of_recommendation(replace(found, sizes=odd)).sizes
+    assert (first.size_bytes, first.next_bytes) == (2e9, (3e9, 6e9, 12e9))
+    capped = replace(found.settings, frontier=FrontierSettings(retry=RetrySettings(cap_bytes=4e9)))
+    (first, *_) = sizes_of_recommendation(replace(found, sizes=odd, settings=capped)).sizes
+    assert first.next_bytes == (3e9, 4e9)
+    nothing = tuple(replace(one, size_bytes=math.nan) for one in found.sizes)
+    told = sizes_of_recommendation(replace(found, sizes=nothing))
+    assert told.sizes == ()
+    assert "no size and no request" in told.notes[-1]

@@ -22,6 +22,7 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 from workprof.memory.ledger_exports import ledger_json
+from workprof.memory.policies import OURS
 from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
@@ -145,7 +146,7 @@ def test_policies(tasks, printed):
     assert sorted(table["wasted_gb_h"]) == sorted(one["wasted_gb_h"] for one in told["policies"].values())
     assert sorted(table["failures"]) == sorted(one["failures"] for one in told["policies"].values())
     (ours,) = (trace for trace in page.figures["memory-frontier"] if trace.get("name") == "ours")
-    assert ours["y"] == [told["policies"][name]["wasted_gb_h"] for name in ("workprof", "workprof_cautious")]
+    assert ours["y"] == [told["policies"][name]["wasted_gb_h"] for name in OURS]
 
 
 def test_roll_up_and_plan(tasks, printed):
@@ -206,9 +207,10 @@ EACH_FORM = {
             ("--bins", "--task", given.HEAVY, "-k", "4"),
         ),
         ("Policies", "memory-p95", {"memory_export_policy": "p95"}, ("--policy", "p95")),
+        ("Recommendation", "memory-recommended", {}, ("--policy", "recommended")),
     ],
 )
-def test_the_files_of_bins_and_of_a_policy_are_the_commands(tasks, tab, name, shown, words):
+def test_the_files_of_any_sizes_are_the_commands(tasks, tab, name, shown, words):
     page = tasks.page("memory", "tasks", memory_tab=tab, **shown)
     for to, ending in EACH_FORM.items():
         file = tasks.folder / f"sizes.{ending}"

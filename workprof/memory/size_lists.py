@@ -169,9 +169,15 @@ def sizes_of_plan(plan: Plan) -> SizeList:
 
 
 def _rising(sizes: list[float], cap_bytes: float | None) -> tuple[float, ...]:
-    """Return sizes without those that are no larger than the one before, which the cap makes of some."""
+    """Return sizes up to the cap, without those that are no larger than one before: a retry there would be in vain."""
     capped = [min(size, math.inf if cap_bytes is None else cap_bytes) for size in sizes]
-    return tuple(size for at, size in enumerate(capped) if not at or size > capped[at - 1])
+    return tuple(size for at, size in enumerate(capped) if not at or size > max(capped[:at]))
+
+
+def _doubled(sizes: tuple[float, ...], cap_bytes: float | None) -> tuple[float, ...]:
+    """Return the sizes of the first attempts, doubled where there are too few."""
+    ladder = [*sizes, *(2.0**times * max(sizes) for times in range(1, MOST_RETRIES + 1))]
+    return _rising(ladder, cap_bytes)[: MOST_RETRIES + 1]
 
 
 JUDGED = "the second half of the runs, each sized from the runs known by then, or with its request enforced"
@@ -186,8 +192,8 @@ def sizes_of_recommendation(found: Recommendation) -> SizeList:
         ListedSize(
             task=one.key,
             size_name="",
-            size_bytes=_rising([one.size_bytes], cap)[0],
-            next_bytes=_rising([one.size_bytes, *(size for size in one.next_bytes if math.isfinite(size))], cap)[1:],
+            size_bytes=_doubled((one.size_bytes,), cap)[0],
+            next_bytes=_doubled((one.size_bytes, *filter(math.isfinite, one.next_bytes)), cap)[1:],
             requested_bytes=one.requested_bytes,
             largest_bytes=one.largest_bytes,
             n=one.n_runs,
@@ -409,12 +415,11 @@ def _of_bins(runs: Runs, edges: Floats, settings: BinSettings, cap_bytes: float 
     killed = sum(int((used[first:last] > edges[own[first - 1]]).sum()) for first, last in turns)
     tested = _Tested.of(sum(last - first for first, last in turns), killed)
     place, n = int(own[-1]), len(runs)
-    ladder = [*edges[place:].tolist(), 2 * edges[-1], 4 * edges[-1], 8 * edges[-1]]
     return ListedSize(
         task=runs.tasks[int(runs.task[0])],
         size_name=names[place],
         size_bytes=float(edges[place]),
-        next_bytes=_rising(ladder, cap_bytes)[1 : 1 + MOST_RETRIES],
+        next_bytes=_doubled(tuple(edges[place:].tolist()), cap_bytes)[1:],
         requested_bytes=most_common(runs.requested_bytes),
         largest_bytes=float(used.max()),
         n=n,
