@@ -1,6 +1,7 @@
 """The recommendation: chosen on the past, judged on the future, never less waste than there is."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -242,6 +243,15 @@ def test_the_size_of_a_task_is_the_one_that_is_explained():
     (size,) = found.sizes
     told = why({"jobs": jobs()}, WhySettings("steady", sizing=found.sizing))
     assert size.size_bytes == pytest.approx(told.size_bytes, rel=0.02)
+
+
+@needs_shared_data
+def test_every_further_attempt_gets_more_than_the_one_before():
+    sizes = recommended(trace("iwd"), acceptable_kills="5%").sizes
+    assert any(not one.kept for one in sizes)
+    for one in sizes:
+        chain = [one.size_bytes, *one.next_bytes]
+        assert all(later > earlier for earlier, later in itertools.pairwise(chain)), one.key
 
 
 @pytest.mark.parametrize("by", KEYS)

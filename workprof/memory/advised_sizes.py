@@ -145,7 +145,7 @@ def _of_key(
     if kept:
         failures, sizes = table.charges.enforced_failures, (requested, 2 * requested, 4 * requested)
     elif sizing is not None and not refused:
-        sizes = next_sizes(own.history, 0.0, sizing, table.charges.settings.retry)
+        sizes = _rising(*next_sizes(own.history, 0.0, sizing, table.charges.settings.retry))
         why = f"from its latest {counted_runs(min(len(own.rows), LATEST_RUNS))}"
     killed = int((failures[own.judged] > 0).sum())
     interval = wilson(killed, len(own.judged))
@@ -166,6 +166,15 @@ def _of_key(
         wasted_gb_h=spare if kept else float((charged[own.judged] - used[own.judged]).sum()),
         requested_wasted_gb_h=spare,
     )
+
+
+def _rising(first: float, second: float, last: float) -> tuple[float, float, float]:
+    """Return the sizes of three attempts as they are lifted: the smallest step above the killed one, else its double."""
+    sizes = [first]
+    for _ in range(2):
+        above = [size for size in (second, last) if size > sizes[-1]]
+        sizes.append(min(above, default=2 * sizes[-1]))
+    return sizes[0], sizes[1], sizes[2]
 
 
 def _why_kept(own: _Key, charged: Floats, booked: Floats) -> str:
