@@ -15,6 +15,7 @@ from pages._parts import earlier_result, figures, forms, long_question, tables
 from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.recommendation import (
+    ONLY_IN_FILES,
     SIZE_COLUMNS,
     bursts_sentence,
     cost_sentence,
@@ -143,7 +144,7 @@ def _sizes(context: PageContext, found: Recommendation) -> None:
         hide_index=True,
         key="memory_recommended_table",
         alt=f"Recommended sizes of {len(table)} rows with kill probability and evidence",
-        column_config=tables.columns(SIZE_COLUMNS),
+        column_config=tables.columns(SIZE_COLUMNS) | dict.fromkeys(ONLY_IN_FILES),
     )
     csv(
         table,

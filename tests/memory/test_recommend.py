@@ -1,6 +1,7 @@
 """The recommendation: chosen on the past, judged on the future, never less waste than there is."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -14,9 +15,12 @@ from workprof.core.records import pack, unpack
 from workprof.core.stats import saving_interval, wilson
 from workprof.memory.advised_sizes import KEYS
 from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.policies import Workprof
 from workprof.memory.recommend import KEEP, Recommendation, RecommendationSettings, recommend, recommendation_of
+from workprof.memory.replay import charge, finished_order
 from workprof.memory.retry import RetrySettings
-from workprof.memory.trial import FrontierSettings, frontier_charges_of
+from workprof.memory.trial import COLD_RUNS, FrontierSettings, frontier_charges_of
+from workprof.memory.usage import runs_of
 from workprof.memory.why import WhySettings, why
 
 HOUR = 3600.0
@@ -108,8 +112,8 @@ def test_the_choice_looks_at_the_past_alone():
     [
         (jobs(40), "Only 20 runs could be judged"),
         (jobs(requested=1.001e9), "no setting with acceptable kills"),
-        (jobs(used=lambda i, _: 5e9 if i < 100 else 1e8, requested=[8e9] * 100 + [2e8] * 100), "would have cost"),
-        (jobs(used=lambda i, _: 1e6 * 1.06**i, requested=1e12), "Every setting kills more than"),
+        (jobs(used=lambda i, _: 1e9 * 1.03 ** max(i - 100, 0), requested=4e9), "would have cost"),
+        (jobs(used=lambda i, _: 4e9 if i in (50, 150) else 1e9), "Every setting kills more"),
         (jobs(used=lambda i, draw: 1e9 * (1.0 if i < 100 else 1.06 ** (i - 100)), requested=1e12), "more than chance"),
     ],
     ids=["few", "past", "future", "kills", "kills later"],
@@ -142,7 +146,8 @@ def test_what_more_kills_would_save_is_said():
     assert found.kept
     fewest = min(one.past.failures for one in found.tried)
     best = max(one.past.saved_share for one in found.tried if one.past.failures == fewest)
-    words = f"Accepting {fewest} kills on the first half ({fewest}.0 % of its runs) would have saved {100 * best:.1f} %"
+    kills = f"{fewest} kill{'s' if fewest > 1 else ''}"
+    words = f"Accepting {kills} on the first half ({fewest}.0 % of its runs) would have saved {100 * best:.1f} %"
     assert words in found.reason
 
 
@@ -212,7 +217,7 @@ def test_a_task_without_requests_counts_nowhere_and_that_is_said():
     assert math.isnan(size.requested_bytes)
 
 
-def test_sizes_of_tasks_are_tested_forward_and_add_up_to_the_recommendation():
+def test_sizes_of_tasks_are_tested_forward_by_the_task_alone():
     parts = [
         jobs(120, used=lambda i, draw, k=k: k * 1e9 * draw.uniform(0.8, 1.0)).assign(task_name=f"t{k}")
         for k in (1, 2, 3)
@@ -222,8 +227,15 @@ def test_sizes_of_tasks_are_tested_forward_and_add_up_to_the_recommendation():
     found = recommended(table, acceptable_kills="20%")
     assert not found.kept
     sizes = {one.key: one for one in found.sizes}
-    assert sum(one.n_killed for one in found.sizes) == found.recommended.killed_runs
-    assert sum(one.wasted_gb_h for one in found.sizes) == pytest.approx(found.recommended.wasted_gb_h)
+    runs = runs_of(table)
+    ordered = finished_order(runs, np.zeros(len(runs)), COLD_RUNS)
+    alone = charge(Workprof(found.sizing), ordered, RetrySettings())
+    later = np.isin(alone.rows, np.argsort(runs.start_s, kind="stable")[len(runs) // 2 :])
+    for code, task in enumerate(runs.tasks):
+        own = later & (runs.task[alone.rows] == code)
+        if not sizes[task].kept:
+            assert sizes[task].n_killed == (alone.failures[own] > 0).sum()
+            assert sizes[task].wasted_gb_h == pytest.approx(alone.wasted_gb_h[own].sum())
     assert sum(one.n_tested for one in found.sizes) == found.n_judged
     for key in ("t1", "t2", "t3"):
         one = sizes[key]
@@ -242,6 +254,15 @@ def test_the_size_of_a_task_is_the_one_that_is_explained():
     (size,) = found.sizes
     told = why({"jobs": jobs()}, WhySettings("steady", sizing=found.sizing))
     assert size.size_bytes == pytest.approx(told.size_bytes, rel=0.02)
+
+
+@needs_shared_data
+def test_every_further_attempt_gets_more_than_the_one_before():
+    sizes = recommended(trace("iwd"), acceptable_kills="5%").sizes
+    assert any(not one.kept for one in sizes)
+    for one in sizes:
+        chain = [one.size_bytes, *one.next_bytes]
+        assert all(later > earlier for earlier, later in itertools.pairwise(chain)), one.key
 
 
 @pytest.mark.parametrize("by", KEYS)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import PATIENCE_S, problems
+from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.charts.text import markdown_text
 from workprof.core.settings import from_environment
 from workprof.report.tour import STOPS, missing, prepare, samples_of
@@ -102,14 +103,12 @@ def test_the_figures_of_a_stop_are_those_of_its_page(app, toured, page):
 
 
 @pytest.mark.slow
-def test_the_saving_of_the_tour_is_that_of_the_policies(app, house, toured):
+def test_the_saving_of_the_tour_is_the_recommended_one(app, house, toured):
     told = app("memory", demo="1").title[0].value
-    found = house().workbench.replay(toured[JOBS])
-    ours, now = found.policies["workprof"], found.policies["preset"]
-    assert markdown_text(f"{100 * ours.saving_share:.1f} % less") in told
-    assert f"{ours.failures:,.0f} attempts would be killed for memory instead of {now.failures:,.0f}" in told
-    page = app("memory", ds=toured[JOBS], memory_tab="Policies")
-    assert not any("Not replayed" in str(item.value) for item in page.markdown)  # the page's defaults are the tour's
+    found = house().workbench.recommendation(toured[JOBS])
+    assert told.startswith(markdown_text(recommendation_sentence(found), 600)[:120])
+    page = app("memory", ds=toured[JOBS])
+    assert not any("is not computed yet" in str(item.value) for item in page.markdown)  # the defaults are the tour's
 
 
 @pytest.mark.slow
@@ -145,7 +144,7 @@ def test_a_read_only_server_says_what_is_missing(app, house, loaded, monkeypatch
     test = app("home", demo="1")
     assert problems(test) == []
     words = test.info[0].value
-    assert "the test of the classifier, the replay of sizing policies" in words
+    assert "the test of the classifier, the recommendation, the replay of sizing policies" in words
     assert "workprof demo" in words
     assert not test.button
     assert house().reports.views() == ()
@@ -155,7 +154,9 @@ def test_without_measured_samples_their_stops_are_left_out(app, house, loaded):
     app("data")
     workbench = house().workbench
     assert set(samples_of(workbench, FILES)) == {JOBS}
-    assert missing(workbench, loaded.hash) == ("the test of the classifier", "the replay of sizing policies")
+    assert missing(workbench, loaded.hash) == (
+        *("the test of the classifier", "the recommendation", "the replay of sizing policies"),
+    )
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """One recommendation: Home, Memory, the tour, the report, the command and the library say the same figures."""
 
 import io
+import json
 
 import pandas as pd
 import pytest
@@ -51,6 +52,18 @@ def test_the_page_shows_what_the_command_prints(tasks, more):
     assert sizes["full_name"].tolist() == [one["key"] for one in told["sizes"]]
     assert sizes["size_gb"].tolist() == pytest.approx([one["size_gb"] for one in told["sizes"]])
     assert (sizes["kept"] == "request kept").tolist() == [one["kept"] for one in told["sizes"]]
+
+
+def test_the_export_holds_the_sizes_that_the_command_lists(tasks):
+    told = tasks.command("memory", "plan", "tasks")
+    target = tasks.folder / "recommended.json"
+    tasks.command("memory", "export", "tasks", "--policy", "recommended", "--to", "json", "-o", target)
+    exported = {one["task"]: one for one in json.loads(target.read_text())["tasks"]}
+    assert set(exported) == {one["key"] for one in told["sizes"]}
+    for one in told["sizes"]:
+        size = exported[one["key"]]
+        assert [size["size_gb"], *size["next_gb"]] == pytest.approx([one["size_gb"], *one["next_gb"]])
+        assert (size["n_killed"], size["n_tested"]) == (one["n_killed"], one["n_tested"])
 
 
 def test_home_report_and_library_say_the_same(tasks):

@@ -9,6 +9,7 @@ from tests.same.conftest import PATIENCE_S
 from tests.same.reading import FIGURE, Printed, bar
 from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier import ClassifierSettings
+from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay import ReplaySettings
 from workprof.profiles.settings import ProfileSettings
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.slow
 SECTIONS = ("data", "profiles", "classify", "memory")
 VIEWS = {
     "durations": ("jobs", {"durations_tab": "Observed", "durations_by": "profile"}),
-    "memory": ("jobs", {"memory_tab": "Policies"}),
+    "memory": ("jobs", {"memory_tab": "Recommendation"}),
     "nodes": ("benchmarks", {"nodes_tab": "Ranking"}),
     "phases": ("telemetry", {"phases_tab": "Timeline"}),
 }
@@ -33,6 +34,7 @@ def toured(samples):
     samples.keep("jobs", lambda bench, ds: bench.classifier_evaluation.cached(ds, asked), tested)
     replayed = records_for_memory.replayed()
     samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), replayed)
+    samples.library(lambda bench: bench.recommendation(jobs, RecommendationSettings()))
     return samples
 
 
@@ -107,16 +109,6 @@ def test_a_stop_draws_what_its_page_draws(toured, page):
             assert all(lines[trace["name"]] == (trace["x"], trace["y"]) for trace in traces)
         else:
             assert traces == there.figures[name]
-
-
-def test_what_is_saved_and_what_fails_are_the_commands(toured, printed):
-    shown, charts = stop(toured, "memory")
-    assert charts["memory-frontier"] in printed.figures("memory")["memory-frontier"]
-    told = toured.command("memory", "replay", toured.hashes["jobs"])
-    ours, now = (told["policies"][name] for name in ("workprof", "preset"))
-    assert f"charged {format_share(ours['saving'])} less memory" in shown.words
-    assert f"({now['charged_gb_h']:,.0f} GB·h to {ours['charged_gb_h']:,.0f} GB·h" in shown.words
-    assert f"and {ours['failures']} attempts would be killed for memory instead of {now['failures']}" in shown.words
 
 
 def test_which_node_is_best_is_the_commands(toured):

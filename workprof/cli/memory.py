@@ -605,7 +605,9 @@ def recommendation_text(result: Recommendation) -> str:
             "size GB": f"{one.size_bytes / GB:.2f}{' (request)' if one.kept else ''}",
             "after a kill": ", ".join(f"{size / GB:.2f}" for size in one.next_bytes),
             "request GB": f"{one.requested_bytes / GB:.2f}",
-            "kill probability": f"{one.kill_low:.1%} to {one.kill_high:.1%} of {one.n_tested:,}",
+            "kill probability": f"{one.kill_low:.1%} to {one.kill_high:.1%} of {one.n_tested:,}"
+            if one.n_tested
+            else "not tested",
             "because": one.why,
         }
         for one in result.sizes[:SHOWN_TASKS]

@@ -95,7 +95,8 @@ def advised_sizes(
 ) -> tuple[AdvisedSize, ...]:
     """Return the sizes of every key, the one that wastes most with its requests first; of runs in order of start.
 
-    A key is sized from its own runs alone, and keeps its request where it has too few of them, where none is in the
+    A key has one size, from its own runs alone, where the recommendation itself goes by all that is known of each run;
+    so sizes need not add up to it. A key keeps its request where it has too few of them, where none is in the
     second half, and where its size would have been charged more than its requests on either half.
 
     Args:
@@ -114,7 +115,8 @@ def advised_sizes(
     ordered = finished_order(replace(table.runs, task=key, tasks=names), np.zeros(len(key)), COLD_RUNS)
     failures, charged = table.charges.enforced_failures, table.charges.enforced_charged_gb_h
     if sizing is not None:
-        (one,) = charge_setting(sizing, [ordered], table.charges.settings.retry)
+        alone = replace(sizing, by_labels=False)  # a key has one size, whoever asks for it
+        (one,) = charge_setting(alone, [ordered], table.charges.settings.retry)
         failures, charged = by_run(one, one.failures).astype(np.int64), by_run(one, one.charged_gb_h)
     found = []
     for rows, history in zip(ordered.rows, ordered.sequences, strict=True):
@@ -145,7 +147,7 @@ def _of_key(
     if kept:
         failures, sizes = table.charges.enforced_failures, (requested, 2 * requested, 4 * requested)
     elif sizing is not None and not refused:
-        sizes = next_sizes(own.history, 0.0, sizing, table.charges.settings.retry)
+        sizes = _rising(*next_sizes(own.history, 0.0, sizing, table.charges.settings.retry))
         why = f"from its latest {counted_runs(min(len(own.rows), LATEST_RUNS))}"
     killed = int((failures[own.judged] > 0).sum())
     interval = wilson(killed, len(own.judged))
@@ -166,6 +168,15 @@ def _of_key(
         wasted_gb_h=spare if kept else float((charged[own.judged] - used[own.judged]).sum()),
         requested_wasted_gb_h=spare,
     )
+
+
+def _rising(first: float, second: float, last: float) -> tuple[float, float, float]:
+    """Return the sizes of three attempts as they are lifted: the next step above the killed one, else its double."""
+    sizes = [first]
+    for _ in range(2):
+        above = [size for size in (second, last) if size > sizes[-1]]
+        sizes.append(min(above, default=2 * sizes[-1]))
+    return sizes[0], sizes[1], sizes[2]
 
 
 def _why_kept(own: _Key, charged: Floats, booked: Floats) -> str:

@@ -24,7 +24,7 @@ from workprof.memory.replay import (
     charge_setting,
     finished_order,
     frontier_point,
-    settings_of_ours,
+    settings_at_submission,
 )
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import Request, Runs, Target, runs_of, with_flat_request, with_killed
@@ -114,13 +114,12 @@ def frontier_charges_of(
     warm_sizing()
     ordered = finished_order(runs, np.zeros(len(runs)), COLD_RUNS)
     enforced = charge(Preset(), ordered, replace(settings.retry, cap_bytes=None))
-    ours = settings_of_ours(PRICES, len(runs), with_input=False)
-    ours = tuple(replace(one, by_labels=False) for one in ours)  # a key has one size, whoever asks for it
+    ours = settings_at_submission(PRICES)
     first, failures, charged, names = [], [], [], []
     for at, setting in enumerate(ours):
         progress(REPLAY_SHARE * at / len(ours), "Trading waste against kills")
         (one,) = charge_setting(setting, [ordered], settings.retry)
-        names.append(frontier_point(setting, [one]).setting)
+        names.append(frontier_point(setting, [one], ordered.known).setting)
         first.append(by_run(one, one.first_bytes))
         failures.append(by_run(one, one.failures))
         charged.append(by_run(one, one.charged_gb_h))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import gb_h, number, row_labels, shown, task_labels
-from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
@@ -244,7 +244,7 @@ def sizes_chart(found: Recommendation) -> Chart | None:
         x={"title": "Memory of one run (GB)", "range": [-0.02 * widest, 1.04 * widest]},
         y=rows_axis(rows, grid=True),
         height=rows_height(len(rows)),
-        **LEGEND_BELOW,
+        **LEGEND_ABOVE,
     )
     others = len(found.sizes) - len(sizes)
     by = found.settings.by
@@ -281,6 +281,17 @@ def _next(one: AdvisedSize) -> str:
     return ", ".join(f"{size / GB:.4g}" for size in one.next_bytes if math.isfinite(size))
 
 
+def _kill_words(one: AdvisedSize) -> str:
+    if not one.n_tested:
+        return "not tested"
+    if math.isnan(one.kill_probability):  # one run
+        return "killed" if one.n_killed else "not killed"
+    return f"{100 * one.kill_probability:.1f} % ({100 * one.kill_low:.1f} to {100 * one.kill_high:.1f} %)"
+
+
+ONLY_IN_FILES = ("kill_percent", "kill_low", "kill_high")
+"""Columns of numbers that stand in words on the page."""
+
 SIZE_COLUMNS = (
     Column("key", heading="for", pinned=True, width="medium"),
     Column("size_gb", lambda one: one.size_bytes / GB, heading="request next", form="%.4g GB"),
@@ -288,14 +299,14 @@ SIZE_COLUMNS = (
     Column("requested_gb", lambda one: one.requested_bytes / GB, heading="request now", form="%.4g GB"),
     Column("largest_gb", lambda one: one.largest_bytes / GB, heading="largest use", form="%.4g GB"),
     Column(
-        "kill_percent",
-        lambda one: 100 * one.kill_probability,
+        "kill_probability",
+        _kill_words,
         heading="kill probability",
-        form="%.1f %%",
-        help="Of the runs of the second half, each sized from those before it.",
+        help="Of the runs of the second half, each sized from those before it; in brackets Wilson's 95 % interval.",
     ),
-    Column("kill_low", lambda one: 100 * one.kill_low, heading="from", form="%.1f %%", help="Wilson interval, 95 %."),
-    Column("kill_high", lambda one: 100 * one.kill_high, heading="to", form="%.1f %%"),
+    Column("kill_percent", lambda one: 100 * one.kill_probability, form="%.1f %%"),
+    Column("kill_low", lambda one: 100 * one.kill_low, form="%.1f %%"),
+    Column("kill_high", lambda one: 100 * one.kill_high, form="%.1f %%"),
     Column("tested_runs", "n_tested", heading="tested runs"),
     Column("runs", "n_runs"),
     Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.4g", help="By the tested runs."),
