@@ -112,7 +112,9 @@ def odds_line(one: ListedSize | NamedSize) -> str:
 
 def _evidence(one: ListedSize) -> str:
     """Return the odds of a retry, and what the size rests on."""
-    return odds_line(one) if one.rule == KEPT else f"{odds_line(one)}; from {one_line(one.sized_from)}"
+    if one.rule == KEPT:
+        return odds_line(one)
+    return f"{odds_line(one)}; from {one_line(one.sized_from).removeprefix('from ')}"
 
 
 def header_lines(origin: Origin, listing: SizeList) -> tuple[str, ...]:
