@@ -12,6 +12,7 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, improvement_curve
 from workprof.memory.models import train_predictors
+from workprof.memory.recommend import RecommendationSettings, recommendation_of
 from workprof.memory.replay import ReplaySettings, replay
 from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.why import WhySettings, why
@@ -91,3 +92,9 @@ def replayed():
 @functools.cache
 def reason():
     return why(frames(), WhySettings(HEAVY))
+
+
+@functools.cache
+def recommended():
+    jobs = frames()["jobs"].assign(row_id=np.arange(sum(RUNS.values())))
+    return recommendation_of({"jobs": jobs}, RecommendationSettings(acceptable_kills="8")).record
