@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.browser.conftest import FRAMING, SETTLED, framed, running_server
+from tests.pages import toured_home
 from workprof.report.tour import STOPS
 
 CHART = "[data-testid=stPlotlyChart] .main-svg"
@@ -16,8 +17,16 @@ PRESSES = 60
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
     """A server as `workprof serve` starts it on a machine that never saw workprof; another site may frame it."""
+    with running_server(tmp_path_factory.mktemp("fresh") / "home") as running:
+        yield running
+
+
+@pytest.fixture
+def toured(tmp_path, tmp_path_factory):
+    """A server that another site may frame, over a home as `workprof demo` leaves it."""
+    toured_home.make(tmp_path / "home", tmp_path_factory)
     named = {"WORKPROF_FRAME_ANCESTORS": f"https://wiki.example.org, {FRAMING}"}
-    with running_server(tmp_path_factory.mktemp("fresh") / "home", **named) as running:
+    with running_server(tmp_path / "home", **named) as running:
         yield running
 
 
@@ -92,9 +101,9 @@ def test_a_stop_opens_embedded_by_its_link(fresh, visitors, width):
     assert visitor.wide() <= 0
 
 
-def test_the_tour_stands_in_the_frame_of_a_site_that_was_named(fresh, chromium):
+def test_the_tour_stands_in_the_frame_of_a_site_that_was_named(toured, chromium):
     page = chromium.new_page()
-    with framed(page, f"{fresh.url}/memory?demo=1&embed=true") as (frame, said):
+    with framed(page, f"{toured.url}/memory?demo=1&embed=true") as (frame, said):
         frame.get_by_text(re.compile(rf"^5 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
         frame.locator(".st-key-tour_next button").click(timeout=PREPARED_MS)
         frame.get_by_text(re.compile(rf"^6 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)

@@ -15,13 +15,14 @@ import pytest
 
 from tests.command_line import run_process
 from tests.cut_off import CutOff
+from tests.pages import toured_home
 from workprof.core.settings import from_environment
 from workprof.report.tour import missing
-from workprof.workbench import Workbench
+from workprof.workbench import JOBS, Workbench
 
 ROOT = Path(__file__).parents[2]
 STARTUP_S = 600
-"""The first start computes what the tour shows."""
+"""The first start on an empty home computes all that the tour shows."""
 
 
 def free_port():
@@ -50,16 +51,34 @@ def status_for_a_foreign_page(port):
         connection.close()
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """One home for both ends, so that the second start finds what the first one computed."""
-    return tmp_path_factory.mktemp("demo") / "home"
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
 
 
-@pytest.mark.parametrize(
-    "how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
-)
-def test_demo_starts_holds_its_home_and_stops(run_workprof, home, tmp_path, how):
+@pytest.fixture
+def almost_toured(home, tmp_path_factory):
+    """A home that an earlier start left, without one of the results that the tour shows."""
+    jobs = toured_home.make(home, tmp_path_factory)[JOBS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(home))
+        with Workbench(from_environment()) as workbench:
+            assert workbench._cache.remove(workbench.replay.key(jobs))
+            assert missing(workbench, jobs) == ("the replay of sizing policies",)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("almost_toured")
+def test_demo_makes_what_is_missing_holds_its_home_and_stops(run_workprof, home, tmp_path):
+    started_and_stopped(signal.SIGINT, run_workprof, home, tmp_path)
+
+
+@pytest.mark.soak
+def test_demo_starts_on_an_empty_home(run_workprof, home, tmp_path):
+    started_and_stopped(signal.SIGTERM, run_workprof, home, tmp_path)
+
+
+def started_and_stopped(how, run_workprof, home, tmp_path):
     port, cut_off = free_port(), CutOff(tmp_path / "record")
     log = tmp_path / "log"
     with log.open("wb") as stream:
@@ -92,7 +111,8 @@ def test_demo_starts_holds_its_home_and_stops(run_workprof, home, tmp_path, how)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(home))
         with Workbench(from_environment()) as workbench:
-            assert missing(workbench, workbench.datasets()[0].hash) == ()  # the tour's first stop is there at once
+            (jobs,) = (one.hash for one in workbench.datasets() if one.kind == JOBS)
+            assert missing(workbench, jobs) == ()  # the tour's first stop is there at once
     assert not [member for member in family if member.is_running() and member.status() != psutil.STATUS_ZOMBIE]
     assert not answers(port)
 

@@ -5,11 +5,24 @@ import json
 import pandas as pd
 import pytest
 
+from tests.command_line import run_here
+
+ROWS = 1000
 SPLITS = {"random", "by_job", "by_group", "by_time"}
 ERRORS = {
     "share_within_5pct", "share_within_20pct", "share_within_100pct", "share_within_500pct", "ratio_error",
     "factor_error", "within_2x", "mae", "under_predicted_share",
 }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sample(home):
+    """A synthetic trace that is small enough to be learned from in every command, loaded as 'small'."""
+    path = home / "small.parquet"
+    assert run_here("synth", "pai", "--rows", ROWS, "-o", path, "--seed", 5, home=home).status == 0
+    loaded = run_here("ingest", path, "--name", "small", "--json", home=home)
+    assert loaded.status == 0, loaded.err
+    return loaded.json
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +84,7 @@ def test_another_dataset_is_tested(workprof, sample, tmp_path):
     assert workprof("synth", "pai", "--rows", 600, "-o", tmp_path / "other.parquet", "--seed", 6).status == 0
     assert workprof("ingest", tmp_path / "other.parquet", "--name", "other").status == 0
     found = workprof("estimate", "evaluate", "--train", "small", "--test", "other", "--json").json
-    assert (found["n_train"], found["n_test"]) == (3000 - found["n_left_out"], 600)
+    assert (found["n_train"], found["n_test"]) == (ROWS - found["n_left_out"], 600)
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import shutil
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -16,6 +15,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from pages._frame import visit
 from tests.faults.works import settings_of, write_trace
+from tests.pages.conftest import APP
 from workprof.core.errors import EntryDamaged, WorkprofError
 from workprof.forecasts.feedback.model import FinishedJobs
 from workprof.forecasts.feedback.windows import FeedbackState
@@ -25,7 +25,6 @@ from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120
 ROWS = 60
 REPORT = {
@@ -303,7 +302,7 @@ def app(monkeypatch):
         monkeypatch.setenv("WORKPROF_HOME", str(home))
         known = {one.name: one.hash for one in visit.open_house().workbench.datasets()}
         parameters["ds"] = known[dataset]
-        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+        test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
         test.query_params.update(parameters)
         test.run()
         return test if page == "home" else test.switch_page(f"pages/{page}.py").run()

@@ -11,6 +11,7 @@ from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
 from workprof.forecasts.estimate_evaluation import BASELINES, EstimateEvaluation, evaluate_estimates
 from workprof.forecasts.estimates import EstimateSettings
+from workprof.forecasts.splits import N_FOLDS
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.synthetic import write_pai_sample
@@ -101,9 +102,9 @@ def test_progress_is_told_turn_by_turn():
 
 
 @needs_shared_data
-@pytest.mark.slow
-def test_the_bars_on_the_development_sample(tmp_path):
-    found = evaluate_estimates({"jobs": jobs_of(PAI_SAMPLE, tmp_path)}, EstimateSettings())
+@pytest.mark.parametrize("n_folds", [4, pytest.param(N_FOLDS, marks=pytest.mark.soak)])
+def test_the_bars_on_the_development_sample(tmp_path, n_folds):
+    found = evaluate_estimates({"jobs": jobs_of(PAI_SAMPLE, tmp_path)}, EstimateSettings(n_folds=n_folds))
     best = found.predictors[found.best]
     assert best.ratio_error.p50 <= 0.36
     assert best.share_within_100pct >= 0.83
@@ -136,7 +137,7 @@ def test_errors_grow_as_the_split_grows_harder():
     group = np.arange(400) % 80
     jobs = jobs.assign(group=group.astype(str), duration_s=np.exp(6 + level[group]), job_name=(group // 2).astype(str))
     errors = [
-        evaluate_estimates({"jobs": jobs}, EstimateSettings(split=split, n_folds=4))
+        evaluate_estimates({"jobs": jobs}, EstimateSettings(split=split, n_folds=2))
         .predictors["combined"]
         .ratio_error.p50
         for split in ("random", "by_group")

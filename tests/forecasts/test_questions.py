@@ -23,7 +23,7 @@ def bench(tmp_path_factory):
         patch.delenv("WORKPROF_READONLY", raising=False)
         with Workbench(from_environment()) as opened:
             whole = opened.ingest([SAMPLE])
-            opened.sample(whole.hash, "workload", 400, "part")
+            opened.sample(whole.hash, "workload", 300, "part")
             opened.sample(whole.hash, "workload", 200, "later", seed=3)
             yield opened
 

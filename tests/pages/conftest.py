@@ -1,11 +1,13 @@
 """Pages run by Streamlit's own test driver, each test on a home of its own."""
 
+import functools
 import shutil
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages._frame import visit
@@ -18,6 +20,9 @@ ROOT = Path(__file__).parents[2]
 APP = ROOT / "app.py"
 SAMPLE = ROOT / "data" / "sample" / "pai_sample.parquet"
 PATIENCE_S = 60
+
+# For every page that is opened, Streamlit's driver reads the metadata of all installed packages: 0.2 s each time.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def pytest_collection_modifyitems(items):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.pages import whole_home
 from tests.pages.conftest import SAMPLE, by_options, problems
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
@@ -16,7 +17,7 @@ from workprof.forecasts.questions import FORECASTER, OBSERVE
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 
-ROWS = 500
+FEW_ROWS, FINISHED_ROWS = 300, 200
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -41,20 +42,18 @@ def settle(test, met, patience_s=120):
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A home with a part of the sample, its profiles, a trained forecaster, and the four splits."""
-    folder = tmp_path_factory.mktemp("classify") / "home"
+    """The whole home, whose forecaster is trained, with the four splits and the finished jobs of another sample."""
+    folder = tmp_path_factory.mktemp("classify")
+    part = whole_home.make(folder, tmp_path_factory).jobs
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKPROF_HOME", str(folder))
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
         with Workbench(from_environment()) as workbench:
             whole = workbench.ingest([SAMPLE])
-            part = workbench.sample(whole.hash, "workload", ROWS, "part").dataset
-            part = workbench.dataset(part).hash
-            workbench.sample(whole.hash, "workload", 200, "finished", seed=3)
+            workbench.sample(whole.hash, "workload", FINISHED_ROWS, "finished", seed=3)
             workbench.remove(whole.hash)
-            workbench.forecaster(part, ForecasterSettings())
             workbench.classifier_evaluation(part)
             workbench.observe(part, "finished")
-    return folder, part
+    return folder / "home", part
 
 
 @pytest.fixture
@@ -70,10 +69,11 @@ def test_an_empty_home_offers_the_sample(app):
 
 
 @pytest.mark.slow
-def test_profiles_first_then_training_then_an_answer(app, home, kept):
-    shutil.copytree(kept[0], home)
-    shutil.rmtree(home / "cache")
-    test = app("classify", ds=kept[1][:8])
+def test_profiles_first_then_training_then_an_answer(app, home):
+    with Workbench(from_environment()) as workbench:
+        whole = workbench.ingest([SAMPLE])
+        few = workbench.dataset(workbench.sample(whole.hash, "workload", FEW_ROWS, "few").dataset).hash
+    test = app("classify", ds=few[:8])
     assert "Find profiles" in labels(test)
     next(button for button in test.button if button.label == "Find profiles").click().run()
     settle(test, lambda page: "Train on current profiles" in labels(page))

@@ -8,9 +8,9 @@ import pytest
 
 from pages._frame.visit import READONLY
 from tests.charts import records_for_memory as given
+from tests.pages import whole_home
 from tests.pages.conftest import SAMPLE, problems
 from workprof.core.settings import from_environment
-from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.scenarios import Scenario
 from workprof.profiles.settings import ProfileSettings
@@ -109,12 +109,15 @@ def test_runs_cannot_be_pinned_or_removed(readonly, kept):
 
 
 @pytest.mark.slow
-def test_finished_jobs_cannot_be_kept(readonly, kept, house):
-    house().workbench.forecaster(kept[1], ForecasterSettings())  # asked and kept all the same
-    test = readonly("classify", ds=kept[1], classify_tab="Finished jobs")
+def test_finished_jobs_cannot_be_kept(app, home, tmp_path_factory, monkeypatch):
+    jobs = whole_home.make(home.parent, tmp_path_factory).jobs  # whose forecaster is trained
+    monkeypatch.setenv("WORKPROF_READONLY", "1")
+    before = content(home)
+    test = app("classify", ds=jobs, classify_tab="Finished jobs")
     assert problems(test) == []
     assert "finished jobs cannot be kept here" in words(test)
     assert "Observe" not in [button.label for button in test.button]
+    assert content(home) == before
 
 
 def test_a_kept_result_opens_and_another_is_computed(readonly, kept, house):

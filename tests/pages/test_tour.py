@@ -1,44 +1,27 @@
 """The tour: the same numbers as the pages, stop by stop, without a form; prepared once, beside the page."""
 
-import shutil
 import time
 
 import pytest
 import streamlit as st
 
 from pages._frame.visit import SAMPLES
+from tests.pages import toured_home
 from tests.pages.conftest import PATIENCE_S, problems
+from tests.pages.toured_home import FILES
 from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.charts.text import markdown_text
-from workprof.core.settings import from_environment
-from workprof.report.tour import STOPS, missing, prepare, samples_of
-from workprof.workbench import JOBS, Workbench
+from workprof.report.tour import STOPS, missing, samples_of
+from workprof.workbench import JOBS
 
 FORMS = ("selectbox", "multiselect", "number_input", "text_input", "text_area", "slider", "toggle", "checkbox", "tabs")
 PAGES = [stop.page for stop in STOPS]
-FILES = {kind: sample.path for kind, sample in SAMPLES.items()}
-
-
-@pytest.fixture(scope="module")
-def prepared_tour(tmp_path_factory):
-    """A home as `workprof demo` leaves it, made once."""
-    folder = tmp_path_factory.mktemp("toured") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKPROF_HOME", str(folder))
-        with Workbench(from_environment()) as workbench:
-            for path in FILES.values():
-                workbench.ingest([path])
-            samples = samples_of(workbench, FILES)
-            prepare(workbench, samples)
-    return folder, {kind: entry.hash for kind, entry in samples.items()}
 
 
 @pytest.fixture
-def toured(home, prepared_tour):
-    """A copy of it for each test: the hashes of its samples by kind."""
-    folder, hashes = prepared_tour
-    shutil.copytree(folder, home)
-    return hashes
+def toured(home, tmp_path_factory):
+    """A home as `workprof demo` leaves it, a copy for each test: the hashes of its samples by kind."""
+    return toured_home.make(home, tmp_path_factory)
 
 
 def heading(test):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -151,9 +152,15 @@ def _from_union(kinds: tuple[Any, ...], document: Any, arrays: Arrays) -> Any:
 
 
 def _from_fields(kind: type, document: Any, arrays: Arrays) -> Any:
+    kinds = _kinds(kind)
+    return kind(**{name: _from_document(kinds[name], item, arrays) for name, item in document.items() if name in kinds})
+
+
+@functools.cache
+def _kinds(kind: Any) -> dict[str, Any]:
+    """Return field -> its type: looked up once, as reading a catalogue makes the same records over and over."""
     hints = typing.get_type_hints(kind)
-    known = {field.name for field in fields(kind)}
-    return kind(**{name: _from_document(hints[name], item, arrays) for name, item in document.items() if name in known})
+    return {field.name: hints[field.name] for field in fields(kind)}
 
 
 def _from_tuple(kinds: tuple[Any, ...], document: Any, arrays: Arrays) -> tuple[Any, ...]:
