@@ -1140,7 +1140,8 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
         notes.append(f"{ordered.n_without_input:,} runs without an input take the median of their task's first runs")
     longest = max(len(one) for one in ordered.sequences)
     if longest > LATEST_RUNS:
-        notes.append(f"a task has {longest:,} runs: workprof and local_min_waste look at its latest {LATEST_RUNS}")
+        ours = BY_TASK if ordered.known else Workprof.name
+        notes.append(f"a task has {longest:,} runs: {ours} and local_min_waste look at its latest {LATEST_RUNS}")
     if longest > REFIT_EACH:
         notes.append(
             "beyond 1,000 runs of a task, tovar, min_waste and linear_offset are fitted anew when the"
