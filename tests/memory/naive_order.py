@@ -1,12 +1,9 @@
 """The replay by finished runs written plainly: each run in order of its start, who has ended by then, the rule."""
 
-import itertools
-
 import numpy as np
 
 from tests.memory import naive_replay as naive
 from tests.memory import naive_sizing
-from workprof.memory.policies import KINDS, MARGINS, SHARES
 
 
 def in_order_of_start(jobs):
@@ -88,27 +85,16 @@ def witt_sizes(jobs, cold_runs):
 
 def workprof_sizes(runs, s):
     """Return the first allocations of our policy: picks are made at a run's start, and judged when it is known."""
-    used, hours, x, n_first = runs.used_bytes, runs.hours, runs.inputs, int(runs.known_at[0])
-    price, ways = s.price_runs * runs.mean_run_byte_h, list(itertools.product(KINDS, SHARES, MARGINS))
-
-    def picks_of(past, at):
-        largest, picks = s.lift * used[past].max(), []
-        for kind, share, margin in ways:
-            sizes = naive_sizing.carried(kind, used[past], x[past], x[at])
-            weights = naive_sizing.near(x[past], x[at], share)
-            picks.append(naive_sizing.choice(margin, sizes, hours[past], weights, largest, price, s))
-        return picks, largest
-
-    told = {j: picks_of(np.array([k for k in range(n_first) if k != j]), j) for j in range(n_first)}
+    n_first = int(runs.known_at[0])
+    told = {
+        j: naive_sizing.picks_of(runs, np.array([k for k in range(n_first) if k != j]), j, s) for j in range(n_first)
+    }
     out = []
     for place, n in zip(runs.sized.tolist(), runs.known_at.tolist(), strict=True):
         for j in range(n_first, n):
             if j not in told:
-                told[j] = picks_of(np.arange(j), j)
-        losses = [
-            [naive_sizing.charge_of(pick, used[j], hours[j], told[j][1], price) for pick in told[j][0]]
-            for j in range(n)
-        ]
-        told[place] = picks_of(np.arange(n), place)
-        out.append(naive_sizing.quorum_of(np.array(told[place][0]), np.array(losses), s))
+                told[j] = naive_sizing.picks_of(runs, np.arange(j), j, s)
+        known = [(j, told[j]) for j in range(n)]
+        told[place] = naive_sizing.picks_of(runs, np.arange(n), place, s)
+        out.append(naive_sizing.chosen(told[place][0], known, runs, s))
     return np.array(out)

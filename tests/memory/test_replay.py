@@ -59,9 +59,43 @@ def test_published_bound_of_three_bins(name, wasted, failures):
 @pytest.mark.parametrize(("name", "bar"), [("iwd", 0.47), ("eager", 160), ("methylseq", 640), ("rnaseq", 38)])
 def test_bars_of_ours(name, bar):
     """Seed 1996, one default setting for all; seconds are no test here."""
-    found = replayed(name, ("workprof", "local_min_waste"))
+    found = replayed(name, ("workprof", "local_min_waste", "workprof_cautious", "krr"))
     assert found.policies["workprof"].wasted_gb_h <= bar
     assert found.policies["workprof"].failures < found.policies["local_min_waste"].failures
+    krr, cautious = found.policies["krr"], found.policies["workprof_cautious"]
+    assert cautious.wasted_gb_h <= 0.75 * krr.wasted_gb_h
+    assert cautious.failures <= krr.failures
+
+
+def by_task(found, policy):
+    """Return (n_tasks, 2) waste and failures of a policy."""
+    return np.array([(one.wasted_gb_h, one.failures) for one in found.tasks if one.policy == policy])
+
+
+@needs_shared_data
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [31, 32])
+@pytest.mark.parametrize("name", NAMES)
+def test_cautious_on_halves_of_the_tasks(name, seed):
+    """Shuffles that no setting was chosen by: no more failures than KRR on any half, on the halves of one trace
+    together at most 3/4 of its waste."""
+    found = replayed(name, ("workprof_cautious", "krr"), (seed,))
+    ours, krr = by_task(found, "workprof_cautious"), by_task(found, "krr")
+    rng = np.random.default_rng(seed)
+    for _ in range(50):
+        half = rng.permutation(len(ours)) < len(ours) // 2
+        assert ours[half, 1].sum() <= krr[half, 1].sum()
+    assert ours[:, 0].sum() <= 0.75 * krr[:, 0].sum()
+
+
+@needs_shared_data
+@pytest.mark.parametrize("known", ["finished", "submitted"])
+@pytest.mark.parametrize("name", NAMES)
+def test_cautious_by_time_of_submission(name, known):
+    asked = ReplaySettings(policies=("workprof_cautious", "krr"), known=known, prices_runs=())
+    found = replay({"jobs": trace(name)}, asked).policies
+    assert found["workprof_cautious"].failures <= found["krr"].failures
+    assert found["workprof_cautious"].wasted_gb_h < found["krr"].wasted_gb_h
 
 
 FIVE_SEEDS = {  # means of waste and failures

@@ -80,8 +80,37 @@ def test_price_raises_sizes_and_tight_tasks_get_little_headroom():
 def test_steps_rise_and_end_above_the_largest_seen():
     runs = planted()
     found = Workprof(DEFAULT).sizes(runs, RETRY)
-    assert (found.steps_bytes[:, 0] <= found.steps_bytes[:, 1]).all()
-    np.testing.assert_allclose(found.steps_bytes[:, 1], 1.05 * runs.max_seen_bytes)
+    assert (np.diff(found.steps_bytes, axis=1) >= 0).all()
+    assert (found.steps_bytes[:, 1] >= 1.05 * runs.max_seen_bytes).all()
+
+
+def test_a_heavier_tail_is_lifted_further_after_a_failure():
+    """A run above all seen ones: little above them where the largest are alike, far where they are far apart."""
+    lifts = []
+    for spread in (0.001, 0.05, 0.5):
+        used = 1e9 * np.random.default_rng(0).lognormal(0, spread, 60)
+        runs = sequence(used, np.ones(60), np.zeros(60), 30)
+        found = Workprof(SizingSettings(lift=1.0)).sizes(runs, RETRY).steps_bytes[:, 1]
+        lifts.append(float(np.median(found / runs.max_seen_bytes)))
+    assert lifts == sorted(lifts)
+    assert lifts[0] < 1.1
+    assert lifts[2] > 1.3
+
+
+def test_cautious_stays_between_runs_alike_and_the_size_of_krr():
+    runs = planted(120, 40, noise=0.02)
+    found = Workprof(CAUTIOUS).sizes(runs, RETRY).first_bytes
+    krr = 1.15 * runs.max_seen_bytes
+    assert (found <= krr * (1 + 1e-12)).mean() > 0.9  # more only where it costs next to nothing
+    assert found.mean() < 0.5 * krr.mean()
+    assert (found < runs.used_bytes[40:]).sum() <= (krr < runs.used_bytes[40:]).sum()
+
+
+def test_cautious_follows_no_line_below_the_smallest_input_seen():
+    """Use rises with the input and is level below it: a small input alone is no evidence of a small run."""
+    inputs = np.concatenate([np.linspace(10, 20, 40), [0.1]])
+    runs = sequence(1e8 * np.maximum(inputs, 10.0), np.ones(41), inputs, 40)
+    assert Workprof(CAUTIOUS).sizes(runs, RETRY).first_bytes[0] >= runs.used_bytes[:8].max()
 
 
 def test_the_unit_of_memory_changes_nothing():

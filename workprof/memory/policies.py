@@ -72,7 +72,8 @@ class SizingSettings:
         float, Setting("How fast a predictor that did worse loses its vote.", least=0, key="memory_sharpness")
     ] = 4.0
     lift: Annotated[
-        float, Setting("Size after a failure over the largest use seen.", unit="times", least=1, key="memory_lift")
+        float,
+        Setting("Size after a failure over the largest use seen, at least.", unit="times", least=1, key="memory_lift"),
     ] = 1.05
     unseen_runs: Annotated[
         float,
@@ -82,7 +83,7 @@ class SizingSettings:
             above=0,
             key="memory_unseen_runs",
         ),
-    ] = 0.5
+    ] = 0.25
     jump_share: Annotated[
         float,
         Setting(
@@ -96,13 +97,33 @@ class SizingSettings:
     jump_scale: Annotated[float, Setting("Mean logarithm of a jump.", above=0, key="memory_jump_scale")] = 0.05
     least_scale: Annotated[
         float, Setting("Smallest mean logarithm of the tail's steps.", above=0, key="memory_least_scale")
-    ] = 0.002
+    ] = 0.001
+    chance: Annotated[
+        float,
+        Setting(
+            "Largest believed chance of a failure where a size is above every past one; 1 = no limit.",
+            unit="share",
+            above=0,
+            most=1,
+            key="memory_chance",
+            label="Chance of failure",
+        ),
+    ] = 1.0
+    cautious: Annotated[
+        bool,
+        Setting(
+            "Not above KRR's size (1.15 x the largest use seen), except where that costs next to nothing; not below "
+            "what a run with a like input has used; only predictors count that failed no more past runs than KRR.",
+            key="memory_cautious",
+            label="No more failures than KRR",
+        ),
+    ] = False
 
 
 DEFAULT = SizingSettings()
 
-CAUTIOUS = SizingSettings(price_runs=200.0, by_input=False, by_labels=False)
-"""Nearly no failures: a failure costs as much as 200 mean runs, and no input is trusted to foresee a small run."""
+CAUTIOUS = SizingSettings(price_runs=300.0, by_labels=False, unseen_runs=0.5, chance=0.001, cautious=True)
+"""Failures of KRR at most, with less waste: a failure costs 300 mean runs, its chance is at most one in a thousand."""
 
 
 FROM_PEERS, FROM_HISTORY, FROM_REQUEST, FROM_NODE, FROM_USE = "peers", "history", "request", "node", "true use"
@@ -659,17 +680,24 @@ class Workprof:
     """Sizes of least expected cost: charge of the run, of its retries, and the price of a failure.
 
     Every combination of `KINDS`, `SHARES` and `MARGINS` is a way of sizing: it weighs the past runs by the nearness of
-    their inputs, carries their sizes to the new input, adds what no run has shown yet (half a run above the largest,
-    with a tail as heavy as the largest sizes seen, one in ten of them a jump), and takes the cheapest size. On each
-    past run every way is charged for what it would have chosen without that run. The say of a way falls with how surely
-    it did worse than the best, and the smallest size that the quorum holds for enough is the first allocation. After a
-    failure: the cheapest past size above it, then 1.05 x the largest seen, then doubled.
+    their inputs, carries their sizes to the new input, adds what no run has shown yet (a quarter of a run above the
+    largest, with a tail as heavy as the largest sizes seen and as uncertain as they are few, one in ten of them a
+    jump), and takes the cheapest size. On each past run every way is charged for what it would have chosen without that
+    run. The say of a way falls with how surely it did worse than the best, and the smallest size that the quorum holds
+    for enough is the first allocation. After a failure: the cheapest past size above it, then the cheapest one for a
+    run above all seen (at least 1.05 x the largest), as much again, then doubled.
+
+    The cautious setting takes sizes above all past ones alone, with a limit on the chance of a failure; its ways are
+    lines through all runs and the task alone. A size never falls below what a run with a like input has used, nor
+    rises above KRR's, except where that costs next to nothing. The cheapest way counts among those that failed no more
+    known runs than KRR would have; after a failure it goes where KRR goes.
 
     The latest 400 runs are looked at; after 400 runs of a task one in 20 is a contest, and a size that
     looks at no input holds between them until a run fails. Where all inputs are alike, the ways differ in their
     margins alone.
 
-    Source: ours; minimum expected waste with neighbours is `MinWaste`, the tail is Hill's estimator.
+    Source: ours; minimum expected waste with neighbours is `MinWaste`. The tail is Hill's estimator with the predictive
+    distribution of exponential steps whose scale is estimated (Lomax); the limit is KRR's strategy, see `Krr`.
 
     Args:
         settings: price and beliefs.
@@ -689,6 +717,7 @@ class Workprof:
         s = self.settings
         belief = Belief(
             price_byte_h=s.price_runs * runs.mean_run_byte_h,
+            run_byte_h=runs.mean_run_byte_h,
             time_to_failure=retry.time_to_failure,
             lift=s.lift,
             unseen_runs=s.unseen_runs,
@@ -697,6 +726,8 @@ class Workprof:
             least_scale=s.least_scale,
             sharpness=s.sharpness,
             quorum=s.quorum,
+            chance=s.chance,
+            cautious=s.cautious,
         )
         ways = ways_of(s, varied=bool(np.ptp(runs.inputs) > 0))
         found = compete(rows_of(runs), runs.sized, runs.known_at, ways, belief)
@@ -744,8 +775,10 @@ def rows_of(runs: Sequence) -> Floats:
 
 def ways_of(settings: SizingSettings, *, varied: bool) -> tuple[Floats, Floats, Floats]:
     """Return kinds, shares and margins: one way by the task alone, those that differ where inputs do not vary."""
-    if not settings.by_input:
+    if not settings.by_input or (settings.cautious and not varied):
         return np.zeros(1), np.ones(1), np.zeros(1)
+    if settings.cautious:
+        return np.array(KINDS, dtype=np.float64), np.ones(1), np.zeros(1)
     if not varied:
         return np.zeros(1), np.ones(1), np.array(MARGINS)
     return np.array(KINDS, dtype=np.float64), np.array(SHARES), np.array(MARGINS)

@@ -22,7 +22,6 @@ from workprof.core.stats import Interval, reliability_bins, saving_interval, too
 from workprof.core.units import GB
 from workprof.memory.policies import (
     BY_TASK,
-    CAUTIOUS,
     DEFAULT,
     FROM_HISTORY,
     FROM_NODE,
@@ -843,7 +842,7 @@ def settings_of_ours(prices_runs: tuple[float, ...], n_runs: int, *, with_input:
     if n_runs > MANY_RUNS and with_input and prices:
         some = tuple(sorted({DEFAULT.price_runs, prices[2 * len(prices) // 3]}))
     by_input = tuple(replace(DEFAULT, price_runs=price) for price in some)
-    return by_input + tuple(replace(CAUTIOUS, price_runs=price) for price in prices)
+    return by_input + tuple(replace(DEFAULT, price_runs=price, by_input=False, by_labels=False) for price in prices)
 
 
 def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: RetrySettings) -> list[Charges]:
@@ -881,7 +880,9 @@ def settings_at_submission(prices_runs: tuple[float, ...]) -> tuple[SizingSettin
     between = [np.geomspace(*pair, BETWEEN + 2)[1:-1] for pair in pairwise(prices[prices > 0])]
     every = [float(f"{price:.3g}") for price in np.sort(np.concatenate([prices, *between]))]
     by_labels = tuple(replace(DEFAULT, price_runs=price) for price in every)
-    return by_labels + tuple(replace(CAUTIOUS, price_runs=float(price)) for price in prices)
+    return by_labels + tuple(
+        replace(DEFAULT, price_runs=float(price), by_input=False, by_labels=False) for price in prices
+    )
 
 
 def frontier_point(setting: SizingSettings, charges: Iterable[Charges], known: str = "") -> FrontierPoint:

@@ -150,17 +150,22 @@ class Belief(NamedTuple):
 
     Attributes:
         price_byte_h: of one failure, in bytes x hours.
+        run_byte_h: bytes x hours of the mean run.
         time_to_failure: share of the run time that a failed attempt is charged.
-        lift: size after a failure, over the largest size seen.
+        lift: size after a failure over the largest size seen, at least.
         unseen_runs: how many runs above all seen ones are expected next to the seen ones; 1/2 is Jeffreys' prior.
         jump_share: share of those that is no continuation of the tail but a jump.
         jump_scale: mean logarithm of a jump.
         least_scale: smallest mean logarithm of the tail's steps.
         sharpness: how fast a way of sizing that did worse loses its say.
         quorum: share of the say that must hold a size for enough.
+        chance: largest believed chance that a run fails at a size above all seen ones; 1 = no limit.
+        cautious: whether sizes stay between the largest use of a run with a like input and `most_of`, and ways are
+            chosen by their failures first.
     """
 
     price_byte_h: float
+    run_byte_h: float
     time_to_failure: float
     lift: float
     unseen_runs: float
@@ -169,82 +174,158 @@ class Belief(NamedTuple):
     least_scale: float
     sharpness: float
     quorum: float
+    chance: float
+    cautious: bool
+
+
+KRR_HEADROOM = 1.15
+"""KRR's size over the largest seen; the cautious setting is measured by it."""
+
+
+INSURED_RUNS = 10.0
+"""Mean runs that the cautious setting pays to spare a failure that KRR would have; small tasks are insured so."""
+
+
+class Tail(NamedTuple):
+    """The largest sizes.
+
+    Attributes:
+        top: the largest.
+        scale: mean logarithm of the largest sizes over the next smaller one (Hill).
+        n_largest: of them, about sqrt(n): the fewer, the less the scale is worth.
+    """
+
+    top: float
+    scale: float
+    n_largest: float
 
 
 @compiled
-def tail_scale(sizes: Floats, weights: Floats, least: float) -> float:
-    """Return the mean logarithm of the largest sizes over the next smaller one (Hill), of about sqrt(n) of them.
+def tail_of(sizes: Floats, weights: Floats, least: float) -> Tail:
+    """Return the tail of (n,) sizes.
 
     Args:
         sizes: (n,) rising.
         weights: (n,) above 0.
-        least: smallest answer.
+        least: smallest scale.
     """
     total = weights.sum()
     effective = total * total / (weights * weights).sum()
-    wanted = total * min(max(2.0, np.sqrt(effective)) / effective, 1.0)
+    largest = max(2.0, np.sqrt(effective))
+    wanted = total * min(largest / effective, 1.0)
     risen, logs, a = 0.0, 0.0, len(sizes) - 1
     while a >= 0 and risen < wanted:
         risen += weights[a]
         logs += weights[a] * np.log(sizes[a])
         a -= 1
-    return float(max(logs / risen - np.log(sizes[max(a, 0)]), least))
+    return Tail(sizes[-1], max(logs / risen - np.log(sizes[max(a, 0)]), least), largest)
 
 
 @compiled
-def beyond_share(step: float, scale: float, belief: Belief) -> float:
-    """Return the share of the unseen runs that use more than exp(step) times the largest seen size."""
+def beyond_share(step: float, tail: Tail, belief: Belief) -> float:
+    """Return the share of the unseen runs that use more than exp(step) times the largest seen size.
+
+    Steps of the tail are exponential; their scale is known from `n_largest` of them alone, so the next one is Pareto.
+    """
     if step <= 0:
         return 1.0
-    jump = max(scale, belief.jump_scale)
-    return float((1 - belief.jump_share) * np.exp(-step / scale) + belief.jump_share * np.exp(-step / jump))
+    jump = max(tail.scale, belief.jump_scale)
+    continued = (1 + step / (tail.n_largest * tail.scale)) ** -tail.n_largest
+    return float((1 - belief.jump_share) * continued + belief.jump_share * np.exp(-step / jump))
+
+
+class Next(NamedTuple):
+    """Sizes after a failure.
+
+    Attributes:
+        back: for a run that may be like one of the past.
+        far: for a run that is above them all.
+        further: for one above that, as much again, at most doubled.
+    """
+
+    back: float
+    far: float
+    further: float
+
+
+@compiled
+def lifted(past: Floats, seen: float, belief: Belief) -> Next:
+    """Return the sizes after a failure.
+
+    `far` is the cheapest size for a run above all seen ones, which is doubled if it fails again. The cautious setting
+    goes where KRR goes: to its size, then to twice that.
+
+    Args:
+        past: (n,) sizes of the runs that are looked at.
+        seen: the largest size seen.
+        belief: costs and the unseen.
+    """
+    if belief.cautious:
+        return Next(KRR_HEADROOM * seen, 2 * KRR_HEADROOM * seen, 4 * KRR_HEADROOM * seen)
+    tail = tail_of(np.sort(past), np.ones(len(past)), belief.least_scale)
+    best, best_cost = seen, np.inf
+    for step in BEYOND:
+        size, share = seen * np.exp(step), beyond_share(step, tail, belief)
+        cost = size * (1 + (1 + belief.time_to_failure) * share)
+        if cost < best_cost:
+            best, best_cost = size, cost
+    far = max(best, belief.lift * seen)
+    return Next(belief.lift * seen, far, far * min(far / seen, 2.0))
 
 
 @compiled
 def cheapest_above(
-    tail: tuple[float, float], work: float, unseen: tuple[float, float], largest: float, belief: Belief
+    tail: Tail,
+    seen: tuple[float, float],
+    unseen: tuple[float, float],
+    after: Next,
+    limits: tuple[float, float],
+    belief: Belief,
 ) -> tuple[float, float]:
-    """Return the cheapest size at or above the largest past one, and its cost.
+    """Return the cheapest size at or above the largest past one that fails rarely enough, and its cost.
 
     Args:
-        tail: largest past size, scale of the tail.
-        work: sum of weight x hours.
-        unseen: the same of the unseen runs, and their number.
-        largest: size after a failure.
+        tail: of the past sizes.
+        seen: sum of weight x hours, and of weights.
+        unseen: the same of the unseen runs.
+        after: sizes after a failure.
+        limits: price of one failure, in bytes x hours, and the largest chance of one.
         belief: costs and the unseen.
     """
-    best, best_cost = tail[0], np.inf
+    best, best_cost = tail.top * np.exp(BEYOND[-1]), np.inf
     for step in BEYOND:
-        size, share = tail[0] * np.exp(step), beyond_share(step, tail[1], belief)
+        size, share = tail.top * np.exp(step), beyond_share(step, tail, belief)
         lost = unseen[0] * share
-        cost = size * (work + unseen[0] - (1 - belief.time_to_failure) * lost) + max(largest, size) * lost
-        cost += belief.price_byte_h * unseen[1] * share
-        if cost < best_cost:
+        cost = size * (seen[0] + unseen[0] - (1 - belief.time_to_failure) * lost) + max(after.far, size) * lost
+        cost += limits[0] * unseen[1] * share
+        if cost < best_cost and unseen[1] * share <= limits[1] * seen[1]:
             best, best_cost = size, cost
     return best, best_cost
 
 
 @compiled
-def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, largest: float, belief: Belief) -> Floats:
+def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, after: Next, belief: Belief) -> Floats:
     """Return (n_margins,) sizes of least expected charge: one of the past sizes x (1 + margin), or one above them all.
 
-    A size c costs c x hours where it is enough, else c x hours x time to failure, the hours again at the lifted size,
-    and the price of a failure.
+    A size c costs c x hours where it is enough, else c x hours x time to failure, the hours again at the next size, and
+    the price of a failure; a run above all past ones may fail twice.
 
     Args:
         sizes: (n,) rising.
         work: (n,) weight x hours.
         weights: (n,) above 0.
         margins: (n_margins,) shares.
-        largest: size after a failure.
+        after: sizes after a failure.
         belief: costs and the unseen.
     """
     all_work, count = work.sum(), weights.sum()
     per_run = belief.unseen_runs * (weights * weights).sum() / (count * count)
     ghost_work, ghosts = per_run * all_work, per_run * count
-    top, scale = sizes[-1], tail_scale(sizes, weights, belief.least_scale)
-    saved = 1 - belief.time_to_failure
-    above, above_cost = cheapest_above((top, scale), all_work, (ghost_work, ghosts), largest, belief)
+    end, saved = tail_of(sizes, weights, belief.least_scale), 1 - belief.time_to_failure
+    limits = (belief.price_byte_h, belief.chance)
+    above, above_cost = cheapest_above(end, (all_work, count), (ghost_work, ghosts), after, limits, belief)
+    if belief.cautious:
+        return np.full(len(margins), above)
     found = np.empty(len(margins))
     for m in range(len(margins)):
         best, best_cost, reached, tail_work, tail = above, above_cost, 0, all_work, count
@@ -254,9 +335,13 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, larg
                 tail_work -= work[reached]
                 tail -= weights[reached]
                 reached += 1
-            share = 1.0 if size <= top else beyond_share(np.log(size / top), scale, belief)
-            lost = max(tail_work, 0.0) + ghost_work * share
-            cost = size * (all_work + ghost_work - saved * lost) + largest * lost
+            share = 1.0 if size <= end.top else beyond_share(np.log(size / end.top), end, belief)
+            missed, unseen = max(tail_work, 0.0), ghost_work * share
+            cost = size * (all_work + ghost_work - saved * (missed + unseen))
+            if size < after.back:
+                cost += after.back * (missed + belief.time_to_failure * unseen) + after.far * unseen
+            else:
+                cost += max(after.far, size) * (missed + unseen)
             cost += belief.price_byte_h * (max(tail, 0.0) + ghosts * share)
             if cost < best_cost * (1 - 1e-12):
                 best, best_cost = size, cost
@@ -265,8 +350,28 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, larg
 
 
 @compiled
-def after_failure(failed: float, sizes: Floats, hours: Floats, largest: float, belief: Belief) -> float:
-    """Return the next size of a run that failed: the cheapest of lifted past sizes above it, at most `largest`."""
+def most_of(past: Floats, after: Next, belief: Belief) -> float:
+    """Return the largest first size of the cautious setting: KRR's, or more where it costs next to nothing.
+
+    That is the cheapest size at the price of `INSURED_RUNS` for a failure.
+    """
+    n, work = past.shape[1], past[1].sum()
+    tail = tail_of(np.sort(past[0]), np.ones(n), belief.least_scale)
+    unseen = (belief.unseen_runs * work / n, belief.unseen_runs)
+    return max(
+        cheapest_above(tail, (work, float(n)), unseen, after, (INSURED_RUNS * belief.run_byte_h, 1.0), belief)[0],
+        after.back,
+    )
+
+
+@compiled
+def after_failure(failed: float, sizes: Floats, hours: Floats, after: Next, belief: Belief) -> float:
+    """Return the next size of a run that failed: the cheapest of lifted past sizes above it, at most `after.back`.
+
+    Above all past sizes it is `after.far`.
+    """
+    if belief.cautious:
+        return after.back if failed < sizes.max() else after.far
     order = np.argsort(sizes)
     first = np.searchsorted(sizes[order], failed, side="right")
     left_work, left = 0.0, 0.0
@@ -274,15 +379,16 @@ def after_failure(failed: float, sizes: Floats, hours: Floats, largest: float, b
         left_work += hours[a]
         left += 1.0
     if left == 0:
-        return largest
+        return after.far
     unseen = belief.unseen_runs * left_work / left
-    best, best_cost, tail_work, tail = largest, np.inf, left_work, left
+    best, best_cost, tail_work, tail = after.back, np.inf, left_work, left
     for a in order[first:]:
         tail_work -= hours[a]
         tail -= 1.0
-        size = min(belief.lift * sizes[a], largest)
-        lost = max(tail_work, 0.0) + unseen
-        cost = size * (left_work + unseen - (1 - belief.time_to_failure) * lost) + largest * lost
+        size = min(belief.lift * sizes[a], after.back)
+        missed = max(tail_work, 0.0)
+        cost = size * (left_work + unseen - (1 - belief.time_to_failure) * (missed + unseen)) + after.far * unseen
+        cost += after.back * (missed + belief.time_to_failure * unseen) if size < after.back else 0.0
         cost += belief.price_byte_h * (tail + belief.unseen_runs)
         if cost < best_cost:
             best, best_cost = size, cost
@@ -303,16 +409,18 @@ NO_SAY, LITTLE_SAY = 0.01, 0.3
 
 
 @compiled
-def price_of(size: float, used: float, hours: float, largest: float, belief: Belief) -> float:
+def price_of(size: float, used: float, hours: float, after: Next, belief: Belief) -> float:
     """Return what a size would have cost a finished run: waste in bytes x hours and the price of its failures."""
     if size >= used:
         return (size - used) * hours
     cost = size * hours * belief.time_to_failure + belief.price_byte_h
-    if largest > size:
-        if largest >= used:
-            return cost + (largest - used) * hours
-        cost += largest * hours * belief.time_to_failure + belief.price_byte_h
-    return cost + (2 * max(largest, size) - used) * hours
+    for step in after:
+        if step > size:
+            if step >= used:
+                return cost + (step - used) * hours
+            cost += step * hours * belief.time_to_failure + belief.price_byte_h
+            size = step
+    return cost + (2 * size - used) * hours
 
 
 @compiled
@@ -337,6 +445,18 @@ def says(totals: Floats, squares: Floats, sharpness: float, least: float) -> Flo
 
 
 @compiled
+def fewest_failures(totals: Floats, failures: Floats) -> Floats:
+    """Return (n_ways,) weights: 1 for the cheapest way among those that failed no more runs than the last one, KRR."""
+    best = len(totals) - 1
+    for e in range(len(totals)):
+        if failures[e] <= failures[-1] and totals[e] < totals[best]:
+            best = e
+    out = np.zeros(len(totals))
+    out[best] = 1.0
+    return out
+
+
+@compiled
 def agreed(picks: Floats, weights: Floats, quorum: float) -> float:
     """Return the smallest pick that at least this share of the weight holds for enough."""
     order = np.argsort(picks)
@@ -354,17 +474,20 @@ def pick_all(
     at: tuple[float, float],
     ways: tuple[Floats, Floats, Floats],
     heard: Bools,
-    largest: float,
+    after: Next,
     belief: Belief,
 ) -> Floats:
     """Return (n_ways,) sizes that the ways choose; NaN where a way is not heard.
+
+    In the cautious setting KRR (`most_of`) is the last way, no other goes above it, and none below what a run with a
+    like input has used.
 
     Args:
         past: (4, n) sizes, hours, inputs, log inputs of the past runs.
         at: input and log input of the run.
         ways: of sizing.
         heard: (n_ways,).
-        largest: size after a failure.
+        after: sizes after a failure.
         belief: costs and the unseen.
     """
     kinds, shares, margins = ways
@@ -383,9 +506,14 @@ def pick_all(
                 kept = weights > 0
                 chosen = order[kept]
                 picks[e : e + len(margins)] = cheapest(
-                    sizes[chosen], weights[kept] * past[1][chosen], weights[kept], margins, largest, belief
+                    sizes[chosen], weights[kept] * past[1][chosen], weights[kept], margins, after, belief
                 )
             e += len(margins)
+    if belief.cautious:
+        alike = nearness(distances, ordered, SHARE, FEWEST) > 0
+        most = most_of(past, after, belief)
+        picks = np.minimum(np.maximum(picks, past[0][alike].max()), most)
+        picks[-1] = most
     return picks
 
 
@@ -402,17 +530,30 @@ def known_before(t: int, n_known: int, rows: Floats) -> Floats:
     return past
 
 
+class Score(NamedTuple):
+    """How the ways did on the runs so far.
+
+    Attributes:
+        totals: (n_ways,) costs.
+        squares: (n_ways, n_ways) sums of squared differences of costs.
+        failures: (n_ways,) runs that failed at their first size.
+    """
+
+    totals: Floats
+    squares: Floats
+    failures: Floats
+
+
 @compiled
-def keep_score(
-    picks: Floats, run: tuple[float, float], largest: float, belief: Belief, totals: Floats, squares: Floats
-) -> None:
-    """Add what every way's pick would have cost a finished run (use, hours) to `totals` and `squares`."""
+def keep_score(picks: Floats, run: tuple[float, float], after: Next, belief: Belief, score: Score) -> None:
+    """Add what every way's pick would have cost a finished run (use, hours)."""
     costs = np.empty(len(picks))
     for e in range(len(picks)):
-        costs[e] = price_of(picks[e], run[0], run[1], largest, belief)
-    totals += costs
+        costs[e] = price_of(picks[e], run[0], run[1], after, belief)
+        score.totals[e] += costs[e]
+        score.failures[e] += picks[e] < run[0]
     for e in range(len(picks)):
-        squares[e] += (costs - costs[e]) ** 2
+        score.squares[e] += (costs - costs[e]) ** 2
 
 
 NOT_SIZED, SIZED, CONTEST = 0, 1, 2
@@ -420,7 +561,7 @@ NOT_SIZED, SIZED, CONTEST = 0, 1, 2
 
 @compiled
 def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belief) -> Floats:
-    """Return (n_sized, 3) first, second and largest size of every run, from the runs that are known by then.
+    """Return (n_sized, 4) first sizes of every run and the next three, from the runs that are known by then.
 
     A way's pick for a run is made when the run is sized and judged when it is known. Runs that are known before they
     were ever sized are picked for by what was known before them.
@@ -432,48 +573,54 @@ def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belie
         ways: of sizing.
         belief: costs and the unseen.
     """
-    n_known, n_ways = known_at[0], len(ways[0]) * len(ways[1]) * len(ways[2])
-    totals, squares = np.zeros(n_ways), np.zeros((n_ways, n_ways))
+    n_known, n_ways = known_at[0], len(ways[0]) * len(ways[1]) * len(ways[2]) + belief.cautious
+    score = Score(np.zeros(n_ways), np.zeros((n_ways, n_ways)), np.zeros(n_ways))
     start = max(0, n_known - WINDOW) if n_known > 1 else n_known  # a lone run has no other to be sized from
     heard = np.ones(n_ways, dtype=np.bool_)
     for t in range(start if n_ways > 1 else n_known, n_known):
         past, at = known_before(t, n_known, rows), (rows[2, t], rows[3, t])
-        largest = belief.lift * past[0].max()
-        picks = pick_all(past, at, ways, heard, largest, belief)
-        keep_score(picks, (rows[0, t], rows[1, t]), largest, belief, totals, squares)
+        after = lifted(past[0], past[0].max(), belief)
+        picks = pick_all(past, at, ways, heard, after, belief)
+        keep_score(picks, (rows[0, t], rows[1, t]), after, belief, score)
 
-    state, largest_at = np.zeros(rows.shape[1], dtype=np.int8), np.empty(rows.shape[1])
+    state, after_at = np.zeros(rows.shape[1], dtype=np.int8), np.empty((rows.shape[1], 3))
     told = np.empty((rows.shape[1] if n_ways > 1 else 0, n_ways))
     blind = len(ways[0]) == 1 and ways[1][0] >= 1  # no input is looked at
-    out, seen, upto, picks, fresh = np.empty((len(sized), 3)), rows[0, :n_known].max(), n_known, np.empty(0), False
+    out, seen, upto, picks, fresh = np.empty((len(sized), 4)), rows[0, :n_known].max(), n_known, np.empty(0), False
     whole = False  # whether every way has picked
     for i in range(len(sized)):
-        t, run, largest_new = n_known + i, sized[i], 0.0
+        t, run, seen_before, largest_new = n_known + i, sized[i], seen, 0.0
         for p in range(upto, known_at[i]):
             if n_ways > 1 and state[p] == NOT_SIZED and t - start < EVERY:
                 past = known_before(p, n_known, rows)
-                largest_at[p] = belief.lift * seen
-                told[p] = pick_all(past, (rows[2, p], rows[3, p]), ways, heard, largest_at[p], belief)
+                after = lifted(past[0], seen, belief)
+                after_at[p] = np.array(after)
+                told[p] = pick_all(past, (rows[2, p], rows[3, p]), ways, heard, after, belief)
                 state[p] = CONTEST
             if state[p] == CONTEST:
-                keep_score(told[p], (rows[0, p], rows[1, p]), largest_at[p], belief, totals, squares)
+                after = Next(after_at[p, 0], after_at[p, 1], after_at[p, 2])
+                keep_score(told[p], (rows[0, p], rows[1, p]), after, belief, score)
             seen, largest_new = max(seen, rows[0, p]), max(largest_new, rows[0, p])
         fresh, upto = fresh and known_at[i] == upto, known_at[i]
         often = t - start < EVERY
         contest = n_ways > 1 and (often or t % RARE == 0)
-        largest = belief.lift * seen
-        state[run], largest_at[run] = CONTEST if contest else SIZED, largest
+        state[run] = CONTEST if contest else SIZED
         if blind and fresh and (whole or not contest):  # nothing new is known: the same size
             out[i] = out[i - 1]
         elif blind and i > 0 and not often and t % RARE != 0 and largest_new <= out[i - 1, 0]:
-            out[i] = np.array([out[i - 1, 0], out[i - 1, 1], largest])
+            out[i, :2], out[i, 2:] = out[i - 1, :2], out[i - 1, 2:] * seen / seen_before
         else:
             past = known_before(upto, n_known, rows)
-            weights = says(totals, squares, belief.sharpness, NO_SAY if often else LITTLE_SAY)
-            picks = pick_all(past, (rows[2, run], rows[3, run]), ways, (weights > 0) | contest, largest, belief)
+            after = lifted(past[0], seen, belief)
+            if belief.cautious:
+                weights = fewest_failures(score.totals, score.failures)
+            else:
+                weights = says(score.totals, score.squares, belief.sharpness, NO_SAY if often else LITTLE_SAY)
+            picks = pick_all(past, (rows[2, run], rows[3, run]), ways, (weights > 0) | contest, after, belief)
             fresh, whole = True, contest
             first = agreed(picks, weights, belief.quorum)
-            out[i] = np.array([first, after_failure(first, past[0], past[1], largest, belief), largest])
+            second = after_failure(first, past[0], past[1], after, belief)
+            out[i] = np.array([first, second, after.far, after.further])
         if contest:
-            told[run] = picks
+            told[run], after_at[run] = picks, np.array(after)
     return out
