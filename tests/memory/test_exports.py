@@ -465,13 +465,13 @@ def test_names_of_sizes_rise_and_differ():
     assert size_names(3) == ("S", "M", "L")
 
 
-def test_sizes_after_a_kill_rise_above_the_size_and_are_doubled_where_there_are_too_few(jobs):
+def test_recommended_sizes_after_a_kill_rise_above_the_size(jobs):
     found = recommendation_of({"jobs": jobs}, RecommendationSettings()).record
-    odd = tuple(replace(one, size_bytes=2e9, next_bytes=(1.4e9, 1.8e9, 3e9)) for one in found.sizes)
+    odd = tuple(replace(one, size_bytes=2e9, next_bytes=(1.4e9, 1.8e9, 3e9, 5e9)) for one in found.sizes)
     listing = sizes_of_recommendation(replace(found, sizes=odd))
     assert "from from" not in sizes_slurm(listing, ORIGIN)
     (first, *_) = listing.sizes
-    assert (first.size_bytes, first.next_bytes) == (2e9, (3e9, 6e9, 12e9))
+    assert (first.size_bytes, first.next_bytes) == (2e9, (3e9, 5e9))
     capped = replace(found.settings, frontier=FrontierSettings(retry=RetrySettings(cap_bytes=4e9)))
     (first, *_) = sizes_of_recommendation(replace(found, sizes=odd, settings=capped)).sizes
     assert first.next_bytes == (3e9, 4e9)

@@ -192,8 +192,8 @@ def sizes_of_recommendation(found: Recommendation) -> SizeList:
         ListedSize(
             task=one.key,
             size_name="",
-            size_bytes=_doubled((one.size_bytes,), cap)[0],
-            next_bytes=_doubled((one.size_bytes, *filter(math.isfinite, one.next_bytes)), cap)[1:],
+            size_bytes=_rising([one.size_bytes], cap)[0],
+            next_bytes=_rising([one.size_bytes, *filter(math.isfinite, one.next_bytes)], cap)[1:],
             requested_bytes=one.requested_bytes,
             largest_bytes=one.largest_bytes,
             n=one.n_runs,
