@@ -842,7 +842,9 @@ def settings_of_ours(prices_runs: tuple[float, ...], n_runs: int, *, with_input:
     if n_runs > MANY_RUNS and with_input and prices:
         some = tuple(sorted({DEFAULT.price_runs, prices[2 * len(prices) // 3]}))
     by_input = tuple(replace(DEFAULT, price_runs=price) for price in some)
-    return by_input + tuple(replace(DEFAULT, price_runs=price, by_input=False, by_labels=False) for price in prices)
+    return by_input + tuple(
+        replace(DEFAULT, price_runs=price, unseen_runs=0.5, by_input=False, by_labels=False) for price in prices
+    )
 
 
 def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: RetrySettings) -> list[Charges]:
