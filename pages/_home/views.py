@@ -21,6 +21,7 @@ from workprof.charts.text import counted, listed, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
+from workprof.memory.ledger_settings import RESOURCES
 from workprof.memory.questions import LEDGER
 from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.usage import USAGE_COLUMNS
@@ -31,11 +32,15 @@ from workprof.workbench.runs import KeptRun
 MOST_RUNS_AT_ONCE = 150_000
 """Up to so many runs the ledger is added up while Home is drawn: it takes about a second, and is cached."""
 SHOWN_FINDINGS = 5
+REQUESTED = {one.request for one in RESOURCES}
+"""Without any of these nothing can be called wasted."""
 
 
 def findings(visit: Visit, dataset: Dataset) -> None:
-    """Show the costliest findings of the ledger and the way to it; nothing where it has none, or no times."""
+    """Show the costliest findings of the ledger and the way to it; nothing without requests, times or findings."""
     ask = visit.workbench.ledger
+    if not REQUESTED & {column.name for column in visit.workbench.columns(dataset.hash)}:
+        return
     try:
         found = ask(dataset.hash) if dataset.rows <= MOST_RUNS_AT_ONCE else ask.cached(dataset.hash).result
     except (ColumnMissing, NotEnoughData):

@@ -5,9 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.charts.records_for_memory import replayed
+from tests.charts.records_for_memory import recommended
 from tests.charts.records_for_tests import fit
 from workprof.charts.home import benchmark_headlines, home_headlines, measured_sentence, telemetry_headlines
+from workprof.core.units import format_share
 from workprof.store.reports import Column, ColumnProfile, Dataset
 
 DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")
@@ -28,13 +29,13 @@ def column(name, *, missing=0.0, median=2.0**31):
     )
 
 
-def told(columns=COLUMNS, profiles=None, replay=None):
-    found = home_headlines(DATASET, tuple(column(name) for name in columns), profiles, replay)
+def told(columns=COLUMNS, profiles=None, recommendation=None):
+    found = home_headlines(DATASET, tuple(column(name) for name in columns), profiles, recommendation)
     return {item.label: item for item in found}
 
 
 def test_a_whole_trace_has_every_figure():
-    found = told(profiles=fit(), replay=replayed())
+    found = told(profiles=fit(), recommendation=recommended())
     assert list(found) == [
         *(
             "Jobs",
@@ -43,8 +44,8 @@ def test_a_whole_trace_has_every_figure():
             "Median duration",
             "Median peak memory",
             "Clustered",
-            "Predicted saving",
-            "Its risk",
+            "Memory saving",
+            "Kills",
         )
     ]
     assert (found["Jobs"].value, found["Jobs"].detail) == ("42", "1,000 rows")
@@ -54,22 +55,22 @@ def test_a_whole_trace_has_every_figure():
     assert all(item.meaning.endswith(".") for item in found.values())
 
 
-def test_saving_and_risk_are_those_of_the_replay_and_stand_together():
-    found, ours = told(replay=replayed()), replayed().policies["workprof"]
-    assert found["Predicted saving"].value == f"{100 * ours.saving_share:.1f} % less"
-    assert found["Its risk"].value == f"{ours.failures:.3g} fail"
-    assert found["Its risk"].detail == f"now {replayed().policies['preset'].failures:.3g}"
+def test_saving_and_kills_are_those_of_the_recommendation_and_stand_together():
+    found, record = told(recommendation=recommended()), recommended()
+    assert found["Memory saving"].value == format_share(record.recommended.saved_share)
+    assert found["Kills"].value == f"{record.recommended.failures:,}"
+    assert found["Kills"].detail == f"enforced: {record.enforced.failures:,}"
 
 
-def test_a_dearer_policy_is_called_more():
-    ours = dataclasses.replace(replayed().policies["workprof"], saving_share=-0.5)
-    dear = dataclasses.replace(replayed(), policies={**replayed().policies, "workprof": ours})
-    assert told(replay=dear)["Predicted saving"].value == "50.0 % more"
+def test_kept_requests_are_said_to_be_kept():
+    kept = dataclasses.replace(recommended(), kept=True, recommended=recommended().requested)
+    found = told(recommendation=kept)
+    assert (found["Memory saving"].value, found["Memory saving"].detail) == ("0.0 %", "keep the requests")
 
 
 def test_what_is_not_computed_is_not_yet():
     found = told()
-    assert {found[name].value for name in ("Clustered", "Predicted saving", "Its risk")} == {"not yet"}
+    assert {found[name].value for name in ("Clustered", "Memory saving", "Kills")} == {"not yet"}
 
 
 @pytest.mark.parametrize(
@@ -77,9 +78,9 @@ def test_what_is_not_computed_is_not_yet():
     [
         ("user", ["Users"]),
         ("node", ["Nodes"]),
-        ("duration_s", ["Median duration", "Predicted saving", "Its risk"]),
-        ("peak_memory_bytes", ["Median peak memory", "Predicted saving", "Its risk"]),
-        ("requested_memory_bytes", ["Predicted saving", "Its risk"]),
+        ("duration_s", ["Median duration", "Memory saving", "Kills"]),
+        ("peak_memory_bytes", ["Median peak memory", "Memory saving", "Kills"]),
+        ("requested_memory_bytes", ["Memory saving", "Kills"]),
     ],
 )
 def test_a_missing_column_is_named(missing, labels):

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 from google.protobuf.message import Message
@@ -12,7 +13,7 @@ from tests.hostile_texts import LIVE, MARK, TEXTS, TURNING
 from tests.pages import hostile_home
 from tests.pages.addresses import everything
 from tests.pages.all_views import View
-from tests.pages.conftest import SAMPLE, problems
+from tests.pages.conftest import problems
 from workprof.charts.text import label_text, markdown_text
 from workprof.core.settings import from_environment
 from workprof.workbench import Workbench
@@ -134,9 +135,11 @@ def test_no_name_becomes_markup(app, hashes, view):
 
 
 def test_runs_without_a_result_name_the_dataset_as_it_is_written(app, home, tmp_path):
-    pd.read_parquet(SAMPLE).head(300).to_parquet(tmp_path / "few.parquet")
+    """Runs without requests: of others Home adds up the ledger on the way."""
+    bare = pd.DataFrame({"job_name": "a", "duration_s": np.arange(1.0, 301.0)})
+    bare.to_csv(tmp_path / "bare.csv", index=False)
     with Workbench(from_environment()) as workbench:
-        few = workbench.ingest([tmp_path / "few.parquet"]).hash
+        few = workbench.ingest([tmp_path / "bare.csv"]).hash
         workbench.rename(few, f"www.{MARK}.org")
     test = app("runs", ds=few)
     assert problems(test) == []

@@ -42,6 +42,7 @@ COMPARED = {
     "memory Tasks": "test_memory.py::test_tasks",
     "memory Bins": "test_memory.py::test_bins",
     "memory Models": "test_memory.py::test_models",
+    "memory Ledger": "test_memory.py::test_the_ledger",
     "memory Policies": "test_memory.py::test_policies",
     "memory Roll-up": "test_memory.py::test_roll_up_and_plan",
     "memory Scenarios": "test_memory_scenarios.py::test_the_comparison_is_the_librarys_and_its_file",

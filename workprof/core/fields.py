@@ -372,7 +372,9 @@ def _made(leaf: Leaf, kind: Any, given: Any) -> Any:
         made, hints = leaf.each, get_type_hints(kind)
         if kind is leaf.kind:
             return put(made(), by_name(leaves(kind), {**given}.items()))
-        if {**given}.keys() != hints.keys():
+        if {**given}.keys() != hints.keys() or any(
+            _text_for_number(hints[name], value) for name, value in given.items()
+        ):
             raise TypeError(given)
         return made(**{name: _made(leaf, hints[name], value) for name, value in given.items()})
     if kind is bool:
@@ -382,6 +384,13 @@ def _made(leaf: Leaf, kind: Any, given: Any) -> Any:
     if not fits(given, kind) and not (kind is int and fits(given, float) and given == int(given)):
         raise TypeError(given)
     return kind(given)
+
+
+def _text_for_number(kind: Any, value: Any) -> bool:
+    """Tell whether a JSON value holds a text where its kind is another."""
+    if isinstance(value, list):
+        return any(_text_for_number((*get_args(kind), kind)[0], part) for part in value)
+    return isinstance(value, str) and kind is not str
 
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

@@ -217,6 +217,8 @@ FRONTIER_CHARGES = Question(
     "workprof.memory.trial:frontier_charges_of",
     finds="charges of the settings of workprof",
     reads=_sizing(*LABELS, "status"),
+    page=PAGE,
+    tab="Recommendation",
     asked_as=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
 )
 VIOLATIONS = Question(
