@@ -34,6 +34,7 @@ from workprof.store.entries import UNREADABLE, Passed, from_line
 from workprof.store.home import is_full, make_folder, no_room, open_private_bytes
 
 LOG = logging.getLogger(__name__)
+CLOSE_S = 5.0
 SLOTS = 2
 """Children at the same time; more wait their turn."""
 
@@ -141,10 +142,11 @@ class Jobs:
         return job.now()
 
     def close(self) -> None:
-        """Stop everything."""
+        """Stop everything; returns once no job has anything in the folder."""
         for key, job in list(self._jobs.items()):
             if job.view.active:
                 self.cancel(key)
+            job.ended.wait(CLOSE_S)  # a job that has failed is shown so before its folder is gone
 
     def _run(self, job: _Job, request: Request, frames: Callable[[], Frames]) -> None:
         folder = self._folder / uuid.uuid4().hex

@@ -14,6 +14,7 @@ import pytest
 
 from tests.core.steps_for_tests import Asked, Told
 from workprof.cache import ResultCache
+from workprof.core.errors import StepFailed
 from workprof.jobs import Jobs
 from workprof.steps import Request, Step
 
@@ -78,6 +79,23 @@ def test_progress_is_live(jobs):
     view = jobs.view(key)
     assert (view.state, view.fraction, view.message) == ("running", 0.5, "half way")
     assert view.elapsed_s > 0
+
+
+def test_closing_waits_for_the_folder_of_a_job_that_is_shown_as_failed(jobs, tmp_path):
+    def refused():
+        (folder,) = (tmp_path / "jobs").iterdir()
+        for number in range(20_000):  # long enough to remove that the view comes first
+            (folder / str(number)).touch()
+        raise StepFailed("no such rows")
+
+    asked = Asked()
+    key = STEP.key("d" * 32, asked)
+    jobs.start(Request(STEP, "dataset", asked, key), refused)
+    while jobs.view(key).active:
+        time.sleep(0.001)
+    jobs.close()
+    assert jobs.view(key).message == "no such rows"
+    assert list((tmp_path / "jobs").iterdir()) == []
 
 
 def test_identical_requests_share_one_job(jobs, tmp_path):
