@@ -1,4 +1,4 @@
-"""The login: who may come in, how providers are set up, and the way back to the page that was asked for."""
+"""The login: who may come in, how providers are set up, and the way back to the page that was requested."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOURS = "WORKPROF_LOGIN_HOURS"
 
 @dataclass(frozen=True)
 class LoginRules:
-    """What the operator asked for.
+    """What the operator set up.
 
     Attributes:
         wanted: whether a login is asked of every visitor; None = where Streamlit's secrets have an [auth] section.
@@ -129,7 +129,7 @@ def login_setup() -> LoginSetup | None:
     It asks for one where WORKPROF_LOGIN says so, and, where that is unset, where the secrets have an [auth] section.
 
     Raises:
-        SettingsError: when a login is asked for and cannot work: nobody may come in then.
+        SettingsError: when a login is set up and cannot work: nobody may come in then.
     """
     rules = login_rules(os.environ)
     if rules.wanted is False:
@@ -189,7 +189,7 @@ _wanted: OrderedDict[str, Destination] = OrderedDict()
 
 @dataclass(frozen=True)
 class Destination:
-    """A page's address: its name, its parameters, and when it was asked for (seconds of the monotonic clock)."""
+    """A page's address: its name, its parameters, and when it was requested (seconds of the monotonic clock)."""
 
     name: str
     parameters: tuple[tuple[str, str], ...]
@@ -239,7 +239,7 @@ def gate(page: StreamlitPage | None = None) -> None:
     """Return where the visitor may see the page; otherwise show the login and end this run.
 
     Args:
-        page: that was asked for; None where that is not known.
+        page: that was requested; None where that is not known.
     """
     try:
         setup = login_setup()

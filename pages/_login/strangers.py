@@ -55,7 +55,7 @@ class Strangers:
 
 
 def from_own_page(headers: Headers) -> bool:
-    """Return whether a web socket is asked for by a page of this server, or by a program that is no browser.
+    """Return whether a web socket is requested by a page of this server, or by a program that is no browser.
 
     The port counts, too: another program of this machine has pages of its own. The comparison is Streamlit's, to the
     letter: where it does not hold, Streamlit goes on to look for its own addresses.

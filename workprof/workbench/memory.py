@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +11,7 @@ import pandas as pd
 
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
+from workprof.core.question import Question
 from workprof.memory import questions
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
@@ -56,32 +57,33 @@ def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None
     return (fit or ProfileSettings()) if by == PROFILE else None
 
 
-def _every_run(
-    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
-) -> Frames:
-    """Return a function that reads all runs, finished or not, with their profiles where those are asked for."""
-    if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
-        raise NotEnoughData("the profiles that make the rows are not there yet; find profiles first")
+def _with_profiles_of(question: Question[Any, Any], what: str) -> Callable[..., Frames]:
+    """Return what reads all runs, finished or not, with their profiles where those name rows or sizes.
 
-    def read() -> Mapping[str, pd.DataFrame]:
-        jobs = bench.frames_of(entry, questions.LEDGER.reads(settings), every=True)()["jobs"]
-        return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
+    Args:
+        question: says which columns.
+        what: the profiles are for ('make the rows').
+    """
 
-    return read
+    def frames(
+        bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
+    ) -> Frames:
+        if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
+            raise NotEnoughData(f"the profiles that {what} are not there yet; find profiles first")
+
+        def read() -> Mapping[str, pd.DataFrame]:
+            jobs = bench.frames_of(entry, question.reads(settings), every=True)()["jobs"]
+            return {
+                "jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))
+            }
+
+        return read
+
+    return frames
 
 
-def _with_keys(
-    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
-) -> Frames:
-    """Return a function that reads what sizing needs of all runs, with the profiles where sizes are listed by them."""
-    if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
-        raise NotEnoughData("the profiles that the sizes are listed by are not there yet; find profiles first")
-
-    def read() -> Mapping[str, pd.DataFrame]:
-        jobs = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings), every=True)()["jobs"]
-        return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
-
-    return read
+_every_run = _with_profiles_of(questions.LEDGER, "make the rows")
+_with_keys = _with_profiles_of(questions.RECOMMENDATION, "the sizes are listed by")
 
 
 def _charges(_: Any, __: Dataset, settings: RecommendationSettings) -> Extras:
