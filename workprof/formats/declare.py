@@ -6,7 +6,9 @@ texts mean "no value", which field of a job table each column becomes with its u
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import IO
 
 from workprof.core.units import KIB
 
@@ -82,8 +84,66 @@ class Capacity:
 
 
 @dataclass(frozen=True)
+class Given:
+    """A file as it was given: its name, with the folders below the one that was named, and its plain bytes."""
+
+    name: str
+    stream: IO[bytes]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A row that a reader makes: where it begins (first line = 1), and its cells, None = missing, by column."""
+
+    line: int
+    cells: Sequence[str | float | None]
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """What a reader cannot make a row of; it becomes a reject with its line."""
+
+    line: int
+    column: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a reader did with rows or found in them; it becomes a check of the dataset.
+
+    Attributes:
+        level: 'info' or 'warning'.
+    """
+
+    name: str
+    count: int
+    message: str
+    level: str = "info"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How files that are no table with a header become one.
+
+    Attributes:
+        recognises: from a file's first MiB, decoded, and its name.
+        columns: of the table, in the order of a row's cells; a format's rules and `made` take them from there.
+        read: all files of one dataset, in bounded memory. It raises TraceError where nothing after a place can be
+            trusted (a document that is cut off).
+        several: more than one file, or a folder of them, makes one dataset.
+    """
+
+    recognises: Callable[[str, str], bool]
+    columns: tuple[str, ...]
+    read: Callable[[Sequence[Given]], Iterator[Read | Unreadable | Remark]]
+    several: bool = False
+
+
+@dataclass(frozen=True)
 class Format:
-    """A trace format of one file with a header (or a schema).
+    """A trace format of one file with a header (or a schema), or of files that a reader makes a table of.
 
     Attributes:
         name: as the command line spells it.
@@ -106,6 +166,9 @@ class Format:
         steps: lines that are folded into the run that they belong to.
         made: fields that are computed of others, one after another.
         truth_prefix: columns that hold a planted truth; no method sees them unless it asks.
+        header: the first line names the columns; without it they are `columns`, in their order.
+        recognises: a file without a header, from the cells of its first rows.
+        reader: makes a table of files that are none.
     """
 
     name: str
@@ -129,6 +192,9 @@ class Format:
     kind: str = "jobs"
     steps: Steps | None = None
     made: tuple[Made, ...] = ()
+    header: bool = True
+    recognises: Callable[[Sequence[Sequence[str]]], bool] | None = None
+    reader: Reader | None = None
 
     def declared_type(self, column: str) -> str | None:
         """Return the DuckDB type of a known column, None for one that the format does not know."""
