@@ -11,7 +11,7 @@ from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
 
-__all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "rules_of"]
+__all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "has_reader", "rules_of"]
 
 FORMATS: dict[str, Format] = {
     declared.FORMAT.name: declared.FORMAT for declared in (pai_sample, nextflow, slurm, generic)
@@ -32,6 +32,11 @@ def declared(name: str) -> Format:
     if name not in FORMATS:
         raise SettingsError(f"format {name!r} is not known; use auto or one of {', '.join(NAMES)}")
     return FORMATS[name]
+
+
+def has_reader(name: str) -> bool:
+    """Tell whether a format's files are made a table by a reader of its own."""
+    return name in FORMATS and FORMATS[name].reader is not None
 
 
 def rules_of(name: str) -> tuple[Rule, ...]:

@@ -90,6 +90,11 @@ class Given:
     name: str
     stream: IO[bytes]
 
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines with their numbers (first = 1), without a byte order mark and line ends."""
+        for number, raw in enumerate(self.stream, start=1):
+            yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").rstrip("\r\n")
+
 
 @dataclass(frozen=True)
 class Read:

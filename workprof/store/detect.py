@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workprof.core.errors import SettingsError, TraceError
-from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic
+from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, WIDE
 from workprof.formats.telemetry import sniffed
 from workprof.store.json_rows import first_objects, is_json
@@ -19,6 +21,8 @@ from workprof.store.raw_tables import looks_like_tables, required_tables
 from workprof.store.reports import GRAINS, JOINS, IngestOptions
 from workprof.store.spool import PARQUET_MAGIC, checked_input, head_of, plain_head
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
+
+MOST_FILES = 20_000
 
 
 def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> str:
@@ -29,6 +33,9 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     """
     if looks_like_tables(paths):
         return TABLES
+    read = _read_by(paths, encoding)
+    if read:
+        return read
     if len(paths) > 1 and not any(path.is_dir() for path in paths):
         raise several_files(paths)
     if len(paths) != 1 or paths[0].is_dir():
@@ -43,9 +50,68 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     for name, known in FORMATS.items():
         if known.signature and set(known.signature) <= found:
             return name
+    headless = _without_header(checked_input(paths[0]), delimiter, encoding)
+    if headless:
+        return headless
     if found:
         return generic.FORMAT.name
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
+
+
+def _read_by(paths: Sequence[Path], encoding: str) -> str:
+    """Return the format whose reader knows every one of the files, '' where there is none."""
+    files = given_files(paths)
+    heads: dict[Path, str] = {}
+    for name, known in FORMATS.items():
+        reader = known.reader
+        if reader is None or not files or (len(files) > 1 and not reader.several):
+            continue
+        if all(reader.recognises(_head_text(path, encoding, heads), path.name) for path in files.values()):
+            return name
+    return ""
+
+
+def _head_text(path: Path, encoding: str, heads: dict[Path, str]) -> str:
+    """Return the first characters of a file, '' of one that is no text; each file is looked at once."""
+    if path not in heads:
+        head = plain_head(checked_input(path), HEAD_BYTES)
+        plain = as_utf8(head, encoding, path.name) if encoding else head
+        heads[path] = "" if plain.startswith(PARQUET_MAGIC) else plain.decode(errors="replace").removeprefix("\ufeff")
+    return heads[path]
+
+
+def given_files(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return name -> file of the files and of what the folders hold, hidden ones apart, in the order of their names.
+
+    A name has the folders below the one that all files have in common.
+
+    Raises:
+        TraceError: when there are more than `MOST_FILES`.
+    """
+    files: list[Path] = []
+    for path in paths:
+        found = path.rglob("*") if path.is_dir() else iter([path])
+        inside = (file for file in found if file.is_file() and not file.name.startswith("."))
+        files += sorted(itertools.islice(inside, MOST_FILES + 1))
+        if len(files) > MOST_FILES:
+            raise TraceError(f"{path}: there are more than {MOST_FILES:,} files; give fewer, or one file of all rows")
+    if len(files) < 2:
+        return {file.name: file for file in files}
+    common = Path(os.path.commonpath([file.resolve().parent for file in files]))
+    return {str(file.resolve().relative_to(common)): file for file in files}
+
+
+def _without_header(path: Path, delimiter: str, encoding: str) -> str:
+    """Return the format that knows a file without a header from its first rows, '' where there is none."""
+    head = plain_head(path, HEAD_BYTES)
+    if head.startswith(PARQUET_MAGIC):
+        return ""
+    head = as_utf8(head, encoding, path.name) if encoding else head
+    if is_json(decoded_head(head, path.name)):
+        return ""
+    rows = text_shape(head, path.name, delimiter, names=("",)).rows
+    names = (name for name, known in FORMATS.items() if known.recognises is not None and known.recognises(rows))
+    return next(names, "")
 
 
 def measurements(path: Path, encoding: str) -> str:
@@ -102,6 +168,8 @@ class NamedFiles:
     """The files of one ingest, the role of each, and the format they are read as.
 
     Attributes:
+        roles: of the files, as far as they change what is read.
+        names: of the files, with the folders below the one that all have in common.
         stem: from which the dataset's name is made.
         origin: the names as given, for people.
     """
@@ -111,6 +179,7 @@ class NamedFiles:
     roles: tuple[str, ...]
     stem: str
     origin: str
+    names: tuple[str, ...] = ("",)
 
 
 def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
@@ -130,6 +199,8 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
     chosen = options.format if options.format != AUTO else detect(paths, options.delimiter, options.encoding)
     if chosen == TABLES:
         return _tables(paths)
+    if has_reader(chosen):
+        return _read(chosen, paths)
     if len(paths) > 1:
         raise several_files(paths)
     _refuse_options_of_others(chosen, options)
@@ -137,6 +208,21 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
     stem = first.name.split(".")[0]
     named_after = chosen not in MEASUREMENTS and declared(chosen).from_stem
     return NamedFiles(chosen, (checked_input(paths[0]),), (stem if named_after else "",), stem, first.name)
+
+
+def _read(chosen: str, paths: Sequence[Path]) -> NamedFiles:
+    """Return the files that a format's reader takes."""
+    files, reader = given_files(paths), FORMATS[chosen].reader
+    if not files:
+        raise TraceError(f"{', '.join(str(path) for path in paths)}: there is no file in it")
+    if len(files) > 1 and reader is not None and not reader.several:
+        raise several_files(paths)
+    for path in files.values():
+        checked_input(path)
+    names, first = tuple(files), paths[0].resolve()
+    stem = first.name.split(".")[0] or chosen
+    shown = names[0] if len(names) == 1 else f"{paths[0].name or stem} ({len(names):,} files)"
+    return NamedFiles(chosen, tuple(files.values()), names if len(names) > 1 else ("",), stem, shown, names)
 
 
 def _tables(paths: Sequence[Path]) -> NamedFiles:

@@ -18,7 +18,7 @@ import duckdb
 
 from workprof.core.errors import Cancelled, TraceError
 from workprof.core.progress import Progress
-from workprof.formats import MEASUREMENTS, TABLES, declared
+from workprof.formats import MEASUREMENTS, TABLES, declared, has_reader
 from workprof.store import catalogue, measurements, one_file, rejects, tables
 from workprof.store.catalogue import REJECTS, ROWS, STAGE
 from workprof.store.connection import Database, quoted
@@ -97,7 +97,7 @@ def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
     """Load; a text that mixes CR LF and LF is spooled anew with LF alone (only DuckDB's reading finds that out)."""
     options = TextOptions(
         task.options.encoding,
-        long_lines=task.files.format in MEASUREMENTS,
+        long_lines=task.files.format in MEASUREMENTS or has_reader(task.files.format),
         expansion_limit=task.database.expansion_limit,
     )
     try:
@@ -148,7 +148,7 @@ def _spooled(task: Task, folder: Path, text: TextOptions) -> tuple[Spooled, ...]
     for at, (role, path) in enumerate(zip(files.roles, files.paths, strict=True)):
         message = f"{whole.message} {path.name}" if parts > 1 else whole.message
         span = Span(whole.at(at / parts), whole.at((at + 1) / parts), message)
-        name = role if files.format == TABLES else "input"
+        name = role if files.format == TABLES else f"input{at or ''}"
         spooled.append(spool(path, folder / name, text, task.progress, span))
     return tuple(spooled)
 
@@ -162,7 +162,9 @@ def _stage(cursor: duckdb.DuckDBPyConnection, stage: Stage, task: Task, spooled:
     if spooled[0].parquet:
         refuse_promises(spooled[0], task.database.expansion_limit)
         refuse_long_texts(cursor, spooled[0], task.database.expansion_limit, progress)
-    return one_file.load(cursor, stage, spooled[0], declared(files.format), options, progress)
+    return one_file.load(
+        cursor, stage, dict(zip(files.names, spooled, strict=True)), declared(files.format), options, progress
+    )
 
 
 def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Path | None) -> IngestReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -34,7 +34,7 @@ from workprof.store.relation import (
     parquet_relation,
 )
 from workprof.store.reports import Check, Column, IngestOptions
-from workprof.store.rewriting import Rewritten, rewrite_json
+from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_read
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, plain_head
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
@@ -70,12 +70,20 @@ class Source:
 def load(
     cursor: duckdb.DuckDBPyConnection,
     stage: Stage,
-    spooled: Spooled,
+    files: Mapping[str, Spooled],
     declared: Format,
     options: IngestOptions,
     progress: Progress,
 ) -> Loaded:
-    """Return what was staged from one file.
+    """Return what was staged from one file, or from all that the format's reader makes one table of.
+
+    Args:
+        cursor: in a transaction.
+        stage: the tables that are filled.
+        files: name -> spooled file; more than one only for a reader of several.
+        declared: the format.
+        options: of the ingest.
+        progress: may cancel.
 
     Raises:
         ColumnMissing: a required column or field is absent.
@@ -83,11 +91,14 @@ def load(
         TraceError: a line is neither in a row nor rejected, and the options accept no loss.
     """
     rejects.create_table(cursor, stage.rejects)
-    source = (
-        _parquet_source(spooled, declared, options)
-        if spooled.parquet
-        else _text_source(spooled, declared, options, progress)
-    )
+    spooled = next(iter(files.values()))
+    if declared.reader is not None:
+        before = rewrite_read(files, declared.reader, progress, REWRITE)
+        source = _text_source(before.spooled, declared, options, progress, before)
+    elif spooled.parquet:
+        source = _parquet_source(spooled, declared, options)
+    else:
+        source = _text_source(spooled, declared, options, progress)
     stem = Path(spooled.origin).name.split(".")[0] or spooled.origin
     constants = dict.fromkeys(declared.from_stem, stem)
     plan, rejected = _staged(cursor, stage, source, declared, constants, progress)
@@ -140,20 +151,28 @@ def counted(
     return int(row[0]), int(row[1]), checks.answered(asked, row[2:])
 
 
-def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, progress: Progress) -> Source:
+def _text_source(
+    spooled: Spooled, declared: Format, options: IngestOptions, progress: Progress, before: Rewritten | None = None
+) -> Source:
+    """Return a text as a source; `before` is what a reader made of it."""
     head = plain_head(spooled.path, HEAD_BYTES)
-    before, delimiter, accounts = Rewritten(spooled), options.delimiter, None
-    if is_json(decoded_head(head, spooled.origin)):
-        before, delimiter = rewrite_json(spooled, progress, REWRITE), ","
-        spooled = before.spooled
+    delimiter, accounts, read = options.delimiter, None, before is not None
+    if before is None and is_json(decoded_head(head, spooled.origin)):
+        before = rewrite_json(spooled, progress, REWRITE)
+        spooled, read = before.spooled, True
         head = plain_head(spooled.path, HEAD_BYTES)
-    shape = text_shape(head, spooled.origin, delimiter)
-    if not before.rows:
+    before = before or Rewritten(spooled)
+    if read:
+        delimiter = ","
+    names = () if declared.header else tuple(column.name for column in declared.columns)
+    shape = text_shape(head, spooled.origin, delimiter, names=names)
+    if not read:
         accounts = accounts_of(spooled, shape.delimiter, progress, LINES)
         if not options.accept_loss:
             accounts.refuse_fault()
         if not accounts.quoting:
-            shape = text_shape(head, spooled.origin, delimiter, quoting=False)
+            shape = text_shape(head, spooled.origin, delimiter, quoting=False, names=names)
+        before = replace(before, spooled=replace(spooled, header=declared.header))
     quoting, skipped = accounts is None or accounts.quoting, accounts.lines.leading_blank if accounts else 0
     decimal = options.decimal or "."
     columns, guessed = guessed_columns(
@@ -168,7 +187,7 @@ def _text_source(spooled: Spooled, declared: Format, options: IngestOptions, pro
         if not all(is_number(v, decimal) for v in shape.values(position) if v.strip() and v not in declared.nulls)
     }
     columns, guessed = _as_fields(columns, guessed, rules, declared, texts)
-    dialect = CsvDialect(shape.delimiter, decimal, nulls=declared.nulls, quoting=quoting, skipped=skipped)
+    dialect = CsvDialect(shape.delimiter, decimal, declared.header, declared.nulls, quoting, skipped)
     return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before, accounts)
 
 

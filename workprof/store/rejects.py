@@ -18,9 +18,6 @@ from workprof.store.spool import Spooled
 TEXT_CHARACTERS = 500
 """How much of a bad line is kept."""
 
-FIRST_ROW = 2
-"""Line of the first row: the header is the first line."""
-
 REASONS = {
     "CAST": "not a value of the column's type",
     "MISSING COLUMNS": "too few fields",
@@ -90,8 +87,9 @@ def lines_of_rows(cursor: duckdb.DuckDBPyConnection, places: Ints, spooled: Spoo
         return places + 1
     sql = f"SELECT DISTINCT line::BIGINT AS line FROM reject_errors WHERE {_last_scan(spooled)} ORDER BY line"
     refused = np.asarray(cursor.execute(sql).fetchnumpy()["line"], dtype=np.int64)
-    taken_before = refused - FIRST_ROW - np.arange(len(refused))
-    return places + FIRST_ROW + np.searchsorted(taken_before, places, side="right")
+    first_row = 2 if spooled.header else 1
+    taken_before = refused - first_row - np.arange(len(refused))
+    return places + first_row + np.searchsorted(taken_before, places, side="right")
 
 
 def original_line(spooled: Spooled) -> str:

@@ -1,16 +1,18 @@
-"""Inputs that are rewritten as plain CSV in the spool, row by row: JSON."""
+"""Inputs that are rewritten as plain CSV in the spool, row by row: JSON, and what the readers of formats take."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
+from workprof.formats.declare import Given, Read, Reader, Unreadable
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.home import open_private
 from workprof.store.json_rows import CHUNK_BYTES, JsonRow, is_json_array, json_rows
@@ -22,6 +24,7 @@ from workprof.store.spool import Spooled
 from workprof.store.text_shape import MAX_COLUMNS
 
 TOLD_EVERY_LINES = 20_000
+TOLD_EVERY_ROWS = 1_000
 NOTHING = ""
 
 
@@ -73,6 +76,46 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
         refuse_unread(spooled.path, spooled.origin, written + rejected, any_end=False)
     rows = replace(spooled, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, repeated.checks())
+
+
+def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progress, span: Span) -> Rewritten:
+    """Return the rows that a reader makes of the files of one dataset as CSV rows.
+
+    Args:
+        files: name, as the reader is to see it -> plain bytes.
+        reader: of the format.
+        progress: told how many bytes are read; may cancel.
+        span: the part of the whole work.
+
+    Raises:
+        TraceError: when a file breaks off, or its rows are none of the reader's columns.
+    """
+    first = next(iter(files.values()))
+    target, refused, lines = (
+        first.path.with_name(f"{first.path.stem}-{what}.csv") for what in ("rows", "refused", "lines")
+    )
+    size = max(sum(file.path.stat().st_size for file in files.values()), 1)
+    rejected, written, checks = 0, 0, []
+    with contextlib.ExitStack() as stack:
+        plain, bad, numbers = (stack.enter_context(_written(path)) for path in (target, refused, lines))
+        streams = [stack.enter_context(file.path.open("rb")) for file in files.values()]
+        writer, refuser, places = _Writer(plain), _Writer(bad), _Places(numbers)
+        writer.writerow(reader.columns)
+        given = [Given(name, stream) for name, stream in zip(files, streams, strict=True)]
+        for number, item in enumerate(reader.read(given)):
+            if number % TOLD_EVERY_ROWS == 0:
+                progress(span.at(sum(stream.tell() for stream in streams) / size), span.message)
+            if isinstance(item, Read):
+                written += 1
+                places.note(item.line)
+                writer.writerow([NOTHING if cell is None else cell for cell in item.cells])
+            elif isinstance(item, Unreadable):
+                rejected += 1
+                refuser.writerow([item.line, item.column, item.text.strip()[:TEXT_CHARACTERS], item.reason])
+            else:
+                checks.append(Check(item.name, item.level, item.count, item.message))
+    rows = replace(first, path=target, lines=lines)
+    return Rewritten(rows, refused if rejected else None, rejected, written, tuple(checks))
 
 
 class _Writer:

@@ -185,6 +185,7 @@ class Spooled:
         lines: a CSV file that tells which line of the input a line comes from, where that is not the same (pairs of
             a line here and one there, from which both are counted on).
         unpacked: of a compressed input.
+        header: its first line names the columns.
     """
 
     path: Path
@@ -193,6 +194,7 @@ class Spooled:
     long_lines: tuple[LongLine, ...] = ()
     lines: Path | None = None
     unpacked: Unpacked | None = None
+    header: bool = True
 
 
 @dataclass(frozen=True)

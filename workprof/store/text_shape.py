@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,8 +76,17 @@ def decoded_head(head: bytes, origin: str) -> str:
         ) from None
 
 
-def text_shape(head: bytes, origin: str, delimiter: str = "", *, quoting: bool = True) -> TextShape:
-    """Return the shape of a delimited text from its first bytes; without `quoting` a quote is a character as any other.
+def text_shape(
+    head: bytes, origin: str, delimiter: str = "", *, quoting: bool = True, names: Sequence[str] = ()
+) -> TextShape:
+    """Return the shape of a delimited text from its first bytes.
+
+    Args:
+        head: the first bytes.
+        origin: the file's name for people.
+        delimiter: one character; '' = guessed.
+        quoting: a cell may stand in quotes; else a quote is a character as any other.
+        names: of the columns, where the first line is a row; columns beyond them are numbered.
 
     Raises:
         TraceError: for binary data, other encodings, an endless first line, too many columns.
@@ -95,6 +104,9 @@ def text_shape(head: bytes, origin: str, delimiter: str = "", *, quoting: bool =
         raise TraceError(
             f"{origin} has {len(rows[0]):,} columns; workprof reads up to {MAX_COLUMNS:,}: keep those of interest"
         )
+    if names:
+        named = (*names, *("" for _ in rows[0]))[: len(rows[0])]
+        return TextShape(chosen, named, unique_names(named), tuple(rows))
     return TextShape(chosen, rows[0], unique_names(rows[0]), tuple(rows[1:]))
 
 
