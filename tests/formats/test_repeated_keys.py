@@ -11,8 +11,9 @@ from tests.formats.telemetry_files import imported
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.formats.benchmarks import read_benchmarks
+from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.formats.repeated_keys import MOST_NAMES, NAME, RepeatedKeys
-from workprof.store.json_rows import CHUNK_BYTES, json_rows
+from workprof.store.json_rows import json_rows
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 

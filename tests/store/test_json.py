@@ -9,7 +9,8 @@ import random
 import pytest
 
 from workprof.core.errors import TraceError, WorkprofError
-from workprof.store.json_rows import CHUNK_BYTES, json_rows
+from workprof.formats.json_documents import CHUNK_BYTES
+from workprof.store.json_rows import json_rows
 from workprof.store.reports import IngestOptions
 
 ROWS = [{"job_name": f"j{i} ü", "duration_s": i + 0.5, "tags": {"a": [i]}, "ok": i % 2 == 0} for i in range(50)]

@@ -13,9 +13,10 @@ from typing import IO
 from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
 from workprof.formats.declare import Given, Read, Reader, Unreadable
+from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.home import open_private
-from workprof.store.json_rows import CHUNK_BYTES, JsonRow, is_json_array, json_rows
+from workprof.store.json_rows import JsonRow, is_json_array, json_rows
 from workprof.store.lines import refuse_unread
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.reports import Check

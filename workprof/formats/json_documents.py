@@ -1,0 +1,173 @@
+"""Long JSON texts in bounded memory: a moving window, and the members of a list or an object inside a document."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from workprof.core.errors import TraceError
+from workprof.core.units import MIB, format_bytes
+from workprof.formats.declare import Given, Remark
+from workprof.formats.repeated_keys import RepeatedKeys
+
+CHUNK_BYTES = MIB
+MAX_ELEMENT_CHARACTERS = MIB
+"""A row may be as long as two of the longest lines: no row of a job table is longer."""
+
+MAX_MEMBER_CHARACTERS = 64 * MIB
+"""A member of a document, with all that it holds: a job with ten thousand steps has 30 MB."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class JsonWindow:
+    """A moving piece of a long JSON text; holds one element and one chunk at most."""
+
+    def __init__(
+        self, stream: IO[bytes], origin: str, repeated: RepeatedKeys, longest: int = MAX_ELEMENT_CHARACTERS
+    ) -> None:
+        """Begin at the first character.
+
+        Args:
+            stream: of bytes.
+            origin: its name for people.
+            repeated: counts the keys that repeat.
+            longest: characters of one element.
+        """
+        self._stream, self._origin, self._repeated, self._longest = stream, origin, repeated, longest
+        self._json = json.JSONDecoder(object_pairs_hook=repeated.hook)
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
+        self._text, self._at, self._ended = "", 0, False
+        self.line, self.done_bytes = 1, 0
+
+    def peek(self) -> str:
+        """Return the next character that is no space; '' at the end."""
+        self.skip_space()
+        return self._text[self._at : self._at + 1]
+
+    def expect(self, wanted: str) -> None:
+        """Step over a character that must come next."""
+        found = self.peek()
+        if found != wanted:
+            raise self.broken(f"{wanted!r} is expected, {found!r} found" if found else "the file is cut off")
+        self._move(self._at + 1)
+
+    def skip_space(self) -> None:
+        """Step to the next character that is no space."""
+        while True:
+            match = _SPACE.match(self._text, self._at)
+            self._move(match.end() if match else self._at)
+            if self._at < len(self._text) or not self._more():
+                return
+
+    def value(self) -> tuple[Any, str]:
+        """Return the next value and its text."""
+        while True:
+            self._repeated.forget()
+            try:
+                value, end = self._json.raw_decode(self._text, self._at)
+            except (ValueError, RecursionError) as error:
+                reason = getattr(error, "msg", "it is nested too deeply")
+                if isinstance(error, RecursionError) or not self._more():
+                    raise self.broken(str(reason)) from error
+            else:
+                if end < len(self._text) or not self._more():  # a number may go on in the next chunk
+                    content = self._text[self._at : end]
+                    self._move(end)
+                    return value, content
+
+    def broken(self, reason: str) -> TraceError:
+        """Return the refusal of an array that cannot be read on."""
+        return TraceError(
+            f"{self._origin}: the JSON text breaks off in the element of line {self.line} ({reason}); mend it, or "
+            f"write one object per line (jq -c '.[]'), where only the bad lines are left out"
+        )
+
+    def _move(self, to: int) -> None:
+        self.line += self._text.count("\n", self._at, to)
+        self._at = to
+
+    def _more(self) -> bool:
+        if self._ended:
+            return False
+        if len(self._text) - self._at > self._longest:
+            raise self.broken(f"an element is longer than {format_bytes(self._longest)} or never ends")
+        held = len(self._text) - self._at
+        raw = self._stream.read(max(CHUNK_BYTES, held))  # twice as much each time: a long element is not read for ever
+        self._ended = not raw
+        self.done_bytes += len(raw)
+        self._text, self._at = self._text[self._at :] + self._decoder.decode(raw, final=self._ended), 0
+        return True
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a list ('' = its key) or an object: where it begins (first line = 1), its key, its value."""
+
+    line: int
+    key: str
+    value: Any
+
+
+def members(given: Given, names: Collection[str], repeated: RepeatedKeys) -> Iterator[Member]:
+    """Yield the members of each list or object that stands under one of some keys of a document.
+
+    A list without a document around it counts as well, and documents may follow each other.
+
+    Raises:
+        TraceError: where the text is cut off or broken: nothing after that place can be trusted.
+    """
+    text = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS)
+    while begin := text.peek():
+        if begin != "{":
+            yield from _inside(text, repeated)
+            continue
+        for key in _keys(text):
+            if key in names and text.peek() in ("[", "{"):
+                yield from _inside(text, repeated)
+            else:
+                text.value()
+
+
+def _keys(text: JsonWindow) -> Iterator[str]:
+    """Yield the keys of an object; who asks takes the value before the next one."""
+    text.expect("{")
+    while text.peek() != "}":
+        key, _ = text.value()
+        if not isinstance(key, str):
+            raise text.broken(f"a key is expected, {key!r} found")
+        text.expect(":")
+        text.peek()
+        yield key
+        if text.peek() != "}":
+            text.expect(",")
+    text.expect("}")
+
+
+def _inside(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[Member]:
+    if text.peek() == "{":
+        for key in _keys(text):
+            line = text.line
+            value, _ = text.value()
+            repeated.end_row()
+            yield Member(line, key, value)
+        return
+    text.expect("[")
+    while text.peek() != "]":
+        line = text.line
+        value, _ = text.value()
+        repeated.end_row()
+        yield Member(line, "", value)
+        if text.peek() != "]":
+            text.expect(",")
+    text.expect("]")
+
+
+def remarks(repeated: RepeatedKeys, of: str = "rows") -> Iterator[Remark]:
+    """Yield what was found of repeated keys, for the reader of a format."""
+    for check in repeated.checks(of):
+        yield Remark(check.name, check.count, check.message, check.level)
