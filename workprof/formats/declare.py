@@ -157,6 +157,7 @@ class Format:
         rules: field by field.
         required: columns without which the file is refused.
         signature: columns that tell the format from the others.
+        further_signatures: sets of columns each of which tells it too.
         nulls: texts that mean "no value".
         finished: statuses, in lower case, of rows that the methods use; a row without status counts as finished.
         from_stem: text fields that the file's stem fills.
@@ -169,7 +170,8 @@ class Format:
         summed: a row sums the usage of several machines, so that no usage is absurd.
         row_numbers: columns that only number the rows, so that they do not make two equal rows differ.
         steps: lines that are folded into the run that they belong to.
-        made: fields that are computed of others, one after another.
+        made: fields, or columns of the format's own, that are computed of others, one after another.
+        attempts: the column that counts a task's attempts, from 1; each of them is a row.
         truth_prefix: columns that hold a planted truth; no method sees them unless it asks.
         header: the first line names the columns; without it they are `columns`, in their order.
         recognises: a file without a header, from the cells of its first rows.
@@ -182,6 +184,7 @@ class Format:
     rules: tuple[Rule, ...] = ()
     required: tuple[str, ...] = ()
     signature: tuple[str, ...] = ()
+    further_signatures: tuple[tuple[str, ...], ...] = ()
     nulls: tuple[str, ...] = ("",)
     finished: tuple[str, ...] = ()
     from_stem: tuple[str, ...] = ()
@@ -197,6 +200,7 @@ class Format:
     kind: str = "jobs"
     steps: Steps | None = None
     made: tuple[Made, ...] = ()
+    attempts: str = ""
     header: bool = True
     recognises: Callable[[Sequence[Sequence[str]]], bool] | None = None
     reader: Reader | None = None

@@ -1,13 +1,15 @@
-"""Nextflow traces: a header row, comma or tab, '-' = no value; three column sets are known, others are read alike.
+"""Nextflow traces: a header row, comma or tab, '-' = no value, any of the fields in any order.
 
-Source: Nextflow's documentation of trace files. Plain numbers are bytes and milliseconds; raw traces write '1.5 GB',
-'3m 4s' and '99.8%'.
+Plain numbers (`trace.raw = true`) are bytes and milliseconds; otherwise Nextflow writes '1.5 GB', '3m 4s' and '99.8%'.
 `realtime` is the execution; `duration` includes the queue. rchar is known only after the run, so it is no input size.
+Every attempt of a task has a line of its own.
+
+Source: Nextflow's documentation of trace files and of the exit statuses that it tries again by convention.
 """
 
 from __future__ import annotations
 
-from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
+from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn
 
 _TEXTS = (
     "hash",
@@ -61,6 +63,18 @@ EPOCHS = ("submit", "start", "complete")
 BYTES = ("disk", "memory", "rss", "vmem", "peak_rss", "peak_vmem", "rchar", "wchar", "read_bytes", "write_bytes")
 PERCENTS = ("%cpu", "%mem")
 
+TELLING = (
+    *("hash", "native_id", "exit", "error_action", "workdir", "%cpu", "%mem", "peak_rss", "peak_vmem"),
+    *("rchar", "wchar", "syscr", "syscw", "vol_ctxt", "inv_ctxt"),
+)
+"""Fields that beside a task's name and `realtime` only Nextflow writes."""
+
+NAME, TAG = r"^([^\s(]+)", r"\((.*\D.*)\)\s*$"
+"""A task's name is its process and, in brackets, its tag; a task without one has its number there."""
+
+SIGNALS = "(137, 140, 143)"
+"""Exit statuses after SIGKILL, SIGUSR2 and SIGTERM: how kernels and schedulers end what takes too much."""
+
 FORMAT = Format(
     name="nextflow",
     title="Nextflow trace",
@@ -87,14 +101,49 @@ FORMAT = Format(
         Rule("read_count", "syscr"),
         Rule("write_count", "syscw"),
     ),
-    required=("realtime",),
     signature=("task_id", "native_id", "name", "realtime"),
+    further_signatures=(
+        *((name, "realtime", telling) for name in ("name", "process") for telling in TELLING),
+        *((name, "status", "exit", "start", "complete") for name in ("name", "process")),
+    ),
     nulls=("", "-"),
     finished=("completed", "cached"),
+    attempts="attempt",
     from_stem=("workload", "run_name"),
     units=(
         ("duration", "ms"),
         *((name, "B") for name in BYTES),
         ("%mem", "percent"),
+    ),
+    made=(
+        Made(
+            "task_name",
+            f"coalesce(task_name, nullif(regexp_extract(job_name, '{NAME}', 1), ''))",
+            needs=("job_name",),
+            may=("task_name",),
+        ),
+        Made("tag", f"coalesce(tag, nullif(regexp_extract(job_name, '{TAG}', 1), ''))", ("job_name",), ("tag",)),
+        Made("peak_memory_bytes", "coalesce(peak_memory_bytes, rss)", ("rss",), ("peak_memory_bytes",)),
+        Made(
+            "end_time_s",
+            "coalesce(end_time_s, submit_time_s + duration / 1000)",
+            needs=("submit_time_s", "duration"),
+            may=("end_time_s",),
+        ),
+        Made(
+            "duration_s",
+            "coalesce(duration_s, CASE WHEN end_time_s >= start_time_s THEN end_time_s - start_time_s END)",
+            needs=("start_time_s", "end_time_s"),
+            may=("duration_s",),
+        ),
+        Made(
+            "status",
+            f"CASE WHEN upper(status) IN ('FAILED', 'ABORTED') AND exit IN {SIGNALS} THEN CASE "
+            "WHEN exit = 137 AND peak_memory_bytes >= requested_memory_bytes THEN 'out of memory' "
+            "WHEN duration_s >= time_limit_s THEN 'timed out' ELSE 'killed' END "
+            "|| ' (' || status || ', exit ' || CAST(exit AS INTEGER) || ')' ELSE status END",
+            needs=("status", "exit"),
+            may=("peak_memory_bytes", "requested_memory_bytes", "duration_s", "time_limit_s"),
+        ),
     ),
 )

@@ -60,6 +60,15 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
                 "rows that repeat an earlier row in every column",
             )
         )
+    if declared.attempts in have:
+        found.append(
+            Question(
+                "attempts",
+                "info",
+                count_where(f"{quoted(declared.attempts)} > 1"),
+                "rows are a second or later attempt of their task; each attempt is a row",
+            )
+        )
     if "status" in have:
         found.append(
             Question(

@@ -48,7 +48,7 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
         return measured
     found = set(column_names(checked_input(paths[0]), delimiter, encoding))
     for name, known in FORMATS.items():
-        if known.signature and set(known.signature) <= found:
+        if any(each and set(each) <= found for each in (known.signature, *known.further_signatures)):
             return name
     headless = _without_header(checked_input(paths[0]), delimiter, encoding)
     if headless:

@@ -63,7 +63,7 @@ def complete(
     if folds:
         steps, orphans = _counts(cursor, folds, aside)
     cursor.execute(f"DROP TABLE {aside}")
-    return Folded(_columns(columns, makes), steps, orphans)
+    return Folded(_columns(columns, makes, declared), steps, orphans)
 
 
 def _possible(made: Made, present: set[str]) -> bool:
@@ -131,11 +131,10 @@ def _counts(cursor: duckdb.DuckDBPyConnection, steps: Steps, table: str) -> tupl
     return int(lines) - int(orphans), int(orphans)
 
 
-def _columns(columns: Sequence[Column], makes: Sequence[Made]) -> tuple[Column, ...]:
+def _columns(columns: Sequence[Column], makes: Sequence[Made], declared: Format) -> tuple[Column, ...]:
     known = {column.name: column for column in columns}
     for made in makes:
         if made.field not in known:
-            field = FIELDS[made.field]
-            numeric = field.type == NUMBER
-            known[made.field] = Column(field.name, field.type, field.unit, made.field, numeric=numeric)
+            kind, unit = _type(made.field, declared), FIELDS[made.field].unit if made.field in FIELDS else ""
+            known[made.field] = Column(made.field, kind, unit, made.field, numeric=kind == NUMBER)
     return tuple(sorted(known.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER))))
