@@ -39,9 +39,10 @@ def test_units_say_what_the_field_names_say():
 
 
 def test_the_registry_names_every_format_and_refuses_others():
-    assert set(NAMES) == {"pai-sample", "nextflow", "slurm", "generic", TABLES, *MEASUREMENTS}
+    assert set(NAMES) == {*FORMATS, TABLES, *MEASUREMENTS}
+    assert all(name == form.name for name, form in FORMATS.items())
     assert declared("pai-sample") is pai_sample.FORMAT
-    with pytest.raises(SettingsError, match="pai-sample, nextflow, slurm, generic, pai-tables"):
+    with pytest.raises(SettingsError, match=", ".join(NAMES)):
         declared("excel")
 
 

@@ -83,7 +83,7 @@ def _head_text(path: Path, encoding: str, heads: dict[Path, str]) -> str:
 def given_files(paths: Sequence[Path]) -> dict[str, Path]:
     """Return name -> file of the files and of what the folders hold, hidden ones apart, in the order of their names.
 
-    A name has the folders below the one that all files have in common.
+    A name has the folders below the folder that is named, or below the one that all files have in common.
 
     Raises:
         TraceError: when there are more than `MOST_FILES`.
@@ -97,6 +97,8 @@ def given_files(paths: Sequence[Path]) -> dict[str, Path]:
             raise TraceError(f"{path}: there are more than {MOST_FILES:,} files; give fewer, or one file of all rows")
     if len(files) < 2:
         return {file.name: file for file in files}
+    if len(paths) == 1:
+        return {str(file.relative_to(paths[0])): file for file in files}
     common = Path(os.path.commonpath([file.resolve().parent for file in files]))
     return {str(file.resolve().relative_to(common)): file for file in files}
 

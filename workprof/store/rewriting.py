@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
@@ -23,6 +24,9 @@ from workprof.store.reports import Check
 from workprof.store.running import Span
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import MAX_COLUMNS
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 TOLD_EVERY_LINES = 20_000
 TOLD_EVERY_ROWS = 1_000
@@ -99,7 +103,7 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
     rejected, written, checks = 0, 0, []
     with contextlib.ExitStack() as stack:
         plain, bad, numbers = (stack.enter_context(_written(path)) for path in (target, refused, lines))
-        streams = [stack.enter_context(file.path.open("rb")) for file in files.values()]
+        streams = [stack.enter_context(io.BufferedReader(_OpenedLater(file.path))) for file in files.values()]
         writer, refuser, places = _Writer(plain), _Writer(bad), _Places(numbers)
         writer.writerow(reader.columns)
         given = [Given(name, stream) for name, stream in zip(files, streams, strict=True)]
@@ -117,6 +121,48 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
                 checks.append(Check(item.name, item.level, item.count, item.message))
     rows = replace(first, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, tuple(checks))
+
+
+class _OpenedLater(io.RawIOBase):
+    """A file that is opened when it is read and closed at its end: a folder has more than a process may hold open."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._at = path, 0
+        self._plain: io.FileIO | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        if self._plain is None:
+            self._plain = io.FileIO(self._path)
+            self._plain.seek(self._at)
+        got = self._plain.readinto(buffer) or 0
+        self._at += got
+        if not got:
+            self._shut()
+        return got
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._path.stat().st_size}[whence]
+        self._shut()
+        self._at = base + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def close(self) -> None:
+        self._shut()
+        super().close()
+
+    def _shut(self) -> None:
+        if self._plain is not None:
+            self._plain.close()
+            self._plain = None
 
 
 class _Writer:
