@@ -33,9 +33,9 @@ from workprof.charts.memory.ledger import (
 )
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text
+from workprof.core.causes import CAUSES
 from workprof.core.fields import Leaf
 from workprof.inputs import safe_name
-from workprof.memory.causes import CAUSES
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRunList
 from workprof.memory.ledger_exports import findings_csv, json_text, mail_text, rows_csv

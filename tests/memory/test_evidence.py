@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from tests.command_line import run_here
+from workprof.core.causes import CAUSES
 from workprof.core.settings import from_environment
-from workprof.memory.causes import CAUSES
 from workprof.memory.replay import ReplaySettings, replay
 from workprof.memory.usage import evidence_of, evidence_words, killed_for_memory
 from workprof.store.reports import FieldSource, IngestOptions

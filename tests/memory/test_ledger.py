@@ -12,12 +12,12 @@ import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves
 from workprof.core.records import pack, to_json, unpack
 from workprof.core.settings import from_environment
 from workprof.memory.bins import PROFILE_COLUMN
-from workprof.memory.causes import CAUSES, cause_of
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, ledger_of, ledger_run_list
 from workprof.memory.ledger_exports import EXPORTS, evidence_words, finding_json, ledger_json, mails

@@ -45,6 +45,14 @@ def corrected(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return rows
 
 
+def until_the_end(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return instances of which the running ones have run from their start to the last moment of all."""
+    last = rows[["task_start_time", "start_time", "end_time"]].max().max()
+    running = rows["status"] == "Running"
+    assert running.any()
+    return rows.assign(duration=rows["duration"].mask(running & rows["duration"].isna(), last - rows["start_time"]))
+
+
 def faithful(tables: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, list[int]]:
     a = tables["pai_job_table"][["job_name", "inst_id", "user"]].merge(tables["pai_task_table"], on="job_name")
     b = a.merge(tables["pai_group_tag_table"][["inst_id", "group", "workload"]], on="inst_id")

@@ -10,9 +10,9 @@ import random
 import numpy as np
 import pytest
 
+from workprof.core.causes import cause_of
 from workprof.core.errors import ColumnMissing
 from workprof.core.units import GB, GIB, HOUR_S, MIB
-from workprof.memory.causes import cause_of
 from workprof.store.reports import IngestOptions
 
 DEFAULT = [

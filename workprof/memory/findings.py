@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.causes import CAUSES
 from workprof.memory.assessment import most_common
-from workprof.memory.causes import CAUSES
 from workprof.memory.ledger_rules import (
     CAUSES_OF,
     GPU_RULES,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.causes import CAUSES, RUNNING, WAITING
 from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress, silent
-from workprof.memory.causes import CAUSES, WAITING
 from workprof.memory.findings import Finding, findings_of
 from workprof.memory.ledger_rules import NODES, Unjudged, breaking
 from workprof.memory.ledger_runs import LedgerRuns, ledger_runs
@@ -272,10 +272,16 @@ def _weight(row: LedgerRow, totals: LedgerRow, prices: LedgerPrices) -> float:
 
 def _notes(runs: LedgerRuns, totals: LedgerRow) -> tuple[str, ...]:
     notes = []
-    waiting = sum(one.n_runs for one in totals.lost if one.cause == WAITING)
-    others = totals.n_lost - waiting
+    counts = {one.cause: one.n_runs for one in totals.lost}
+    running, waiting = counts.get(RUNNING, 0), counts.get(WAITING, 0)
+    others = totals.n_lost - waiting - running
     if others:
-        notes.append(f"{others:,} runs did not finish well or still run; what they hold is counted apart, by cause")
+        notes.append(f"{others:,} runs did not finish well; what they held is counted apart, by cause")
+    if running:
+        runs_on = "run still runs" if running == 1 else "runs still run"
+        notes.append(
+            f"{running:,} {runs_on} at the end of the trace; what they hold until then is counted apart, in no sum"
+        )
     if waiting:
         notes.append(f"{waiting:,} runs wait, and hold nothing yet")
     for one, amount in zip(RESOURCES, totals.amounts, strict=True):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, numbers_if_present
+from workprof.core.causes import CAUSES, FAILED, KILLED, OUT_OF_MEMORY, TIMED_OUT
 from workprof.core.errors import SettingsError
 from workprof.core.units import GB, GIB
-from workprof.memory.causes import CAUSES, FAILED, KILLED, OUT_OF_MEMORY, TIMED_OUT
 from workprof.memory.ledger_runs import LedgerRuns
 from workprof.memory.ledger_settings import (
     CAPACITIES,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.causes import CAUSES, RUNNING, causes_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import DAY_S, HOUR_S
-from workprof.memory.causes import CAUSES, RUNNING, causes_of
 from workprof.memory.ledger_settings import (
     GROUPINGS,
     LIMIT,

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from workprof.core.causes import CAUSES
 from workprof.core.fields import Setting, settings
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.bins import PROFILE_COLUMN
-from workprof.memory.causes import CAUSES
 from workprof.memory.usage import Target
 
 

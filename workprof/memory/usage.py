@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
+from workprof.core.causes import CAUSES, OUT_OF_MEMORY, RUNNING, causes_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
 from workprof.core.units import GB, HOUR_S
-from workprof.memory.causes import CAUSES, OUT_OF_MEMORY, RUNNING, causes_of
 
 if TYPE_CHECKING:
     import pandas as pd

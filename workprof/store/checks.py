@@ -16,9 +16,12 @@ from workprof.core.units import factor
 from workprof.formats.declare import Capacity, Format
 from workprof.formats.fields import ABSURD_ABOVE, REQUESTS, USAGE_FIELDS
 from workprof.store.catalogue import Entry, one
-from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, ZERO_TIME
+from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, STILL_RUNNING, UNSTARTED, ZERO_TIME
 from workprof.store.connection import quoted
 from workprof.store.reports import Check, Column, ColumnProfile, TimeCoverage
+
+RUNNING, NEVER_STARTED = "running", "never started"
+"""Names of the checks that count rows without an end, or without a start."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +73,24 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
             )
         )
     if "status" in have:
-        found.append(
-            Question(
-                "not finished",
-                "info",
-                count_where(f"NOT {FINISHED}"),
-                "rows of jobs that did not finish; kept, in no size or time, counted as evidence by Memory",
-            )
-        )
+        found += _endings()
     return tuple(found)
+
+
+def _endings() -> Iterable[Question]:
+    yield Question(
+        RUNNING,
+        "info",
+        _flag(STILL_RUNNING),
+        "runs still running at the end of the trace; their time counts to its last moment",
+    )
+    yield Question(NEVER_STARTED, "info", _flag(UNSTARTED), "runs that never started: they hold nothing")
+    yield Question(
+        "not finished",
+        "info",
+        count_where(f"NOT {FINISHED}"),
+        "rows of jobs that did not finish; kept, in no size or time, counted as evidence by Memory",
+    )
 
 
 def answered(asked: Sequence[Question], counts: Sequence[int]) -> tuple[Check, ...]:
@@ -104,6 +116,7 @@ def _times(have: set[str]) -> Iterable[Question]:
     )
     if "duration_s" in have:
         yield Question("negative duration", "warning", count_where("duration_s < 0"), "rows with a negative duration")
+        yield Question("zero duration", "info", count_where("duration_s = 0"), "rows with a duration of 0 s")
 
 
 def _missing(have: set[str]) -> Iterable[Question]:

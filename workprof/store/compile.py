@@ -19,8 +19,8 @@ FLAGS = "flags"
 FIELD_ORDER = {name: position for position, name in enumerate(FIELDS)}
 RESERVED = (ROW_ID, "rowid", FINISHED, FLAGS)
 
-NOT_FINITE, ZERO_TIME = 1, 2
-"""Bits of `flags`: what was in a row before its value became NULL."""
+NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED = 1, 2, 4, 8
+"""Bits of `flags`: what was in a row before its value became NULL, and rows without an end or a start."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import duckdb
 from workprof.core.errors import Cancelled, TraceError
 from workprof.core.progress import Progress
 from workprof.formats import MEASUREMENTS, TABLES, declared, has_reader
-from workprof.store import catalogue, measurements, one_file, rejects, tables
+from workprof.store import catalogue, checks, measurements, one_file, rejects, tables
 from workprof.store.catalogue import REJECTS, ROWS, STAGE
 from workprof.store.connection import Database, quoted
 from workprof.store.content_hash import ContentHash, salt_of
@@ -168,6 +168,7 @@ def _stage(cursor: duckdb.DuckDBPyConnection, stage: Stage, task: Task, spooled:
 
 
 def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Path | None) -> IngestReport:
+    counts = {check.name: check.count for check in loaded.checks}
     return IngestReport(
         dataset=name,
         hash=hashed,
@@ -181,6 +182,8 @@ def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Pa
         checks=loaded.checks,
         seconds=time.perf_counter() - task.started,
         lost=loaded.lost,
+        running=counts.get(checks.RUNNING, 0),
+        never_started=counts.get(checks.NEVER_STARTED, 0),
     )
 
 

@@ -19,6 +19,7 @@ from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan, unread
 from workprof.store.connection import quoted, text
+from workprof.store.endings import settle
 from workprof.store.folding import Folded, complete
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
@@ -104,6 +105,7 @@ def load(
     plan, rejected = _staged(cursor, stage, source, declared, constants, progress)
     rejected += _refused(cursor, stage, source)
     folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
+    folded = replace(folded, columns=settle(cursor, stage, folded.columns))
     lacking = missing_fields({column.name for column in folded.columns})
     if lacking:
         told = ", ".join(column.name for column in source.relation.columns)

@@ -83,6 +83,8 @@ class IngestReport:
     Attributes:
         already_loaded: the same content was there; nothing was read again.
         lost: lines of a text that are in no row and not rejected; 0 unless the options accept them.
+        running: rows that still run at the end of the trace.
+        never_started: rows that wait, or were given up before they ran.
     """
 
     dataset: str
@@ -98,6 +100,8 @@ class IngestReport:
     seconds: float
     already_loaded: bool = False
     lost: int = 0
+    running: int = 0
+    never_started: int = 0
 
 
 def lines_lost(lost: int) -> str:

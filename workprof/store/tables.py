@@ -11,6 +11,7 @@ from workprof.core.errors import NoRows
 from workprof.core.progress import Progress
 from workprof.formats.pai_tables import CORRECTED, FAITHFUL
 from workprof.store import pai_joins, rejects
+from workprof.store.endings import settle
 from workprof.store.loaded import Joined, Loaded, Stage
 from workprof.store.one_file import counted
 from workprof.store.raw_tables import RawTable, opened
@@ -41,11 +42,12 @@ def load(
     if not faithful and options.grain != "instance":
         plan = pai_joins.aggregate(cursor, stage, plan, options.grain, tables, progress)
         declared = replace(declared, summed=True)
-    rows, finished, found = counted(cursor, stage, declared, plan.columns, False, progress)
+    columns = settle(cursor, stage, plan.columns)
+    rows, finished, found = counted(cursor, stage, declared, columns, False, progress)
     if not rows:
         raise NoRows(f"the joins leave no rows: {_told(joined.steps)}; do the tables belong together?")
     return Loaded(
-        columns=plan.columns,
+        columns=columns,
         aliases=dict(declared.aliases),
         rows_read=joined.rows_read,
         rows=rows,

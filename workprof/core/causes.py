@@ -38,6 +38,11 @@ _STARTS = {
     "running": RUNNING,
     "completing": RUNNING,
     "suspended": RUNNING,
+    "started": RUNNING,
+    "in_progress": RUNNING,
+    "in progress": RUNNING,
+    "executing": RUNNING,
+    "active": RUNNING,
     "pending": WAITING,
     "waiting": WAITING,
     "queued": WAITING,
@@ -54,6 +59,11 @@ def cause_of(status: str) -> str:
     """Return the cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
     told = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
     return next((cause for start, cause in _STARTS.items() if told.startswith(start)), OTHER)
+
+
+def starts_of(cause: str) -> tuple[str, ...]:
+    """Return how the statuses of a cause begin, in lower case."""
+    return tuple(start for start, told in _STARTS.items() if told == cause)
 
 
 def causes_of(jobs: pd.DataFrame) -> Ints:

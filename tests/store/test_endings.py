@@ -1,0 +1,130 @@
+"""Rows without an end or a start: running, never started, or ended with a time that follows from the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workprof.core.causes import CAUSES, RUNNING, cause_of, starts_of
+from workprof.core.units import HOUR_S
+from workprof.memory.ledger import ledger_of
+from workprof.memory.ledger_settings import MEMORY, LedgerSettings
+from workprof.store.reports import IngestOptions
+
+TIMES = ["submit_time_s", "start_time_s", "end_time_s", "duration_s", "status"]
+
+
+def loaded(store, write, text, name="trace.csv"):
+    report = store.ingest([write(name, text)], IngestOptions())
+    have = [column.name for column in store.columns(report.hash)]
+    frame = store.frame(report.hash, [column for column in (*TIMES, "job_name") if column in have], finished_only=False)
+    return report, frame.set_index("job_name"), {check.name: check.count for check in report.checks}
+
+
+def test_an_empty_end_without_a_status_is_running_and_not_finished(store, write):
+    text = "job_name,submit_time_s,start_time_s,end_time_s,requested_memory_bytes,peak_memory_bytes\n"
+    text += "done,90,100,400,1e9,5e8\ngoing,95,150,,2e9,1e9\nwaits,700,,,1e9,\nused,80,,,1e9,4e8\n"
+    report, frame, checks = loaded(store, write, text)
+    assert (report.rows, report.rejected, report.running, report.never_started) == (4, 0, 1, 1)
+    assert store.dataset(report.hash).finished_rows == 2
+    assert frame["finished"].to_dict() == {"done": True, "going": False, "waits": False, "used": True}
+    assert frame["duration_s"]["done"] == 300
+    assert frame["duration_s"]["going"] == 700 - 150  # to the last moment of all, the submission of another
+    assert np.isnan(frame["duration_s"]["waits"])
+    assert np.isnan(frame["end_time_s"]["going"])
+    assert (frame["status"]["going"], frame["status"]["waits"]) == ("running", "waiting")
+    assert frame["status"].isna()["done"]
+    assert (checks["running"], checks["never started"]) == (1, 1)
+    assert checks["not finished"] == 2
+    (told,) = [check.message for check in report.checks if check.name == "running"]
+    assert told == "1 runs still running at the end of the trace; their time counts to its last moment"
+
+
+def test_a_status_decides_where_there_is_one(store, write):
+    text = "job_name,start_time_s,end_time_s,status\n"
+    text += "a,0,100,completed\nb,10,,Running\nc,10,,failed\nd,10,,completed\ne,10,90,RUNNING\nf,,,Pending\n"
+    text += "g,10,,odd word\nh,10,, \ni,,50,failed\n"
+    report, frame, checks = loaded(store, write, text)
+    assert frame["status"].to_dict() | {"h": "running"} == {
+        "a": "completed", "b": "Running", "c": "failed", "d": "completed", "e": "RUNNING", "f": "Pending",
+        "g": "odd word", "h": "running", "i": "failed",
+    }  # fmt: skip
+    np.testing.assert_array_equal(frame["duration_s"], [100, 90, np.nan, np.nan, 80, np.nan, np.nan, 90, np.nan])
+    assert (report.running, report.never_started) == (3, 1)
+    assert checks["not finished"] == 7
+    assert frame["finished"].tolist() == [True, False, False, True, False, False, False, False, False]
+
+
+def test_slurm_keeps_what_a_running_job_has_used_so_far(store, write):
+    text = "JobID|State|Submit|Start|End|Elapsed|ReqMem\n"
+    text += "1|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|4G\n"
+    text += "2|RUNNING|2024-05-01T10:00:00|2024-05-01T10:00:10|Unknown|00:59:00|4G\n"
+    text += "3|PENDING|2024-05-01T10:30:00|Unknown|Unknown|00:00:00|4G\n"
+    text += "4|CANCELLED by 7|2024-05-01T10:30:00|None|2024-05-01T10:40:00|00:00:00|4G\n"
+    text += "5|CANCELLED by 7|2024-05-01T10:30:00|2024-05-01T10:35:00|2024-05-01T10:40:00|00:05:00|4G\n"
+    report, frame, checks = loaded(store, write, text, "sacct.txt")
+    assert (report.format, report.running, report.never_started, report.rejected) == ("slurm", 1, 2, 0)
+    assert frame["duration_s"].tolist() == [3600, 3540, 0, 0, 300]
+    assert np.isnan(frame["end_time_s"]["2"])
+    assert (checks["zero duration"], checks["not finished"]) == (2, 4)
+
+
+def test_ends_and_starts_follow_from_durations(store, write):
+    report, frame, _ = loaded(store, write, "job_name,start_time_s,duration_s\na,100,50\nb,7,\nc,120,0\n")
+    assert frame["end_time_s"].tolist()[::2] == [150, 120]
+    assert (report.running, frame["duration_s"]["b"]) == (1, 143)
+    _, frame, _ = loaded(store, write, "job_name,end_time_s,duration_s\na,100,50\nb,7,-3\n", "ends.csv")
+    assert frame["start_time_s"]["a"] == 50
+    assert np.isnan(frame["start_time_s"]["b"])
+
+
+def test_a_trace_that_tells_no_end_is_not_running_for_having_durations(store, write):
+    report, frame, _ = loaded(store, write, "job_name,start_time_s,end_time_s,duration_s\na,100,,50\nb,200,,60\n")
+    assert (report.running, frame["end_time_s"].tolist()) == (0, [150, 260])
+    report, frame, _ = loaded(
+        store, write, "job_name,start_time_s,end_time_s,duration_s\na,100,150,50\nb,200,,60\n", "b"
+    )
+    assert (report.running, frame["duration_s"].tolist()) == (1, [50, 60])
+
+
+def test_all_rows_may_run_and_a_start_may_be_the_last_moment(store, write):
+    report, frame, _ = loaded(store, write, "job_name,start_time_s,end_time_s\na,100,\nb,250,\n")
+    assert (report.rows, report.running, store.dataset(report.hash).finished_rows) == (2, 2, 0)
+    assert frame["duration_s"].tolist() == [150, 0]
+
+
+def test_an_end_before_its_start_is_counted_and_no_duration(store, write):
+    report, frame, checks = loaded(store, write, "job_name,start_time_s,end_time_s\na,100,50\nb,10,10\n")
+    assert (checks["end before start"], checks["no duration"], checks["zero duration"]) == (1, 1, 1)
+    assert report.running == 0
+    assert np.isnan(frame["duration_s"]["a"])
+
+
+def test_the_ledger_counts_what_running_runs_hold_apart(store, write):
+    text = "job_name,user,start_time_s,end_time_s,requested_memory_bytes,peak_memory_bytes\n"
+    text += "a,ann,0,7200,4e9,1e9\nb,bob,3600,,8e9,\n"
+    report, _, _ = loaded(store, write, text)
+    names = [
+        "user",
+        "start_time_s",
+        "end_time_s",
+        "duration_s",
+        "requested_memory_bytes",
+        "peak_memory_bytes",
+        "status",
+    ]
+    jobs = store.frame(report.hash, names, finished_only=False)
+    found = ledger_of({"jobs": jobs}, LedgerSettings(by="user"))
+    assert found.totals.of(MEMORY).requested == pytest.approx(4 * 7200 / HOUR_S)
+    (running,) = found.totals.lost
+    assert (running.cause, running.n_runs, running.hours) == (RUNNING, 1, 1.0)
+    assert running.requested[0] == pytest.approx(8.0)
+    assert any(note.startswith("1 run still runs at the end of the trace") for note in found.notes)
+
+
+@given(st.sampled_from([start for cause in CAUSES for start in starts_of(cause)]), st.text(max_size=8))
+def test_a_beginning_decides_the_cause(start, rest):
+    assert start in set(starts_of(cause_of(start)))
+    assert cause_of(start.upper() + rest) == cause_of(start)

@@ -1,0 +1,103 @@
+"""Rows without a start or an end: what they lack of a start, an end and a duration, and which of them still run.
+
+A row that started and has no end, and whose status is a running one or missing, is running at the end of the trace: it
+has not finished, and its duration so far is the last moment of the trace less its start. A row that never started has
+no duration at all. Both keep their place in the table and are marked in `flags`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from workprof.core.causes import RUNNING, WAITING, starts_of
+from workprof.formats.declare import NUMBER
+from workprof.formats.fields import FIELDS, TIME_FIELDS, USAGE_FIELDS
+from workprof.store.catalogue import one
+from workprof.store.compile import FIELD_ORDER, FINISHED, FLAGS, STILL_RUNNING, UNSTARTED
+from workprof.store.connection import quoted, text
+from workprof.store.loaded import Stage
+from workprof.store.reports import Column
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Conditions in SQL over the staged rows, never NULL.
+
+    Attributes:
+        running: rows that still run.
+        never: rows that never started.
+        end: rows whose end follows from start and duration.
+        start: rows whose start follows from end and duration.
+    """
+
+    running: str
+    never: str
+    end: str
+    start: str
+
+
+def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Fill what follows of start, end and duration, mark the rows that run or never ran, and return the columns.
+
+    An end follows from a start and a duration, a start from an end and a duration; a running row's duration, where it
+    says none, is the time to the last moment of any row. `status` keeps the trace's own word; where there is none,
+    'running' or 'waiting' stands for it.
+    """
+    have, rows = {column.name: column for column in columns}, quoted(stage.rows)
+    found = _found(cursor, have, rows)
+    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(found).values())
+    running, never, ends, starts = (int(count) for count in one(cursor, f"SELECT {counts} FROM {rows}"))
+    needed = {"end_time_s": ends, "start_time_s": starts, "duration_s": running, "status": running + never}
+    for field in (FIELDS[name] for name, count in needed.items() if count and name not in have):
+        have[field.name] = Column(field.name, field.type, field.unit, "", numeric=field.type == NUMBER)
+        cursor.execute(f"ALTER TABLE {rows} ADD COLUMN {field.name} {field.type}")
+    if running or never:  # first: an end that follows would seem to be the trace's own
+        bit = f"CASE WHEN {found.running} THEN {STILL_RUNNING} ELSE {UNSTARTED} END"
+        status = f"CASE WHEN {found.running} THEN {text(RUNNING)} ELSE {text(WAITING)} END"
+        cursor.execute(
+            f"UPDATE {rows} SET {FLAGS} = {FLAGS} | {bit}, {FINISHED} = FALSE, "
+            f"status = coalesce(nullif(trim(status), ''), {status}) WHERE {found.running} OR {found.never}"
+        )
+    if ends:
+        cursor.execute(f"UPDATE {rows} SET end_time_s = start_time_s + duration_s WHERE {found.end}")
+    if starts:
+        cursor.execute(f"UPDATE {rows} SET start_time_s = end_time_s - duration_s WHERE {found.start}")
+    if running and "start_time_s" in have:
+        last = f"greatest({', '.join(f'max({name})' for name in TIME_FIELDS if name in have)})"
+        (moment,) = one(cursor, f"SELECT {last} FROM {rows}")
+        cursor.execute(
+            f"UPDATE {rows} SET duration_s = ? - start_time_s WHERE ({FLAGS} & {STILL_RUNNING}) > 0 "
+            "AND duration_s IS NULL",
+            [moment],
+        )
+    return tuple(sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER))))
+
+
+def _found(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str) -> _Found:
+    """Return which rows are which; of a column that is not there every value is missing."""
+    start, end, duration = (
+        name if name in have else "CAST(NULL AS DOUBLE)" for name in ("start_time_s", "end_time_s", "duration_s")
+    )
+    starts, ends = one(cursor, f"SELECT count({start}) > 0, count({end}) > 0 FROM {rows}")
+    status = "coalesce(lower(trim(status)), '')" if "status" in have else "''"
+    used = " OR ".join(f"coalesce({name} > 0, FALSE)" for name in USAGE_FIELDS if name in have) or "FALSE"
+    # Where the trace tells ends, a row without one is going on whatever its duration so far.
+    open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'})"
+    running = f"({_begins(status, RUNNING)} OR ({status} = '' AND {start} IS NOT NULL AND {open_end}))"
+    no_time = f"coalesce({duration}, 0) = 0 AND ({end} IS NULL OR {duration} = 0)"
+    absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({status} = '' OR NOT {FINISHED}))"
+    never = f"(NOT {running} AND ({absent} OR ({_begins(status, WAITING)} AND coalesce({duration}, 0) <= 0)))"
+    ended = f"NOT {running} AND NOT {never}"
+    return _Found(
+        running,
+        never,
+        f"({end} IS NULL AND {start} IS NOT NULL AND coalesce({duration} >= 0, FALSE) AND {ended})",
+        f"({start} IS NULL AND {end} IS NOT NULL AND coalesce({duration} > 0, FALSE) AND {ended})",
+    )
+
+
+def _begins(status: str, cause: str) -> str:
+    return "(" + " OR ".join(f"starts_with({status}, {text(start)})" for start in starts_of(cause)) + ")"
