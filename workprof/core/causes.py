@@ -31,6 +31,8 @@ _STARTS = {
     "interrupt": KILLED,
     "stopped": KILLED,
     "fail": FAILED,
+    "retryablefail": FAILED,
+    "unstartable": FAILED,
     "error": FAILED,
     "boot_fail": FAILED,
     "node_fail": FAILED,
@@ -46,12 +48,15 @@ _STARTS = {
     "pending": WAITING,
     "waiting": WAITING,
     "queued": WAITING,
+    "notstarted": WAITING,
+    "starting": WAITING,
     "submitted": WAITING,
     "requeue": WAITING,
 }
 """How a status begins, in lower case; Slurm cuts long ones short (`OUT_OF_ME+`) and adds words (`CANCELLED by 1000`).
 
-Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, Nextflow's and the PAI trace's statuses.
+Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the statuses of Nextflow, Cromwell and
+the PAI trace.
 """
 
 

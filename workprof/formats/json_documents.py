@@ -126,14 +126,14 @@ def members(given: Given, names: Collection[str], repeated: RepeatedKeys) -> Ite
         if begin != "{":
             yield from _inside(text, repeated)
             continue
-        for key in _keys(text):
+        for key in keys(text):
             if key in names and text.peek() in ("[", "{"):
                 yield from _inside(text, repeated)
             else:
                 text.value()
 
 
-def _keys(text: JsonWindow) -> Iterator[str]:
+def keys(text: JsonWindow) -> Iterator[str]:
     """Yield the keys of an object; who asks takes the value before the next one."""
     text.expect("{")
     while text.peek() != "}":
@@ -148,23 +148,28 @@ def _keys(text: JsonWindow) -> Iterator[str]:
     text.expect("}")
 
 
+def elements(text: JsonWindow) -> Iterator[int]:
+    """Yield the line of each element of a list; who asks takes the value before the next one."""
+    text.expect("[")
+    while text.peek() != "]":
+        yield text.line
+        if text.peek() != "]":
+            text.expect(",")
+    text.expect("]")
+
+
 def _inside(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[Member]:
     if text.peek() == "{":
-        for key in _keys(text):
+        for key in keys(text):
             line = text.line
             value, _ = text.value()
             repeated.end_row()
             yield Member(line, key, value)
         return
-    text.expect("[")
-    while text.peek() != "]":
-        line = text.line
+    for line in elements(text):
         value, _ = text.value()
         repeated.end_row()
         yield Member(line, "", value)
-        if text.peek() != "]":
-            text.expect(",")
-    text.expect("]")
 
 
 def remarks(repeated: RepeatedKeys, of: str = "rows") -> Iterator[Remark]:
