@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tests.hostile_texts import TEXTS
+from workprof.core.causes import cause_of
 from workprof.core.errors import TraceError
 from workprof.core.units import GIB, MIB
 from workprof.formats import kubernetes
-from workprof.memory.causes import cause_of
 from workprof.store.reports import IngestOptions
 
 PRINTED = """\

@@ -208,15 +208,10 @@ def _parts(
 ) -> Iterator[Part]:
     opened = text.peek()
     if opened == "[" and path in lists:
-        text.expect("[")
-        while text.peek() != "]":
-            line = text.line
+        for line in elements(text):
             yield Part(line, document, path, text.value()[0], element=True)
-            if text.peek() != "]":
-                text.expect(",")
-        text.expect("]")
     elif opened == "{" and any(len(wanted) > len(path) and wanted[: len(path)] == path for wanted in lists):
-        for key in _keys(text):
+        for key in keys(text):
             yield from _parts(text, document, (*path, key), lists)
     else:
         line = text.line
