@@ -127,7 +127,7 @@ def test_durations_sizes_and_cores_are_read_as_systems_write_them(store, write):
         "requested_cpu_percent": FieldSource("NCPUS", "cores"),
         "submit_time_s": FieldSource("Submit"),
     }
-    report = store.ingest([write("dump.csv", SLURM_LIKE)], IngestOptions(mapping=mapping))
+    report = store.ingest([write("dump.csv", SLURM_LIKE)], IngestOptions(format="generic", mapping=mapping))
     assert (report.rows, report.rejected, report.rows_read) == (3, 3, 6)
     frame = store.frame("dump", list(mapping))
     assert frame["duration_s"].tolist() == [30_188.0, 93_784.0, 60.0]

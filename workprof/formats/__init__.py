@@ -16,6 +16,7 @@ from workprof.formats import (
     slurm,
     snakemake,
 )
+from workprof.formats import generic, nextflow, pai_sample, slurm, slurm_json, slurm_print, snakemake
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
@@ -34,6 +35,7 @@ FORMATS: dict[str, Format] = {
         gpu_pods,
         generic,
     )
+    for declared in (pai_sample, nextflow, snakemake, slurm, slurm_json, slurm_print, generic)
 }
 """Formats of one file with a header, in the order in which a file is compared with them."""
 

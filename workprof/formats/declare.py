@@ -50,23 +50,28 @@ class Made:
         sql: over the fields and kept columns of a run, its steps folded in.
         needs: columns and fields without which it is not made.
         may: further ones that it looks at, NULL where they are not there; without any need, one of them has to be.
+        of_line: made of every line before the steps are folded in, so that a step's own value counts in its run.
     """
 
     field: str
     sql: str
     needs: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
+    of_line: bool = False
 
 
 @dataclass(frozen=True)
 class Steps:
     """Lines that belong to the run of another line: Slurm's '.batch', '.extern', '.0'.
 
+    A run's key may stand on several lines, one per attempt (a requeue): a step is of the last attempt that began before
+    it, or, without starts, that stands before it.
+
     Attributes:
         key: field or kept column that names a line.
         step: regular expression; its first group is the run of a line that is a step, no match = a run.
         largest: fields and kept columns of which the largest of the run and its steps counts; the others are those of
-            the run's own line, the first step's where it says nothing.
+            the run's own line, the first step's where there is none.
     """
 
     key: str
@@ -176,6 +181,8 @@ class Format:
         header: the first line names the columns; without it they are `columns`, in their order.
         recognises: a file without a header, from the cells of its first rows.
         reader: makes a table of files that are none.
+        headings: a file's headings as the format spells them, in their order, None = they are of another format;
+            without it `signature` tells, and headings are as documented.
     """
 
     name: str
@@ -204,6 +211,7 @@ class Format:
     header: bool = True
     recognises: Callable[[Sequence[Sequence[str]]], bool] | None = None
     reader: Reader | None = None
+    headings: Callable[[Sequence[str]], tuple[str, ...] | None] | None = None
 
     def declared_type(self, column: str) -> str | None:
         """Return the DuckDB type of a known column, None for one that the format does not know."""

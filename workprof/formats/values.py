@@ -47,8 +47,8 @@ def _group(text: str, pattern: str, group: int) -> str:
 def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     """Return the SQL of a duration in seconds.
 
-    Read are a bare number (times `factor`), '[D-]HH:MM:SS[.mmm]', 'MM:SS[.mmm]', 'D-HH[:MM]', '1h 3m 4s' and the like,
-    and 'P1DT2H3M4.5S'.
+    Read are a bare number (times `factor`), '[D-]HH:MM:SS[.mmm]', 'D days HH:MM:SS' (Python's), 'MM:SS[.mmm]',
+    'D-HH[:MM]', '1h 3m 4s' and the like, and 'P1DT2H3M4.5S'.
 
     Args:
         text: SQL of a text.
@@ -58,7 +58,7 @@ def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     Source: Slurm's manual for clocks (sacct, Elapsed; sbatch, --time); ISO 8601 for the last one.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    clock = r"(?:(\d+)-)?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)"
+    clock = r"(?:(\d+)(?:-|\s*days?,?\s+))?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)"
     minutes = r"(\d+):(\d{1,2}(?:\.\d+)?)"
     days = r"(\d+)-(\d{1,2})(?::(\d{1,2}))?"
     amount = r"(\d+(?:\.\d*)?|\.\d+)"

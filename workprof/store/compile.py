@@ -44,11 +44,12 @@ def read_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that the job table's SELECT holds."""
+    """Everything that the job table's SELECT holds; `nulls` are the texts that mean "no value"."""
 
     outputs: tuple[Output, ...]
     finished: str
     flags: str
+    nulls: tuple[str, ...] = ("",)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -65,9 +66,12 @@ class Plan:
         read = "".join(f", {output.reads} AS {read_name(output.column.name)}" for output in self.texts)
         items = [f"{output.sql} AS {quoted(output.column.name)}" for output in self.outputs]
         items += [f"{self.finished} AS {FINISHED}", f"CAST({self.flags} AS UTINYINT) AS {FLAGS}"]
+        nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
         for at, output in enumerate(self.texts):
             number, told = read_name(output.column.name), quoted(output.column.source)
-            items.append(f"CASE WHEN {number} IS NULL AND trim({told}) <> '' THEN {told} END AS {unread(at)}")
+            items.append(
+                f"CASE WHEN {number} IS NULL AND trim({told}) NOT IN ({nulls}) THEN {told} END AS {unread(at)}"
+            )
         return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
 
 
@@ -112,7 +116,7 @@ def compile_plan(
     ]
     outputs += _further(declared, present, columns, {output.column.name.lower() for output in outputs}, decimal)
     outputs.sort(key=lambda output: FIELD_ORDER.get(output.column.name, len(FIELD_ORDER)))
-    return Plan(tuple(outputs), _finished(declared, made), _flags(declared, present, types))
+    return Plan(tuple(outputs), _finished(declared, made), _flags(declared, present, types), declared.nulls)
 
 
 def number_sql(name: str, kind: str, unit: str) -> str:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from workprof.core.errors import SettingsError, TraceError
 from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader
+from workprof.formats.declare import Format
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, WIDE
 from workprof.formats.telemetry import sniffed
 from workprof.store.json_rows import first_objects, is_json
@@ -46,16 +47,23 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
     measured = measurements(checked_input(paths[0]), encoding)
     if measured:
         return measured
-    found = set(column_names(checked_input(paths[0]), delimiter, encoding))
-    for name, known in FORMATS.items():
-        if any(each and set(each) <= found for each in (known.signature, *known.further_signatures)):
-            return name
+    found = column_names(checked_input(paths[0]), delimiter, encoding)
+    named = next((name for name, known in FORMATS.items() if _has_headings(known, found)), "")
+    if named:
+        return named
     headless = _without_header(checked_input(paths[0]), delimiter, encoding)
     if headless:
         return headless
     if found:
         return generic.FORMAT.name
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
+
+
+def _has_headings(known: Format, found: Sequence[str]) -> bool:
+    """Tell whether a file's columns are those of a format."""
+    if known.headings is not None:
+        return known.headings(found) is not None
+    return any(each and set(each) <= set(found) for each in (known.signature, *known.further_signatures))
 
 
 def _read_by(paths: Sequence[Path], encoding: str) -> str:

@@ -9,13 +9,16 @@ import duckdb
 
 from workprof.core.progress import Progress
 from workprof.formats.declare import NUMBER, TEXT, Format, Made, Steps
-from workprof.formats.fields import FIELDS
+from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
 from workprof.store.catalogue import one
 from workprof.store.compile import FIELD_ORDER
 from workprof.store.connection import quoted, text
 from workprof.store.loaded import Stage
 from workprof.store.reports import Column
 from workprof.store.running import Span, run_watched
+
+NEEDED = (*NAME_FIELDS, *TIME_FIELDS, "duration_s", "status")
+"""Fields that a job table has even where no row fills them: no run may have ended yet."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,25 @@ def complete(
     span: Span,
 ) -> Folded:
     """Fold the steps of a format into their runs, then make the fields that take more than a unit."""
-    present = {column.name for column in columns}
+    given = {column.name for column in columns}
+    present = set(given)
     folds = declared.steps if declared.steps and declared.steps.key in present else None
     makes = []
     for one_field in declared.made:
         if _possible(one_field, present):
             makes.append(one_field)
             present.add(one_field.field)
-    if not folds and not makes:
+    if not folds and not makes and not declared.reader:
         return Folded(tuple(columns))
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_lines")
     cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
-    source = _folded(folds, {column.name for column in columns}, aside) if folds else f"SELECT * FROM {aside}"
-    have = {column.name for column in columns}
-    for each in makes:
+    have = set(given)
+    source = f"SELECT *, row_number() OVER (ORDER BY rowid) AS line_ FROM {aside}"
+    for each in [made for made in makes if made.of_line]:
+        source = _with(each, have, source, declared)
+        have.add(each.field)
+    source = _folded(folds, have, source) if folds else f"SELECT * EXCLUDE (line_) FROM ({source}) ORDER BY line_"
+    for each in [made for made in makes if not made.of_line]:
         source = _with(each, have, source, declared)
         have.add(each.field)
     run_watched(cursor, f"CREATE TABLE {rows} AS {source}", [], progress, span)
@@ -63,7 +71,21 @@ def complete(
     if folds:
         steps, orphans = _counts(cursor, folds, aside)
     cursor.execute(f"DROP TABLE {aside}")
-    return Folded(_columns(columns, makes, declared), steps, orphans)
+    made = _columns(columns, makes, declared)
+    empty = _empty(cursor, rows, [column for column in made if declared.reader or column.name not in given])
+    return Folded(tuple(column for column in made if column.name not in empty), steps, orphans)
+
+
+def _empty(cursor: duckdb.DuckDBPyConnection, rows: str, columns: Sequence[Column]) -> set[str]:
+    """Drop the columns that no row fills, of those that the source need not have, and return their names."""
+    asked = [column.name for column in columns if column.name not in NEEDED]
+    if not asked:
+        return set()
+    counts = one(cursor, f"SELECT {', '.join(f'count({quoted(name)})' for name in asked)} FROM {rows}")
+    empty = {name for name, count in zip(asked, counts, strict=True) if not count}
+    for name in empty:
+        cursor.execute(f"ALTER TABLE {rows} DROP COLUMN {quoted(name)}")
+    return empty
 
 
 def _possible(made: Made, present: set[str]) -> bool:
@@ -96,33 +118,41 @@ def _run_of(steps: Steps) -> str:
     return f"nullif(regexp_extract({quoted(steps.key)}, {text(steps.step)}, 1), '')"
 
 
-def _folded(steps: Steps, have: set[str], table: str) -> str:
+def _folded(steps: Steps, have: set[str], lines: str) -> str:
     """Return the SELECT of one row per run, in the order of the first line of each.
 
     Steps whose run has no line of its own become one run: its first step's line, under the run's key.
     """
     largest = [name for name in steps.largest if name in have]
-    key = quoted(steps.key)
-    lines = f"SELECT *, row_number() OVER (ORDER BY rowid) AS line_, {_run_of(steps)} AS run_ FROM {table}"
+    key, began = quoted(steps.key), "start_time_s" if "start_time_s" in have else "line_"
+    keyed = f"SELECT *, {_run_of(steps)} AS run_, coalesce({_run_of(steps)}, {key}) AS of_ FROM ({lines})"
+    own, never = f"max({began}) FILTER (WHERE run_ IS NULL)", "'infinity'::DOUBLE"
+    order = f"ORDER BY {began} NULLS LAST, run_ IS NOT NULL, line_"
+    attempt = (
+        f"CASE WHEN run_ IS NULL THEN coalesce({began}, {never}) ELSE coalesce({own} OVER (PARTITION BY of_ {order}), "
+        f"min({began}) FILTER (WHERE run_ IS NULL) OVER (PARTITION BY of_), {never}) END"
+    )
     of_steps = "".join(f", max({quoted(name)}) AS {quoted('step_' + name)}" for name in largest)
     replaced = [f"greatest({quoted(name)}, {quoted('step_' + name)}) AS {quoted(name)}" for name in largest]
-    replaced.append(f"coalesce(run_, {key}) AS {key}")
-    excluded = ", ".join(["line_", "run_", "of_run_", "first_", "own_", *(quoted(f"step_{name}") for name in largest)])
+    replaced.append(f"of_ AS {key}")
+    excluded = [*("line_", "run_", "of_", "attempt_", "owned_", "of_run_", "of_attempt_", "first_")]
+    excluded += [quoted(f"step_{name}") for name in largest]
     return (
-        f"WITH lines_ AS ({lines}), "
-        f"steps_ AS (SELECT run_ AS of_run_, min(line_) AS first_{of_steps} FROM lines_ WHERE run_ IS NOT NULL "
-        f"GROUP BY run_), "
-        f"runs_ AS (SELECT DISTINCT {key} AS own_ FROM lines_ WHERE run_ IS NULL) "
-        f"SELECT * EXCLUDE ({excluded}) REPLACE ({', '.join(replaced)}) FROM lines_ "
-        f"LEFT JOIN steps_ ON coalesce(run_, {key}) = of_run_ LEFT JOIN runs_ ON run_ = own_ "
-        f"WHERE run_ IS NULL OR (own_ IS NULL AND line_ = first_) ORDER BY line_"
+        f"WITH keyed_ AS ({keyed}), "
+        f"lines_ AS (SELECT *, {attempt} AS attempt_, bool_or(run_ IS NULL) OVER (PARTITION BY of_) AS owned_ "
+        f"FROM keyed_), "
+        f"steps_ AS (SELECT of_ AS of_run_, attempt_ AS of_attempt_, min(line_) AS first_{of_steps} FROM lines_ "
+        f"WHERE run_ IS NOT NULL GROUP BY of_, attempt_) "
+        f"SELECT * EXCLUDE ({', '.join(excluded)}) REPLACE ({', '.join(replaced)}) FROM lines_ "
+        f"LEFT JOIN steps_ ON of_ = of_run_ AND attempt_ = of_attempt_ "
+        f"WHERE run_ IS NULL OR (NOT owned_ AND line_ = first_) ORDER BY line_"
     )
 
 
 def _counts(cursor: duckdb.DuckDBPyConnection, steps: Steps, table: str) -> tuple[int, int]:
     """Return the lines that are folded away, and the runs without a line of their own."""
     run, key = _run_of(steps), quoted(steps.key)
-    own = f"SELECT {key} FROM {table} WHERE {run} IS NULL"
+    own = f"SELECT {key} FROM {table} WHERE {run} IS NULL AND {key} IS NOT NULL"
     lines, orphans = one(
         cursor,
         f"SELECT count(*), count(DISTINCT {run}) FILTER (WHERE {run} NOT IN ({own})) "

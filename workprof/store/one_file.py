@@ -33,12 +33,13 @@ from workprof.store.relation import (
     guessed_columns,
     is_number,
     parquet_relation,
+    renamed,
 )
 from workprof.store.reports import Check, Column, IngestOptions
 from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_read
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, plain_head
-from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
+from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape, unique_names
 
 LINES = Span(0.3, 0.33, "counting lines")
 REWRITE = Span(0.33, 0.45, "writing rows")
@@ -175,6 +176,9 @@ def _text_source(
         if not accounts.quoting:
             shape = text_shape(head, spooled.origin, delimiter, quoting=False, names=names)
         before = replace(before, spooled=replace(spooled, header=declared.header))
+    if declared.headings is not None:
+        spelled = declared.headings(shape.header) or shape.header
+        shape = replace(shape, raw_header=spelled, header=unique_names(spelled))
     quoting, skipped = accounts is None or accounts.quoting, accounts.lines.leading_blank if accounts else 0
     decimal = options.decimal or "."
     columns, guessed = guessed_columns(
@@ -195,6 +199,8 @@ def _text_source(
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:
     relation = parquet_relation(spooled)
+    if declared.headings is not None:
+        relation = renamed(relation, declared.headings([column.name for column in relation.columns]))
     types = {column.name: column.type for column in relation.columns}
     rules = rules_for(declared, options.mapping, tuple(types), guessed_mapping(types, {}))
     return Source(relation, rules, CsvDialect(), Rewritten(spooled))

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from workprof.core.errors import TraceError
 from workprof.core.units import MIB
 from workprof.formats.declare import NUMBER, TEXT, SourceColumn
-from workprof.store.connection import text
+from workprof.store.connection import quoted, text
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import MAX_COLUMNS, MAX_LINE_BYTES, TextShape, unique_names
 
@@ -129,6 +129,17 @@ def parquet_relation(spooled: Spooled) -> Relation:
         raise TraceError(f"{spooled.origin}: column names are empty or differ only in case; rename them")
     columns = tuple(SourceColumn(field.name, _duckdb_type(field.type)) for field in schema)
     return Relation(columns, frozenset(names), f"read_parquet({text(str(spooled.path))})", False, footer.num_rows)
+
+
+def renamed(relation: Relation, names: Sequence[str] | None) -> Relation:
+    """Return a relation with other names for its columns, in their order; as it is without any."""
+    if names is None or tuple(names) == tuple(column.name for column in relation.columns):
+        return relation
+    columns = tuple(replace(column, name=name) for column, name in zip(relation.columns, names, strict=True))
+    items = ", ".join(
+        f"{quoted(old.name)} AS {quoted(new.name)}" for old, new in zip(relation.columns, columns, strict=True)
+    )
+    return replace(relation, columns=columns, guessed=frozenset(names), sql=f"(SELECT {items} FROM {relation.sql})")
 
 
 def opened(spooled: Spooled) -> tuple[pa.Schema, pq.FileMetaData]:

@@ -1,0 +1,290 @@
+"""Dumps of Slurm as people have them: delimiters, the screen, JSON, merged lines, requeues; sums as pandas has them."""
+
+import gzip
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.formats.slurm_files import FIELDS, as_json, month, printed, screen, sums, sums_of
+from workprof.core.errors import TraceError
+from workprof.core.units import GIB, KIB
+from workprof.store.reports import IngestOptions
+
+COLUMNS = ["job_name", "status", "duration_s", "requested_memory_bytes", "peak_memory_bytes"]
+MONTH = month(2000)
+
+
+def loaded(store, path, options=None):
+    """Return the report and the runs of a file that is loaded without a setting."""
+    report = store.ingest([path], options or IngestOptions())
+    assert (report.rejected, report.lost) == (0, 0)
+    return report, store.frame(report.dataset, COLUMNS, finished_only=False)
+
+
+TIMES = {"submit_time_s", "start_time_s", "end_time_s"}
+
+
+def names_of(store, report):
+    """Return the names of a dataset's columns."""
+    return [column.name for column in store.columns(report.dataset)]
+
+
+def near(got, wanted):
+    """Check jobs exactly, sums to 0.1 %."""
+    assert got[:2] == wanted[:2]
+    np.testing.assert_allclose(got[2:], wanted[2:], rtol=1e-3)
+    assert min(wanted) > 0
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "trailing", "name"),
+    [
+        ("|", False, "slurm"),
+        ("|", True, "slurm"),
+        (";", False, "slurm"),
+        ("\t", False, "slurm"),
+        ("^", False, "slurm-print"),
+        ("@@", True, "slurm-print"),
+    ],
+)
+def test_a_month_with_any_delimiter(store, write, delimiter, trailing, name):
+    text = printed(MONTH, delimiter=delimiter, trailing=trailing)
+    report, frame = loaded(store, write("sacct.txt.gz", gzip.compress(text.encode())))
+    assert report.format == name
+    near(sums_of(frame), sums(printed(MONTH)))
+
+
+def test_requests_per_node_and_per_core(store, write):
+    text = printed(month(1000, 1, old=True))
+    near(sums_of(loaded(store, write("sacct.txt", text))[1]), sums(text))
+
+
+def test_commas_inside_lists_without_quotes(store, write):
+    """`--delimiter=,` quotes nothing: resources, node lists and arrays are put together again."""
+    lines = [line | {"JobName": "x"} for line in MONTH[:500]] + [MONTH[0] | {"JobID": "9_[1,4-7]", "JobName": "x"}]
+    report, frame = loaded(store, write("sacct.csv", printed(lines, delimiter=",")))
+    assert report.format == "slurm-print"
+    near(sums_of(frame), sums(printed(lines)))
+    assert frame["job_name"].iloc[-1] == "9_[1,4-7]"
+
+
+def test_the_screen(store, write):
+    widths = {"JobID": 14, "JobName": 10, "User": 9, "Partition": 10, "State": 10, "Start": 19, "Elapsed": 12}
+    widths |= {"ReqMem": 10, "MaxRSS": 12, "ReqCPUS": 8, "NNodes": 6}
+    report, frame = loaded(store, write("screen.txt", screen(MONTH, widths)))
+    assert report.format == "slurm-print"
+    near(sums_of(frame), sums(printed(MONTH)))
+    assert set(frame["status"]) == {"COMPLETED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", "CANCELLED", "NODE_FAIL"}
+    checks = {check.name: check.count for check in report.checks}
+    cut = sum(len(line.get("JobName", "")) > 10 or len(line["State"]) > 10 for line in MONTH)
+    assert checks["values cut off"] == cut > 0
+
+
+def test_headings_with_widths_in_lower_case_and_with_the_raw_id(store, write):
+    lines = MONTH[:300]
+    wanted = sums(printed(lines))
+    wide = [f"{field}%30" if field in ("JobName", "JobID") else field for field in FIELDS]
+    near(sums_of(loaded(store, write("wide.txt", printed(lines, wide)))[1]), wanted)
+    text = printed(lines)
+    low = text.replace(text.split("\n", 1)[0], text.split("\n", 1)[0].lower(), 1)
+    near(sums_of(loaded(store, write("low.txt", low))[1]), wanted)
+    raw = printed(lines, [field for field in FIELDS if field not in ("JobID", "State")])
+    report = store.ingest([write("raw.txt", raw)], IngestOptions())
+    assert (report.format, report.rows, store.dataset("raw").finished_rows) == ("slurm", wanted[0], wanted[0])
+
+
+def test_merged_by_pandas(store, write, tmp_path):
+    """One line a job, its largest MaxRSS joined, an index column, floats, missing values as pandas writes them."""
+    lines = month(1000, 3)
+    table = pd.read_csv(io.StringIO(printed(lines)), sep="|", dtype=str, keep_default_na=False, quoting=3)
+    table["job"] = table["JobID"].str.split(".").str[0]
+    peaks = table.assign(k=table["MaxRSS"].str.endswith("K")).query("k").groupby("job")["MaxRSS"].last()
+    jobs = table[~table["JobID"].str.contains(".", regex=False)].drop_duplicates("JobID", keep="last").copy()
+    jobs["MaxRSS"] = jobs["JobID"].map(peaks)
+    wanted = sums(jobs.fillna("").to_csv(sep="|", index=False, quoting=3, escapechar="\\"))
+    jobs["NTasks"] = np.nan
+    jobs["ReqCPUS"] = jobs["ReqCPUS"].astype(float)
+    jobs = jobs.drop(columns=["job"])
+    jobs.to_csv(tmp_path / "merged.csv")
+    near(sums_of(loaded(store, tmp_path / "merged.csv")[1]), wanted)
+    jobs["Elapsed"] = pd.to_timedelta(jobs["Elapsed"].str.replace("-", " days "))
+    jobs.to_csv(tmp_path / "timedelta.csv", na_rep="NaN")
+    near(sums_of(loaded(store, tmp_path / "timedelta.csv")[1]), wanted)
+    jobs = jobs.drop(columns=["Elapsed"]).rename(columns=str.lower)
+    jobs.to_parquet(tmp_path / "low.parquet")
+    near(sums_of(loaded(store, tmp_path / "low.parquet")[1]), wanted)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_json(store, write, old):
+    lines = month(600, 4)
+    report, frame = loaded(store, write("sacct.json", as_json(lines, old=old)))
+    assert report.format == "slurm-json"
+    near(sums_of(frame), sums(printed(lines)))
+    names = ["user", "group", "workload", "requested_gpu_percent", "gpu_type", "time_limit_s", "cpu_usage_percent"]
+    more = store.frame("sacct", names, finished_only=False)
+    assert (more["requested_gpu_percent"] == 200).all() and (more["gpu_type"] == "a100").all()
+    limits = {"1-00:00:00": 86_400.0, "04:00:00": 14_400.0}
+    own = [line for line in lines if "." not in line["JobID"]]
+    assert [limits.get(line["Timelimit"]) for line in own] == more["time_limit_s"].replace({np.nan: None}).tolist()
+    assert more["user"].tolist() == [line["User"] for line in own]
+    assert frame["job_name"].tolist() == [line["JobID"] for line in own]
+
+
+SQUEUE = {
+    "jobs": [
+        {
+            "job_id": 7,
+            "name": "long",
+            "user_name": "ann",
+            "job_state": ["RUNNING"],
+            "submit_time": {"set": True, "infinite": False, "number": 1000},
+            "start_time": {"set": True, "infinite": False, "number": 1100},
+            "end_time": {"set": True, "infinite": False, "number": 99_999},
+            "time_limit": {"set": True, "infinite": False, "number": 60},
+            "cpus": {"set": True, "infinite": False, "number": 4},
+            "node_count": {"set": True, "infinite": False, "number": 2},
+            "memory_per_node": {"set": True, "infinite": False, "number": 2048},
+            "memory_per_cpu": {"set": False, "infinite": False, "number": 0},
+        },
+        {
+            "job_id": 8,
+            "array_job_id": {"set": True, "infinite": False, "number": 6},
+            "array_task_string": "4-7",
+            "job_state": "PENDING",
+            "submit_time": 1200,
+            "start_time": 5000,
+            "memory_per_cpu": 1024,
+            "cpus": 2,
+        },
+        {"job_id": 9, "job_state": ["COMPLETED"], "start_time": 100, "end_time": 400, "tres_req_str": "cpu=1,mem=3G"},
+    ]
+}
+
+
+def test_jobs_of_squeue(store, write):
+    """An expected end is no end, an expected start no start."""
+    report = store.ingest([write("queue.json", json.dumps(SQUEUE))], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("slurm-json", 3, 0)
+    names = ["job_name", "start_time_s", "requested_memory_bytes", "requested_cpu_percent", "time_limit_s"]
+    frame = store.frame("queue", [*names, "status"], finished_only=False)
+    assert frame["job_name"].tolist() == ["7", "6_[4-7]", "9"]
+    np.testing.assert_array_equal(frame["start_time_s"], [1100, np.nan, 100])
+    np.testing.assert_array_equal(frame["requested_memory_bytes"] / GIB, [4, 2, 3])
+    np.testing.assert_array_equal(frame["requested_cpu_percent"], [400, 200, 100])
+    assert frame["time_limit_s"][0] == 3600
+
+
+REQUEUED = """\
+JobID|State|Start|End|Elapsed|ReqMem|MaxRSS
+5|NODE_FAIL|2024-05-26T10:00:00|2024-05-26T11:00:00|01:00:00|4G|
+5.batch|CANCELLED|2024-05-26T10:00:00|2024-05-26T11:00:00|01:00:00||1G
+5|COMPLETED|2024-05-26T12:00:00|2024-05-26T14:00:00|02:00:00|4G|
+5.batch|COMPLETED|2024-05-26T12:00:00|2024-05-26T14:00:00|02:00:00||2G
+5.0|COMPLETED|2024-05-26T12:30:00|2024-05-26T14:00:00|01:30:00||3G
+"""
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (0, 2, 1, 3, 4)])
+def test_every_attempt_is_a_run_with_its_own_steps(store, write, order):
+    head, *rows = REQUEUED.splitlines()
+    _, frame = loaded(store, write("again.txt", "\n".join([head, *(rows[at] for at in order)]) + "\n"))
+    told = sorted(zip(frame["status"], frame["duration_s"], frame["peak_memory_bytes"] / GIB, strict=True))
+    assert told == [("COMPLETED", 7200, 3), ("NODE_FAIL", 3600, 1)]
+
+
+def test_attempts_without_their_starts_go_by_their_order(store, write):
+    text = "\n".join("|".join(line.split("|")[:2] + line.split("|")[4:]) for line in REQUEUED.splitlines()) + "\n"
+    _, frame = loaded(store, write("again.txt", text))
+    assert (frame["peak_memory_bytes"] / GIB).tolist() == [1, 3]
+
+
+def test_resources_stand_in_for_what_has_no_column(store, write):
+    text = (
+        "JobID|State|Elapsed|AllocTRES|TRESUsageInMax|TRESUsageInAve|TRESUsageOutTot\n"
+        "1|COMPLETED|01:00:00|billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16384M|||\n"
+        "1.batch|COMPLETED|01:00:00|cpu=4|cpu=00:00:12,gres/gpumem=10G,gres/gpuutil=99,mem=2000K|gres/gpuutil=60,mem=1M|"
+        "fs/disk=77\n"
+    )
+    report = store.ingest([write("t.txt", text)], IngestOptions())
+    frame = store.preview(report.dataset).iloc[0]
+    assert frame["requested_memory_bytes"] == 16 * GIB
+    assert (frame["requested_cpu_percent"], frame["requested_gpu_percent"], frame["gpu_type"]) == (400, 200, "a100")
+    assert frame["peak_memory_bytes"] == 2000 * KIB
+    assert (frame["peak_gpu_memory_bytes"], frame["gpu_usage_percent"], frame["write_bytes"]) == (10 * GIB, 60, 77)
+
+
+def test_fields_that_no_run_fills_are_not_there(store, write):
+    report = store.ingest(
+        [write("t.txt", "JobID|State|Elapsed|ReqTRES\n1|COMPLETED|01:00:00|cpu=4\n")], IngestOptions()
+    )
+    assert "requested_gpu_percent" not in names_of(store, report)
+    screened = store.ingest(
+        [write("s.txt", screen(MONTH[:9], {"JobID": 14, "State": 10, "Elapsed": 12}))], IngestOptions()
+    )
+    assert set(names_of(store, screened)) <= {"job_name", "task_name", "status", "duration_s"} | TIMES
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "jobid,state,elapsed,mem",
+        "JobId,state,duration_s",
+        "id,State,MaxRSS,ReqMem",
+        "job_id,state,max_rss,req_mem,elapsed",
+    ],
+)
+def test_what_is_not_sacct_is_not_taken(store, write, header):
+    text = header + "\n" + ",".join(["1", "x", "3", "4", "5"][: header.count(",") + 1]) + "\n"
+    try:
+        report = store.ingest([write("t.csv", text)], IngestOptions())
+    except TraceError as error:
+        assert "slurm" not in str(error)
+    else:
+        assert report.format == "generic"
+
+
+def test_the_default_of_sacct_has_no_times_and_says_so(store, write):
+    text = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode\n1,a,short,lab,1,COMPLETED,0:0\n"
+    with pytest.raises(TraceError, match="duration_s"):
+        store.ingest([write("default.csv", text)], IngestOptions())
+
+
+def test_lines_that_are_no_jobs_of_a_screen_are_rejects(store, write):
+    widths = {"JobID": 14, "State": 10, "Elapsed": 12, "MaxRSS": 12}
+    text = screen([*MONTH[:4], MONTH[0] | {"MaxRSS": "lots"}], widths)
+    head = "\n".join(text.splitlines()[:2])
+    report = store.ingest([write("s.txt", text + head + "\n" + "sacct: error: slurmdbd went away\n")], IngestOptions())
+    assert report.rejected == 2
+    assert {check.name: check.count for check in report.checks}["repeated headings"] == 2
+    assert store.rejects("s")["line"].tolist() == [7, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"jobs": [{"job_id": 1, "job_state": "RUNNING"}, {"job', "breaks off"),
+        ('{"jobs": [{"job_id": 1, "allocation_nodes": ' + "[" * 50_000, "breaks off"),
+        ('{"jobs": [7, "x", null, {"name": "no id"}], "meta": {"slurm": 1}}', "rejected"),
+    ],
+)
+def test_json_that_is_none_is_refused(store, write, text, said):
+    with pytest.raises(TraceError, match=said):
+        store.ingest([write("bad.json", text)], IngestOptions())
+
+
+def test_hostile_jobs_are_rejects_or_rows(store, write):
+    jobs = [
+        {"job_id": 1, "derived_exit_code": 3, "time": {"elapsed": 60}, "state": {"current": []}, "steps": 5},
+        {"job_id": 10**400, "time": {"elapsed": 60}, "name": "a,b\r\n\"c\"|'d'; DROP TABLE x"},
+        {"job_id": 3, "time": {"elapsed": 10**400}},
+        {"job_id": 4, "time": "soon", "tres": {"requested": [7, {"type": 3}]}, "required": [], "steps": [None]},
+        {"job_id": True},
+    ]
+    report = store.ingest([write("h.json", json.dumps({"jobs": jobs}, indent=1))], IngestOptions())
+    assert (report.rows, report.rejected) == (3, 3)
+    told = store.rejects("h").sort_values("line")
+    assert told["reason"].tolist()[0:1] and report.rows + report.rejected == 6

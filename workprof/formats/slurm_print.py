@@ -1,0 +1,206 @@
+"""Slurm accounting as `sacct` prints it on a screen: columns of a fixed width under a line of dashes, long values cut.
+
+The same reader takes dumps with an unusual delimiter (`--delimiter='^'`), and those with commas whose lists hold commas
+of their own without quotes: resources ('cpu=4,mem=16G'), nodes ('n[1,3]'), arrays ('12_[1,5]').
+
+Source: Slurm's manual page of sacct (`--format`, `--parsable`, `--delimiter`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from workprof.core.errors import TraceError
+from workprof.core.units import MIB
+from workprof.formats import slurm
+from workprof.formats.declare import Given, Read, Reader, Remark, Unreadable
+
+COLUMNS = tuple(column.name for column in slurm.COLUMNS)
+LONGEST_LINE_BYTES = MIB
+LOOKED_AT_LINES = 1000
+
+USUAL = (",", "\t", ";", "|")
+"""Delimiters of any table; with them a dump is read as one."""
+
+_DASHES = re.compile(r"^-+(?: +-+)+\s*$")
+_HEADING = r"[A-Za-z]\w*(?:%-?\d+)?"
+_DELIMITED = re.compile(rf"^{_HEADING}([^\w\s%\"'.:-]{{1,8}}){_HEADING}(?:\1{_HEADING})*(?:\1)?\s*$")
+_RESOURCE = re.compile(r"^[A-Za-z][\w/:.\-]*=[^,=]*$")
+
+Cut = Callable[[bytes], list[str] | None]
+"""Returns the cells of a line, None where it has too few or too many."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a dump's lines become cells.
+
+    Attributes:
+        names: the headings as sacct spells them.
+        cut: of a line; `widths` of the columns where they are fixed.
+        lines: that the headings take.
+    """
+
+    names: tuple[str, ...]
+    cut: Cut
+    widths: tuple[int, ...] = ()
+    lines: int = 1
+
+
+def layout(lines: Sequence[bytes]) -> Layout | None:
+    """Return the layout that a dump's first lines tell, None where they are of another kind.
+
+    Args:
+        lines: the first ones, blank ones left out.
+    """
+    if not lines:
+        return None
+    first = lines[0].decode(errors="replace").removeprefix("\ufeff")
+    if len(lines) > 1 and _DASHES.match(lines[1].decode(errors="replace")):
+        spans = [match.span() for match in re.finditer(rb"-+", lines[1])]
+        told = [_whole(_cell(lines[0].removeprefix(b"\xef\xbb\xbf"), span), span[1] - span[0]) for span in spans]
+        names = slurm.headings(told)
+        widths = tuple(end - start for start, end in spans)
+        return None if names is None else Layout(names, lambda line: [_cell(line, s) for s in spans], widths, 2)
+    match = _DELIMITED.match(first)
+    if match is None:
+        return None
+    delimiter = match.group(1)
+    told = first.strip().split(delimiter)
+    ends = told[-1] == ""
+    names = slurm.headings(told[:-1] if ends else told)
+    if names is None:
+        return None
+    if delimiter not in USUAL:
+        return Layout(names, lambda line: _split(line, delimiter, len(names), ends))
+    if delimiter == "," and _has_bare_commas(lines, len(names) + ends):
+        return Layout(names, lambda line: _joined(line, names, ends))
+    return None
+
+
+def recognises(head: str, name: str) -> bool:
+    """Tell whether a text begins such a dump."""
+    if head.lstrip()[:1] in ("", "{", "[", "#"):
+        return False
+    return layout([line.encode() for line in head.splitlines()[:LOOKED_AT_LINES] if line.strip()]) is not None
+
+
+def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
+    """Yield a row for every line of a job or a step.
+
+    Raises:
+        TraceError: when the first lines are no headings of sacct.
+    """
+    for given in sources:
+        lines = _lines(given)
+        held = [next(lines, None) for _ in range(LOOKED_AT_LINES)]
+        first = [each for each in held if each is not None]
+        known = layout([line for _, line in first])
+        if known is None:
+            raise TraceError(f"{given.name}: its first lines are no headings of sacct; print it with sacct -P")
+        yield from _rows(known, iter(first), lines)
+
+
+def _rows(
+    known: Layout, first: Iterator[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]
+) -> Iterator[Read | Unreadable | Remark]:
+    heading = [line for _, line in (next(first) for _ in range(known.lines))]
+    places = [COLUMNS.index(name) if name in COLUMNS else -1 for name in known.names]
+    cut_off = repeated = 0
+    for source in (first, rest):
+        for number, line in source:
+            if line.strip() in (each.strip() for each in heading):
+                repeated += 1
+                continue
+            cells = None if len(line) > LONGEST_LINE_BYTES else known.cut(line)
+            if cells is None:
+                yield Unreadable(number, "", line.decode(errors="replace")[:500], "not as many values as headings")
+                continue
+            cut_off += any(
+                cell.endswith("+") and len(cell.encode()) == width
+                for cell, width in zip(cells, known.widths, strict=False)
+            )
+            row: list[str | float | None] = [None] * len(COLUMNS)
+            for place, cell in zip(places, cells, strict=True):
+                if place >= 0:
+                    row[place] = cell
+            yield Read(number, row)
+    if repeated:
+        yield Remark("repeated headings", repeated, f"{repeated:,} lines repeat the headings; they are no jobs")
+    if cut_off:
+        told = (
+            f"{cut_off:,} lines have values that sacct cut off to fit ('batch+'); print it with sacct -P to have them"
+        )
+        yield Remark("values cut off", cut_off, told, "warning")
+    unknown = [name for name in known.names if name not in COLUMNS]
+    if unknown:
+        told = f"columns that sacct's manual does not know were left out: {', '.join(unknown)[:500]}"
+        yield Remark("unknown columns", len(unknown), told)
+
+
+def _lines(given: Given) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank with their numbers; of one that is too long, its beginning."""
+    number, begun = 0, False
+    while raw := given.stream.readline(LONGEST_LINE_BYTES + 1):
+        if not begun:
+            number += 1
+            if raw.strip():
+                yield number, raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw
+        begun = not raw.endswith(b"\n")
+
+
+def _cell(line: bytes, span: tuple[int, int]) -> str:
+    return line[slice(*span)].decode(errors="replace").strip()
+
+
+def _whole(heading: str, width: int) -> str:
+    """Return a heading that was cut to its column's width as a whole, where only one begins so."""
+    if heading in COLUMNS or len(heading) < width:
+        return heading
+    found = [name for name in COLUMNS if name.startswith(heading.rstrip("+"))]
+    return found[0] if len(found) == 1 else heading
+
+
+def _split(line: bytes, delimiter: str, wanted: int, ends: bool) -> list[str] | None:
+    cells = line.decode(errors="replace").split(delimiter)
+    if ends and len(cells) == wanted + 1 and not cells[-1].strip():
+        cells.pop()
+    return cells if len(cells) == wanted else None
+
+
+def _has_bare_commas(lines: Sequence[bytes], wanted: int) -> bool:
+    """Tell whether a line has more commas than the headings and no quotes."""
+    return any(line.count(b",") >= wanted and b'"' not in line for line in lines[1:])
+
+
+def _joined(line: bytes, names: Sequence[str], ends: bool) -> list[str] | None:
+    """Return the cells of a line between commas, lists put together again; None where they do not come out."""
+    parts = line.decode(errors="replace").split(",")
+    if ends and parts and not parts[-1].strip():
+        parts.pop()
+    cells, at = [], 0
+    for name in names:
+        if at == len(parts):
+            return None
+        cell, at = parts[at], at + 1
+        if "TRES" in name and _RESOURCE.match(cell):
+            keys = {cell.split("=", 1)[0]}
+            while at < len(parts) and _RESOURCE.match(parts[at]) and parts[at].split("=", 1)[0] not in keys:
+                keys.add(parts[at].split("=", 1)[0])
+                cell, at = f"{cell},{parts[at]}", at + 1
+        while cell.count("[") > cell.count("]") and at < len(parts):
+            cell, at = f"{cell},{parts[at]}", at + 1
+        cells.append(cell)
+    return cells if at == len(parts) else None
+
+
+FORMAT = replace(
+    slurm.FORMAT,
+    name="slurm-print",
+    title="Slurm accounting (sacct without -P)",
+    signature=(),
+    headings=None,
+    reader=Reader(recognises, COLUMNS, read),
+)
