@@ -12,11 +12,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from workprof.core.causes import cause_of
 from workprof.core.errors import TraceError
 from workprof.core.units import GB, GIB, HOUR_S
 from workprof.formats.cromwell import DEPTH, FORMAT
 from workprof.formats.declare import Given, Read
+from workprof.memory.causes import cause_of
 from workprof.store.reports import IngestOptions
 
 ROOT = "9617fcc1-b903-449c-9245-c0438074d3ea"

@@ -6,16 +6,7 @@ To add a format: write one file like `nextflow.py` and list its FORMAT here.
 from __future__ import annotations
 
 from workprof.core.errors import SettingsError
-from workprof.formats import (
-    cromwell,
-    generic,
-    gpu_pods,
-    kubernetes,
-    nextflow,
-    pai_sample,
-    slurm,
-    snakemake,
-)
+from workprof.formats import cromwell, generic, nextflow, pai_sample, slurm, snakemake
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
@@ -23,17 +14,7 @@ from workprof.formats.pai_tables import CORRECTED
 __all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "has_reader", "rules_of"]
 
 FORMATS: dict[str, Format] = {
-    declared.FORMAT.name: declared.FORMAT
-    for declared in (
-        pai_sample,
-        nextflow,
-        snakemake,
-        cromwell,
-        slurm,
-        kubernetes,
-        gpu_pods,
-        generic,
-    )
+    declared.FORMAT.name: declared.FORMAT for declared in (pai_sample, nextflow, snakemake, cromwell, slurm, generic)
 }
 """Formats of one file with a header, in the order in which a file is compared with them."""
 
