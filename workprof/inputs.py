@@ -16,7 +16,10 @@ from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.units import DAY_S, MIB
 from workprof.store.home import make_folder, open_private_bytes, room_in
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zst")
+SUFFIXES = (
+    *(".csv", ".tsv", ".tab", ".psv", ".txt", ".xlsx", ".xlsm", ".json", ".jsonl", ".ndjson"),
+    *(".parquet", ".arrow", ".arrows", ".feather", ".ipc", ".swf", ".log", ".out", ".gz", ".zst"),
+)
 MOST_LISTED = 500
 LONGEST_STEM = 60
 UPLOAD = "upload-"

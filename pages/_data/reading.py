@@ -19,10 +19,14 @@ from workprof.charts.text import label, markdown_text, unit, visible
 from workprof.core.units import DURATION_FACTORS, MEMORY_FACTORS, MIB, PERCENT_FACTORS, format_bytes
 from workprof.formats import NAMES
 from workprof.formats.fields import FIELDS
-from workprof.inputs import Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
+from workprof.inputs import SUFFIXES, Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
 from workprof.store.reports import GRAINS, JOINS, FieldSource, IngestOptions, IngestReport, Suggestion
 
-TYPES = ["csv", "tsv", "txt", "parquet", "json", "jsonl", "ndjson", "gz", "zst"]
+TYPES = [suffix.removeprefix(".") for suffix in SUFFIXES]
+KINDS = (
+    "CSV and its like, Excel (.xlsx), JSON, Parquet, Arrow, Feather, and the logs and dumps of schedulers, plain or as "
+    ".gz or .zst. It stays on this machine."
+)
 SOURCES = ("Upload", "Data folder")
 ROUND = "data_round"
 
@@ -56,7 +60,7 @@ def _upload() -> UploadedFile | None:
         f"Trace file (up to {limit}; larger: the data folder, or `workprof ingest FILE` in a shell)",
         type=TYPES,
         key=f"data_upload_{st.session_state.get(ROUND, 0)}",
-        help="CSV, Parquet or JSON lines, plain or as .gz or .zst. It stays on this machine.",
+        help=KINDS,
     )
 
 
@@ -241,7 +245,7 @@ def _choose(visit: Visit, busy: bool) -> None:
 
 def _begin(visit: Visit, source: Spooled, options: IngestOptions) -> None:
     with discarded_if_refused(source):
-        named = options.format if options.format != "auto" else visit.workbench.detect([source.path])
+        named = options.format if options.format != "auto" else visit.workbench.detect([source.path], options)
     if named != "generic":
         start(visit, source, options)
     st.session_state[WAITING] = source
@@ -280,6 +284,7 @@ def ingest_options() -> IngestOptions:
             delimiter = choice("Delimiter", "data_delimiter", tuple(DELIMITERS))
             encoding = choice("Encoding", "data_encoding", tuple(ENCODINGS))
             decimal = choice("Decimal sign", "data_decimal", tuple(DECIMALS))
+        sheet = st.text_input("Sheet of a workbook", key="data_sheet", placeholder="the first that holds a table")
         join, grain = _raw_tables()
         st.caption(ZONE)
     return IngestOptions(
@@ -290,6 +295,7 @@ def ingest_options() -> IngestOptions:
         delimiter=DELIMITERS[delimiter],
         encoding=ENCODINGS[encoding],
         decimal=DECIMALS[decimal],
+        sheet=sheet,
     )
 
 

@@ -72,7 +72,14 @@ def zone(utc_offset_h: float) -> str:
 def column_kind(duckdb_type: str) -> str:
     """Return a column's type in a word of everyday: 'number', 'text', 'time', 'yes/no', else the database's own."""
     name = duckdb_type.partition("(")[0].upper()
-    kinds = {"VARCHAR": "text", "BOOLEAN": "yes/no", "DATE": "date", "TIME": "time", "TIMESTAMP": "time"}
+    kinds = {
+        "VARCHAR": "text",
+        "BOOLEAN": "yes/no",
+        "DATE": "date",
+        "TIME": "time",
+        "INTERVAL": "time",
+        "TIMESTAMP": "time",
+    }
     if name in ("DOUBLE", "FLOAT", "DECIMAL", "REAL") or name.endswith("INT") or name.endswith("INTEGER"):
         return "number"
     return "time" if name.startswith("TIMESTAMP") else kinds.get(name, duckdb_type)

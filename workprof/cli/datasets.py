@@ -36,6 +36,7 @@ def ingest(
     delimiter: Annotated[str, typer.Option("--delimiter", help="Of a generic CSV.")] = "",
     encoding: Annotated[str, typer.Option("--encoding", help="utf-8, utf-16, utf-16-le, utf-16-be or latin-1.")] = "",
     decimal: Annotated[str, typer.Option("--decimal", help="Decimal sign of a generic CSV: . or ,")] = "",
+    sheet: Annotated[str, typer.Option("--sheet", help="Of a workbook (default: the first that holds a table).")] = "",
     duplicates: Annotated[str, typer.Option("--duplicates", help="keep (counted) or drop (counted).")] = "keep",
     accept_loss: Annotated[
         bool, typer.Option("--accept-loss", help="Load a text of which lines are in no row; count them.")
@@ -55,6 +56,7 @@ def ingest(
         decimal=decimal,
         duplicates=duplicates,
         accept_loss=accept_loss,
+        sheet=sheet,
     )
     with opened(home) as workbench:
         report = workbench.ingest(paths, options, progress_line())

@@ -17,6 +17,7 @@ from workprof.formats import (
     snakemake,
 )
 from workprof.formats import generic, nextflow, pai_sample, slurm, slurm_json, slurm_print, snakemake
+from workprof.formats import cromwell, generic, nextflow, pai_sample, slurm, snakemake
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
@@ -36,6 +37,7 @@ FORMATS: dict[str, Format] = {
         generic,
     )
     for declared in (pai_sample, nextflow, snakemake, slurm, slurm_json, slurm_print, generic)
+    declared.FORMAT.name: declared.FORMAT for declared in (pai_sample, nextflow, snakemake, cromwell, slurm, generic)
 }
 """Formats of one file with a header, in the order in which a file is compared with them."""
 

@@ -10,7 +10,7 @@ from workprof.formats import values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.store.connection import quoted, text
-from workprof.store.relation import TIMESTAMP
+from workprof.store.relation import INTERVAL, TIMESTAMP
 from workprof.store.reports import Column
 
 ROW_ID = "row_id"
@@ -122,7 +122,7 @@ def compile_plan(
 def number_sql(name: str, kind: str, unit: str) -> str:
     """Return a finite number in workprof's unit, else NULL."""
     column = quoted(name)
-    if kind == TIMESTAMP:
+    if kind in (TIMESTAMP, INTERVAL):
         return f"epoch({column})"
     scale = 1.0 if unit == PLAIN else factor(unit)
     value = column if kind == NUMBER else f"CAST({column} AS DOUBLE)"
@@ -149,7 +149,7 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str) -> Output:
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
         return Output(Column(field.name, TEXT, "", rule.source, numeric=False), sql)
-    unit = "s" if kind == TIMESTAMP else rule.unit
+    unit = "s" if kind in (TIMESTAMP, INTERVAL) else rule.unit
     if kind == TEXT:
         quantity = values.TIME if rule.field in TIME_FIELDS else field.unit
         sql, reads = read_name(field.name), text_sql(rule.source, quantity, unit, declared, decimal)
@@ -192,7 +192,7 @@ def _further(
             continue
         kind = column.type if column.type in ("BIGINT", "BOOLEAN") else NUMBER
         sql = quoted(column.name) if kind == column.type != NUMBER else number_sql(column.name, column.type, PLAIN)
-        unit = "s" if column.type == TIMESTAMP else unit
+        unit = "s" if column.type in (TIMESTAMP, INTERVAL) else unit
         outputs.append(Output(Column(name, kind, unit, column.name, numeric=True, truth=truth), sql))
     return outputs
 

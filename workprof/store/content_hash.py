@@ -147,4 +147,5 @@ def salt_of(options: IngestOptions, format_name: str, version: int) -> str:
             "decimal": options.decimal,
             "duplicates": options.duplicates,
         }
+        | ({"sheet": options.sheet} if options.sheet else {})
     )

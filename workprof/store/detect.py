@@ -17,24 +17,25 @@ from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declare
 from workprof.formats.declare import Format
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, WIDE
 from workprof.formats.telemetry import sniffed
+from workprof.store.arrow_files import arrow_schema, is_arrow
 from workprof.store.json_rows import first_objects, is_json
 from workprof.store.raw_tables import looks_like_tables, required_tables
 from workprof.store.reports import GRAINS, JOINS, IngestOptions
-from workprof.store.spool import PARQUET_MAGIC, checked_input, head_of, plain_head
+from workprof.store.spool import PARQUET_MAGIC, checked_input, head_of, is_columnar, plain_head
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
 MOST_FILES = 20_000
 
 
-def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> str:
-    """Return the name of the format that the files seem to have.
+def detect(paths: Sequence[Path], options: IngestOptions) -> str:
+    """Return the name of the format that the files seem to have, read as the options say.
 
     Raises:
         TraceError: when it is none that is known for sure; names the formats.
     """
     if looks_like_tables(paths):
         return TABLES
-    read = _read_by(paths, encoding)
+    read = _read_by(paths, options)
     if read:
         return read
     if len(paths) > 1 and not any(path.is_dir() for path in paths):
@@ -44,14 +45,15 @@ def detect(paths: Sequence[Path], delimiter: str = "", encoding: str = "") -> st
         raise TraceError(
             f"{named}: no raw PAI tables (pai_*_table.csv) there; give one file, or the folder of the tables"
         )
-    measured = measurements(checked_input(paths[0]), encoding)
+    path = checked_input(paths[0])
+    measured = measurements(path, options.encoding, options.sheet)
     if measured:
         return measured
-    found = column_names(checked_input(paths[0]), delimiter, encoding)
+    found = column_names(path, options)
     named = next((name for name, known in FORMATS.items() if _has_headings(known, found)), "")
     if named:
         return named
-    headless = _without_header(checked_input(paths[0]), delimiter, encoding)
+    headless = _without_header(path, options)
     if headless:
         return headless
     if found:
@@ -66,7 +68,7 @@ def _has_headings(known: Format, found: Sequence[str]) -> bool:
     return any(each and set(each) <= set(found) for each in (known.signature, *known.further_signatures))
 
 
-def _read_by(paths: Sequence[Path], encoding: str) -> str:
+def _read_by(paths: Sequence[Path], options: IngestOptions) -> str:
     """Return the format whose reader knows every one of the files, '' where there is none."""
     files = given_files(paths)
     heads: dict[Path, str] = {}
@@ -74,17 +76,16 @@ def _read_by(paths: Sequence[Path], encoding: str) -> str:
         reader = known.reader
         if reader is None or not files or (len(files) > 1 and not reader.several):
             continue
-        if all(reader.recognises(_head_text(path, encoding, heads), path.name) for path in files.values()):
+        if all(reader.recognises(_head_text(path, options, heads), path.name) for path in files.values()):
             return name
     return ""
 
 
-def _head_text(path: Path, encoding: str, heads: dict[Path, str]) -> str:
+def _head_text(path: Path, options: IngestOptions, heads: dict[Path, str]) -> str:
     """Return the first characters of a file, '' of one that is no text; each file is looked at once."""
     if path not in heads:
-        head = plain_head(checked_input(path), HEAD_BYTES)
-        plain = as_utf8(head, encoding, path.name) if encoding else head
-        heads[path] = "" if plain.startswith(PARQUET_MAGIC) else plain.decode(errors="replace").removeprefix("\ufeff")
+        head = plain_head(checked_input(path), HEAD_BYTES, options.encoding, options.sheet)
+        heads[path] = "" if is_columnar(head) else head.decode(errors="replace").removeprefix("\ufeff")
     return heads[path]
 
 
@@ -111,25 +112,24 @@ def given_files(paths: Sequence[Path]) -> dict[str, Path]:
     return {str(file.resolve().relative_to(common)): file for file in files}
 
 
-def _without_header(path: Path, delimiter: str, encoding: str) -> str:
+def _without_header(path: Path, options: IngestOptions) -> str:
     """Return the format that knows a file without a header from its first rows, '' where there is none."""
-    head = plain_head(path, HEAD_BYTES)
-    if head.startswith(PARQUET_MAGIC):
+    head = plain_head(path, HEAD_BYTES, options.encoding, options.sheet)
+    if is_columnar(head):
         return ""
-    head = as_utf8(head, encoding, path.name) if encoding else head
     if is_json(decoded_head(head, path.name)):
         return ""
-    rows = text_shape(head, path.name, delimiter, names=("",)).rows
+    rows = text_shape(head, path.name, options.delimiter, names=("",)).rows
     names = (name for name, known in FORMATS.items() if known.recognises is not None and known.recognises(rows))
     return next(names, "")
 
 
-def measurements(path: Path, encoding: str) -> str:
+def measurements(path: Path, encoding: str, sheet: str = "") -> str:
     """Return the format of a file of measurements, '' for any other file."""
-    head = plain_head(path, HEAD_BYTES)
-    if head.startswith(PARQUET_MAGIC):
+    head = plain_head(path, HEAD_BYTES, encoding, sheet)
+    if is_columnar(head):
         return ""
-    content = (as_utf8(head, encoding, path.name) if encoding else head).decode(errors="replace").removeprefix("\ufeff")
+    content = head.decode(errors="replace").removeprefix("\ufeff")
     if is_json(content):
         keys = {key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found}
         if set(BENCHMARK_KEYS) <= keys:
@@ -147,30 +147,22 @@ def several_files(paths: Sequence[Path]) -> TraceError:
     )
 
 
-def column_names(path: Path, delimiter: str, encoding: str) -> tuple[str, ...]:
-    """Return the columns of a file: of its Parquet schema, its header, or the keys of its first JSON objects."""
+def column_names(path: Path, options: IngestOptions) -> tuple[str, ...]:
+    """Return the columns of a file: of its schema, its header, or the keys of its first JSON objects."""
+    if is_arrow(head_of(path)):
+        return tuple(arrow_schema(path).names)
     if head_of(path).startswith(PARQUET_MAGIC):
         try:
             return tuple(pq.read_schema(path).names)
         except (pa.ArrowException, OSError, UnicodeError) as error:
             raise TraceError(f"{path.name}: broken Parquet file ({error}); write it again") from error
-    head = plain_head(path, HEAD_BYTES)
-    if encoding:
-        head = as_utf8(head, encoding, path.name)
-    if head.startswith(PARQUET_MAGIC):
+    head = plain_head(path, HEAD_BYTES, options.encoding, options.sheet)
+    if is_columnar(head):
         return ("parquet",)
     content = decoded_head(head, path.name)
     if is_json(content):
         return tuple(dict.fromkeys(key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found))
-    return text_shape(head, path.name, delimiter).header
-
-
-def as_utf8(head: bytes, encoding: str, name: str) -> bytes:
-    """Return the first bytes of a file in another encoding as UTF-8; a last half character is left out."""
-    try:
-        return head.decode(encoding, errors="ignore").removeprefix("\ufeff").encode(errors="replace")
-    except (LookupError, ValueError) as error:
-        raise TraceError(f"{name}: encoding {encoding!r} is not known; use utf-8, utf-16 or latin-1") from error
+    return text_shape(head, path.name, options.delimiter).header
 
 
 @dataclass(frozen=True)
@@ -206,7 +198,7 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
     for path in paths:
         if not path.is_dir():
             checked_input(path)
-    chosen = options.format if options.format != AUTO else detect(paths, options.delimiter, options.encoding)
+    chosen = options.format if options.format != AUTO else detect(paths, options)
     if chosen == TABLES:
         return _tables(paths)
     if has_reader(chosen):

@@ -99,6 +99,7 @@ def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
         task.options.encoding,
         long_lines=task.files.format in MEASUREMENTS or has_reader(task.files.format),
         expansion_limit=task.database.expansion_limit,
+        sheet=task.options.sheet,
     )
     try:
         return _loaded(task, options)

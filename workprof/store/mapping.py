@@ -12,7 +12,7 @@ from workprof.formats import generic, values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule
 from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
 from workprof.formats.generic import SYNONYMS, UNIT_SUFFIXES
-from workprof.store.relation import TIMESTAMP
+from workprof.store.relation import INTERVAL, TIMESTAMP
 from workprof.store.reports import FieldSource
 
 SHOWN_COLUMNS = 20
@@ -147,6 +147,8 @@ def _fits(field: str, kind: str, texts: Sequence[str]) -> bool:
         return True
     if kind == TIMESTAMP:
         return field in TIME_FIELDS
+    if kind == INTERVAL:
+        return FIELDS[field].unit == "s" and field not in TIME_FIELDS
     there = [value for value in texts if value.strip() and value not in generic.FORMAT.nulls]
     quantity = values.TIME if field in TIME_FIELDS else FIELDS[field].unit
     read = [value is not None for value in values.numbers(there, quantity)]
@@ -155,7 +157,7 @@ def _fits(field: str, kind: str, texts: Sequence[str]) -> bool:
 
 def _unit(field: str, column: str, kind: str, texts: Sequence[str]) -> str:
     unit = FIELDS[field].unit
-    if not unit or kind == TIMESTAMP:
+    if not unit or kind in (TIMESTAMP, INTERVAL):
         return unit
     words = [word for word in re.split(r"[\s_.\-()\[\]]+", column.strip().lower()) if word]
     told = UNIT_SUFFIXES.get(words[-1], "") if len(words) > 1 else ""

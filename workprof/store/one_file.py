@@ -123,7 +123,8 @@ def load(
             Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped"),
         )
     of_lines, lost = (balanced.checks, balanced.lost) if balanced else ((), 0)
-    found = (*of_lines, *source.before.checks, *_folded_checks(folded), *found)
+    spooling = [check for file in files.values() for check in file.checks]
+    found = (*spooling, *of_lines, *source.before.checks, *_folded_checks(folded), *found)
     aliases = dict(declared.aliases)
     return Loaded(folded.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
 

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 from workprof.core.progress import silent
 from workprof.formats import generic
 from workprof.store.connection import Database
-from workprof.store.detect import as_utf8
 from workprof.store.home import room_in
 from workprof.store.json_rows import first_objects, is_json
 from workprof.store.mapping import guessed_mapping, missing_fields
@@ -19,7 +18,16 @@ from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.relation import guessed_type, parquet_relation
 from workprof.store.reports import IngestOptions, Suggestion
 from workprof.store.running import Span
-from workprof.store.spool import PARQUET_MAGIC, Spooled, TextOptions, checked_input, head_of, plain_head, spool
+from workprof.store.spool import (
+    PARQUET_MAGIC,
+    Spooled,
+    TextOptions,
+    checked_input,
+    head_of,
+    is_columnar,
+    plain_head,
+    spool,
+)
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
 SHOWN_VALUES = 5
@@ -30,15 +38,14 @@ def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestio
     checked_input(path)
     if head_of(path).startswith(PARQUET_MAGIC):
         return _of_parquet(Spooled(path, path.name, parquet=True), database.expansion_limit)
-    head = plain_head(path, HEAD_BYTES)
-    if head.startswith(PARQUET_MAGIC):
+    head = plain_head(path, HEAD_BYTES, options.encoding, options.sheet)
+    if is_columnar(head):
         token = uuid.uuid4().hex
         lost = f"{path.name} was not looked at"
         with database.home.spool_folder(token) as folder, room_in(database.home.folder, lost):
             wanted = TextOptions(expansion_limit=database.expansion_limit)
             unpacked = spool(path, folder / "look", wanted, silent, Span(0, 1, ""))
             return _of_parquet(unpacked, database.expansion_limit)
-    head = as_utf8(head, options.encoding, path.name) if options.encoding else head
     return _of_text(head, path.name, options)
 
 

@@ -18,7 +18,9 @@ from workprof.store.text_shape import MAX_COLUMNS, MAX_LINE_BYTES, TextShape, un
 
 BUFFER_BYTES = 16 * MIB
 
-TIMESTAMP = "TIMESTAMPTZ"
+TIMESTAMP, INTERVAL = "TIMESTAMPTZ", "INTERVAL"
+"""A point in time, and a length of it or a time of the day: in seconds they are `epoch(...)`."""
+
 PLAIN_NUMBER = re.compile(r"^[+-]?(?!0\d)(?=[\d.])\d{0,15}(\.\d*)?([eE][+-]?\d{1,3})?$")
 SPECIAL_NUMBERS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity"})
 ISO_TIME = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?\s?(Z|[+-]\d\d(:?\d\d)?)?$")
@@ -128,7 +130,10 @@ def parquet_relation(spooled: Spooled) -> Relation:
     if unique_names(names) != names:
         raise TraceError(f"{spooled.origin}: column names are empty or differ only in case; rename them")
     columns = tuple(SourceColumn(field.name, _duckdb_type(field.type)) for field in schema)
-    return Relation(columns, frozenset(names), f"read_parquet({text(str(spooled.path))})", False, footer.num_rows)
+    casts = [f"{cast} AS {quoted(field.name)}" for field in schema if (cast := _cast(field))]
+    sql = f"read_parquet({text(str(spooled.path))})"
+    sql = f"(SELECT * REPLACE ({', '.join(casts)}) FROM {sql})" if casts else sql
+    return Relation(columns, frozenset(names), sql, False, footer.num_rows)
 
 
 def renamed(relation: Relation, names: Sequence[str] | None) -> Relation:
@@ -157,7 +162,29 @@ def opened(spooled: Spooled) -> tuple[pa.Schema, pq.FileMetaData]:
         raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
 
 
+MICROSECONDS = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
+
+
+def _cast(field: pa.Field) -> str:
+    """Return the SQL of a column whose type in Parquet is not the one that its rows are read as; '' for the others.
+
+    Parquet knows no lengths of time: Arrow writes whole numbers and tells the unit in its own schema.
+    """
+    name, kind = quoted(field.name), field.type
+    if pa.types.is_duration(kind):
+        return f"to_microseconds(CAST({name} {MICROSECONDS[kind.unit]} AS BIGINT))"
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return f"CAST({name} AS {TIMESTAMP if kind.tz else 'TIMESTAMP'})"
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    plain = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return f"CAST({name} AS VARCHAR)" if _duckdb_type(kind) == TEXT and not plain else ""
+
+
 def _duckdb_type(kind: pa.DataType) -> str:
+    if pa.types.is_dictionary(kind):
+        return _duckdb_type(kind.value_type)
+    if pa.types.is_duration(kind) or pa.types.is_time(kind):
+        return INTERVAL
     if pa.types.is_boolean(kind):
         return "BOOLEAN"
     if pa.types.is_integer(kind):

@@ -33,6 +33,7 @@ class IngestOptions:
         grain: of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'.
         delimiter, encoding, decimal: of a text file; '' = the format's own.
         duplicates: 'keep' (counted) or 'drop' (counted).
+        sheet: of a workbook; '' = the first that holds a table.
         accept_loss: load a delimited text of which lines are in no row and no reject (counted), else refuse it.
     """
 
@@ -46,6 +47,7 @@ class IngestOptions:
     decimal: str = ""
     duplicates: str = "keep"
     accept_loss: bool = False
+    sheet: str = ""
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:

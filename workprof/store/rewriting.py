@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
 from workprof.formats.declare import Given, Read, Reader, Unreadable
 from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.formats.repeated_keys import RepeatedKeys
-from workprof.store.home import open_private
+from workprof.store.csv_rows import CsvWriter, Places, written_text
 from workprof.store.json_rows import JsonRow, is_json_array, json_rows
 from workprof.store.lines import refuse_unread
 from workprof.store.rejects import TEXT_CHARACTERS
@@ -63,10 +62,10 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
     )
     half = Span((span.low + span.high) / 2, span.high, span.message)
     rejected, written, repeated = 0, 0, RepeatedKeys()
-    with _written(target) as plain, _written(refused) as bad, _written(lines) as numbers:
-        writer, refuser = _Writer(plain), _Writer(bad)
+    with written_text(target) as plain, written_text(refused) as bad, written_text(lines) as numbers:
+        writer, refuser = CsvWriter(plain), CsvWriter(bad)
         writer.writerow(keys)
-        places = _Places(numbers)
+        places = Places(numbers)
         for found in _told(spooled, progress, half, repeated):
             if found.row is None:
                 rejected += 1
@@ -102,9 +101,9 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
     size = max(sum(file.path.stat().st_size for file in files.values()), 1)
     rejected, written, checks = 0, 0, []
     with contextlib.ExitStack() as stack:
-        plain, bad, numbers = (stack.enter_context(_written(path)) for path in (target, refused, lines))
+        plain, bad, numbers = (stack.enter_context(written_text(path)) for path in (target, refused, lines))
         streams = [stack.enter_context(io.BufferedReader(_OpenedLater(file.path))) for file in files.values()]
-        writer, refuser, places = _Writer(plain), _Writer(bad), _Places(numbers)
+        writer, refuser, places = CsvWriter(plain), CsvWriter(bad), Places(numbers)
         writer.writerow(reader.columns)
         given = [Given(name, stream) for name, stream in zip(files, streams, strict=True)]
         for number, item in enumerate(reader.read(given)):
@@ -163,40 +162,6 @@ class _OpenedLater(io.RawIOBase):
         if self._plain is not None:
             self._plain.close()
             self._plain = None
-
-
-class _Writer:
-    """Writes CSV rows; quotes a carriage return, which the csv module leaves bare before Python 3.13."""
-
-    def __init__(self, target: IO[str], delimiter: str = ",") -> None:
-        self._plain = csv.writer(target, delimiter=delimiter, lineterminator="\n")
-        self._quoting = csv.writer(target, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-
-    def writerow(self, row: Sequence[object]) -> None:
-        bare = any(isinstance(cell, str) and "\r" in cell for cell in row)
-        (self._quoting if bare else self._plain).writerow(row)
-
-
-class _Places:
-    """Writes which line of the JSON text a row of the CSV comes from, wherever the two stop running in step.
-
-    DuckDB's line numbers count rows: a line break inside a cell does not count.
-    """
-
-    def __init__(self, target: IO[str]) -> None:
-        self._writer = _Writer(target)
-        self._here, self._shift = 1, 0
-        self._writer.writerow([1, 1])
-
-    def note(self, there: int) -> None:
-        self._here += 1
-        if there - self._here != self._shift:
-            self._shift = there - self._here
-            self._writer.writerow([self._here, there])
-
-
-def _written(path: Path) -> IO[str]:
-    return open_private(path, "w", newline="", errors="replace")
 
 
 def _keys(spooled: Spooled, progress: Progress, span: Span) -> list[str]:

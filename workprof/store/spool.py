@@ -5,14 +5,16 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
+import functools
 import gzip
 import hashlib
+import io
 import itertools
 import os
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,10 +24,14 @@ from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
 from workprof.core.settings import DEFAULT_EXPANSION_LIMIT
 from workprof.core.units import MIB, format_bytes
-from workprof.store.home import free_bytes, open_private_bytes
+from workprof.store.arrow_files import is_arrow, write_parquet
+from workprof.store.csv_rows import CsvWriter, Places, written_text
+from workprof.store.home import free_bytes, narrow, open_private_bytes
 from workprof.store.json_rows import is_json_array
+from workprof.store.reports import Check
 from workprof.store.running import Span
-from workprof.store.text_shape import LongLine, set_aside_long_lines
+from workprof.store.spreadsheet import Workbook, is_workbook
+from workprof.store.text_shape import UTF16_BOMS, LongLine, set_aside_long_lines
 
 CHUNK_BYTES = MIB
 EXPANSION_FLOOR_BYTES = 256 * MIB
@@ -50,6 +56,11 @@ def is_tar(head: bytes) -> bool:
     """Tell whether plain bytes begin a tar archive."""
     magic, offset = TAR_MAGIC
     return head[offset : offset + len(magic)] == magic
+
+
+def is_columnar(head: bytes) -> bool:
+    """Tell whether plain bytes begin a Parquet, Arrow or Feather file."""
+    return head.startswith(PARQUET_MAGIC) or is_arrow(head)
 
 
 def is_packed(head: bytes) -> bool:
@@ -117,8 +128,17 @@ def head_of(path: Path, size: int = 512) -> bytes:
         return stream.read(size)
 
 
-def plain_head(path: Path, size: int) -> bytes:
-    """Return the first plain bytes of a file, at most `size`."""
+def plain_head(path: Path, size: int, encoding: str = "", sheet: str = "") -> bytes:
+    """Return the first plain bytes of a file, at most `size`: of a text as UTF-8, of a workbook's table as CSV.
+
+    Args:
+        path: of the file.
+        size: in bytes.
+        encoding: of a text; '' = UTF-8, or UTF-16 where it begins with that byte order mark.
+        sheet: of a workbook; '' = the first that holds a table.
+    """
+    if is_workbook(path, head_of(path)):
+        return _workbook_head(path, path.stat().st_mtime_ns, size, sheet)
     parts: list[bytes] = []
     held = 0
     for chunk in chunks(path):
@@ -126,7 +146,35 @@ def plain_head(path: Path, size: int) -> bytes:
         held += len(chunk)
         if held >= size:
             break
-    return b"".join(parts)[:size]
+    head = b"".join(parts)[:size]
+    named = encoding or _marked_encoding(head)
+    return _as_utf8(head, named, path.name) if named else head
+
+
+def _marked_encoding(head: bytes) -> str:
+    """Return the encoding that a byte order mark tells, '' for UTF-8 and where there is none."""
+    return "utf-16" if head.startswith(UTF16_BOMS) else ""
+
+
+def _as_utf8(head: bytes, encoding: str, name: str) -> bytes:
+    """Return the first bytes of a file in another encoding as UTF-8; a last half character is left out."""
+    try:
+        return head.decode(encoding, errors="ignore").removeprefix("\ufeff").encode(errors="replace")
+    except (LookupError, ValueError) as error:
+        raise TraceError(f"{name}: encoding {encoding!r} is not known; use {KNOWN}") from error
+
+
+@functools.lru_cache(maxsize=4)
+def _workbook_head(path: Path, modified_ns: int, size: int, sheet: str) -> bytes:
+    """Return the first bytes of a workbook's table as CSV; opening one reads all its texts, so that it is kept."""
+    text = io.StringIO()
+    with contextlib.closing(Workbook(path, sheet, most_bytes(path, DEFAULT_EXPANSION_LIMIT), lambda _: None)) as book:
+        writer = CsvWriter(text)
+        for _, cells in book.rows():
+            writer.writerow(cells)
+            if text.tell() > size:
+                break
+    return text.getvalue().encode(errors="replace")[:size]
 
 
 def _tar_aware(stream: Any) -> Iterator[bytes]:
@@ -186,6 +234,7 @@ class Spooled:
             a line here and one there, from which both are counted on).
         unpacked: of a compressed input.
         header: its first line names the columns.
+        checks: what was found while it was spooled.
     """
 
     path: Path
@@ -195,6 +244,7 @@ class Spooled:
     lines: Path | None = None
     unpacked: Unpacked | None = None
     header: bool = True
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -207,12 +257,14 @@ class TextOptions:
             written so unasked.
         long_lines: a line may be of any length: a document on one line, or a tool's whole output.
         expansion_limit: how many times its size a compressed file may unpack to.
+        sheet: of a workbook; '' = the first that holds a table.
     """
 
     encoding: str = ""
     even_line_ends: bool = False
     long_lines: bool = False
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
+    sheet: str = ""
 
     @property
     def as_it_is(self) -> bool:
@@ -230,7 +282,7 @@ def checked_input(path: Path) -> Path:
         raise TraceError(f"{path}: no such file; check the path")
     if not path.is_file():
         raise TraceError(
-            f"{path}: not a regular file; give a CSV, Parquet or JSON lines file, or a folder of raw PAI tables"
+            f"{path}: not a regular file; give a CSV, Excel, Parquet, Arrow or JSON file, or a folder of raw PAI tables"
         )
     try:
         with path.open("rb") as stream:
@@ -252,8 +304,13 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
     head = head_of(path)
     if head.startswith(PARQUET_MAGIC):
         return Spooled(_link(path, target.with_suffix(".parquet"), progress, span), path.name, parquet=True)
+    if is_workbook(path, head):
+        return _table_of_workbook(path, target, options, progress, span)
+    if is_arrow(head):
+        return _parquet_of_arrow(path, path, target, options, progress, span)
     packed, place = is_packed(head), target.with_suffix(".csv")
-    if not packed and options.as_it_is and not _mixes_line_ends(head_of(path, LOOK_BYTES)):
+    plain = options.as_it_is and not _marked_encoding(head) and not _mixes_line_ends(head_of(path, LOOK_BYTES))
+    if not packed and plain:
         _link(path, place, progress, span)
         return Spooled(place, path.name, long_lines=_without_long_lines(place, options))
     hashed = _Hashed(_told(chunks(path, options.expansion_limit), path, not packed, progress, span))
@@ -262,7 +319,49 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
     if head_of(place, 4) == PARQUET_MAGIC:
         parquet = place.rename(place.with_suffix(".parquet"))
         return Spooled(parquet, path.name, parquet=True, unpacked=unpacked)
+    if is_arrow(head_of(place)):
+        return replace(_parquet_of_arrow(path, place, target, options, progress, span), unpacked=unpacked)
     return Spooled(place, path.name, long_lines=_without_long_lines(place, options), unpacked=unpacked)
+
+
+def _table_of_workbook(path: Path, target: Path, options: TextOptions, progress: Progress, span: Span) -> Spooled:
+    """Write the table of a workbook as CSV; its rows keep their numbers in the sheet."""
+    place, lines = target.with_suffix(".csv"), target.with_name(f"{target.name}-sheet-lines.csv")
+    most, written = most_bytes(path, options.expansion_limit), 0
+
+    def told(done_bytes: int) -> None:
+        progress(None, f"{span.message}: {format_bytes(done_bytes)}")
+
+    with contextlib.closing(Workbook(path, options.sheet, most, told)) as book:
+        with written_text(place) as plain, written_text(lines) as numbers:
+            writer, places = CsvWriter(plain), Places(numbers)
+            for at, (number, cells) in enumerate(book.rows()):
+                writer.writerow(cells)
+                if at:
+                    places.note(number)
+                written += sum(map(len, cells))
+                if written > most:
+                    raise TraceError(
+                        f"{path.name} unpacks to more than {format_bytes(most)} ({options.expansion_limit} times its "
+                        f"size): taken for a compression bomb; if you trust it, save the sheet as CSV, or raise "
+                        f"WORKPROF_EXPANSION_LIMIT"
+                    )
+        checks = book.checks()
+    return Spooled(place, path.name, lines=lines, checks=checks)
+
+
+def _parquet_of_arrow(
+    path: Path, plain: Path, target: Path, options: TextOptions, progress: Progress, span: Span
+) -> Spooled:
+    """Write an Arrow file, whose plain bytes may stand elsewhere, as Parquet."""
+    place = target.with_suffix(".parquet")
+
+    def told(done_bytes: int) -> None:
+        progress(None, f"{span.message}: {format_bytes(done_bytes)}")
+
+    write_parquet(plain, place, most_bytes(path, options.expansion_limit), told)
+    narrow(place)
+    return Spooled(place, path.name, parquet=True)
 
 
 class _Hashed:
@@ -289,7 +388,10 @@ def _without_long_lines(path: Path, options: TextOptions) -> tuple[LongLine, ...
 
 
 def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iterator[bytes]:
-    utf8 = iter(source if options.encoding.lower() in UTF8_NAMES else _utf8(source, options.encoding, name))
+    chunks = iter(source)
+    head = next(chunks, b"")
+    encoding, whole = options.encoding or _marked_encoding(head), itertools.chain((head,), chunks)
+    utf8 = iter(whole if encoding.lower() in UTF8_NAMES else _utf8(whole, encoding, name))
     first = next(utf8, b"")
     whole = itertools.chain((first,), utf8)
     even = options.even_line_ends or (first[:4] != PARQUET_MAGIC and _mixes_line_ends(first[:LOOK_BYTES]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import mmap
+import re
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +62,7 @@ def decoded_head(head: bytes, origin: str) -> str:
                 f"{origin} looks like UTF-16 without a byte order mark; "
                 "set its encoding to utf-16-le or utf-16-be (--encoding in a shell)"
             )
-        raise TraceError(f"{origin} is a binary file, not a table; give CSV, Parquet or JSON lines (gz and zst too)")
+        raise TraceError(f"{origin} is a binary file, not a table; give CSV, Excel (.xlsx), Parquet, Arrow or JSON")
     try:
         return body.decode()
     except UnicodeDecodeError as error:
@@ -68,7 +70,7 @@ def decoded_head(head: bytes, origin: str) -> str:
             return body[: error.start].decode()
         if _control_share(body) > MAX_CONTROL_SHARE:
             raise TraceError(
-                f"{origin} is a binary file, not a table; give CSV, Parquet or JSON lines (gz and zst too)"
+                f"{origin} is a binary file, not a table; give CSV, Excel (.xlsx), Parquet, Arrow or JSON"
             ) from None
         raise TraceError(
             f"{origin} is not UTF-8 (byte {body[error.start]:#x} at position {error.start}); "
@@ -153,6 +155,46 @@ def _every_other_byte_is_zero(body: bytes) -> bool:
 def _control_share(body: bytes) -> float:
     probe = body[:4096]
     return sum(byte < 32 and byte not in b"\t\n\r" for byte in probe) / max(len(probe), 1)
+
+
+LOOKED_AT_TITLES = 50
+"""Titles and comments stand in a table's first rows."""
+
+VALUE = re.compile(r"[+-]?[\d.,]*\d[\d.,:/\-TZ+ ]*%?")
+
+
+def header_place(rows: Sequence[Sequence[str]]) -> int:
+    """Return which of a table's first rows names its columns: the first, or the first below titles and comments.
+
+    A title is a row of one filled cell (of two where the table has five columns or more), a comment one that begins
+    with '#'. They are passed over only where a row of names follows; else the first row is the header.
+    """
+    look = [[cell.strip() for cell in row] for row in rows[:LOOKED_AT_TITLES]]
+    usual = statistics.median_low(len(row) for row in look) if look else 0
+    place = next((at for at, row in enumerate(look) if not _is_title(row, usual)), 0)
+    if not place:
+        return 0
+    above, row = look[place - 1], look[place]
+    if above[0].startswith("#") and len(above) == len(row) > 1 and not _names_columns(look[place:]):
+        return place - 1  # the header itself is written as a comment
+    return place if _are_names(row) else 0
+
+
+def _is_title(row: Sequence[str], usual: int) -> bool:
+    filled = [cell for cell in row if cell]
+    if usual > 1 and len(filled) <= (2 if usual > 4 else 1):
+        return True
+    return bool(filled) and filled[0].startswith("#")
+
+
+def _are_names(row: Sequence[str]) -> bool:
+    names = [cell.lower() for cell in row if cell]
+    return len(set(names)) == len(names) > 1 and not any(VALUE.fullmatch(name) for name in names)
+
+
+def _names_columns(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row has no values and a row below it has some."""
+    return _are_names(rows[0]) and any(VALUE.fullmatch(cell) for row in rows[1:] for cell in row)
 
 
 MAX_LINE_BYTES = MIB // 2

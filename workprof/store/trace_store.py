@@ -81,13 +81,13 @@ class TraceStore(FeedbackTables, ScenarioTables):
         """Return what a look at the first rows of a generic file proposes."""
         return proposal.suggest(self._database, Path(path), options)
 
-    def detect(self, paths: Sequence[Path]) -> str:
-        """Return the format that the files seem to have.
+    def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
+        """Return the format that the files seem to have, read as the options say.
 
         Raises:
             TraceError: when it is none; names the formats.
         """
-        return detect.detect([Path(path) for path in paths])
+        return detect.detect([Path(path) for path in paths], options or IngestOptions())
 
     # The catalogue
 

@@ -47,9 +47,9 @@ class DatasetQuestions(Asking):
         """Return a proposal of how to map a generic file."""
         return self._store.suggest(path, options or IngestOptions())
 
-    def detect(self, paths: Sequence[Path]) -> str:
-        """Return the format that the files seem to have."""
-        return self._store.detect(paths)
+    def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
+        """Return the format that the files seem to have, read as the options say."""
+        return self._store.detect(paths, options)
 
     def datasets(self) -> tuple[Dataset, ...]:
         """Return the catalogue, newest first."""

@@ -1,0 +1,183 @@
+"""Arrow, Feather and Parquet files: every type of column becomes its value, whatever the file is called."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import feather
+
+from workprof.core.errors import Cancelled, TraceError
+from workprof.store.reports import FieldSource, IngestOptions
+
+START = dt.datetime(2024, 5, 1, 22, 30, 0, 250_000, tzinfo=dt.UTC)
+START_S = START.timestamp()
+
+
+def jobs(rows=3):
+    return pa.table(
+        {
+            "job_name": pa.array([f"job {at}" for at in range(rows)]).dictionary_encode(),
+            "duration_s": pa.array(range(rows), pa.uint16()),
+            "memory": pa.array([decimal.Decimal("1.50")] * rows, pa.decimal128(10, 2)),
+        }
+    )
+
+
+def as_file(table):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    return sink.getvalue().to_pybytes()
+
+
+def as_stream(table):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    return sink.getvalue().to_pybytes()
+
+
+def as_feather(table, **options):
+    sink = pa.BufferOutputStream()
+    feather.write_feather(table, sink, **options)
+    return sink.getvalue().to_pybytes()
+
+
+def as_parquet(table):
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    return sink.getvalue().to_pybytes()
+
+
+WRITTEN = {
+    "file": as_file,
+    "stream": as_stream,
+    "lz4": lambda table: as_feather(table, compression="lz4"),
+    "zstd": lambda table: as_feather(table, compression="zstd"),
+    "gzip": lambda table: gzip.compress(as_file(table)),
+    "stream in gzip": lambda table: gzip.compress(as_stream(table)),
+    "parquet": as_parquet,
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_arrow_and_feather_load_as_parquet_does(store, write, kind):
+    path = write("jobs.data", WRITTEN[kind](jobs(5)))
+    assert store.detect([path]) == "generic"
+    assert store.suggest(path, IngestOptions()).sample["job_name"] == tuple(f"job {at}" for at in range(5))
+    report = store.ingest([path], IngestOptions())
+    assert (report.rows_read, report.rows, report.rejected) == (5, 5, 0)
+    frame = store.frame("jobs", ["job_name", "duration_s", "memory"])
+    assert frame["job_name"].tolist() == [f"job {at}" for at in range(5)]
+    assert frame["duration_s"].tolist() == [0, 1, 2, 3, 4]
+    assert frame["memory"].tolist() == [1.5] * 5
+
+
+def test_feather_of_the_first_version_loads(store, write):
+    """Written by a pyarrow of 2019 on; its reader still knows them."""
+    with pytest.warns(DeprecationWarning):
+        content = as_feather(pa.table({"job_name": ["a", "b"], "duration_s": [1, 2]}), version=1)
+    assert store.ingest([write("jobs.feather", content)], IngestOptions()).rows == 2
+    assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == [1, 2]
+
+
+TIMES = {
+    f"{kind} {unit}": pa.array([START], pa.timestamp("ns", "UTC" if zone else None)).cast(
+        pa.timestamp(unit, zone), safe=False
+    )
+    for kind, zone in (("plain", None), ("zoned", "Europe/Berlin"))
+    for unit in ("s", "ms", "us", "ns")
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+@pytest.mark.parametrize("written", [as_parquet, as_file])
+def test_moments_of_any_unit(store, write, kind, written):
+    table = pa.table({"job_name": ["a"], "duration_s": [1], "start_time_s": TIMES[kind]})
+    store.ingest([write("jobs.x", written(table))], IngestOptions())
+    expected = int(START_S) if kind.endswith(" s") else START_S
+    assert store.frame("jobs", ["start_time_s"])["start_time_s"].tolist() == [expected]
+
+
+DURATIONS = {unit: pa.array([dt.timedelta(minutes=90)], pa.duration(unit)) for unit in ("s", "ms", "us", "ns")} | {
+    "time32": pa.array([dt.time(1, 30)], pa.time32("s")),
+    "time64": pa.array([dt.time(1, 30)], pa.time64("us")),
+    "text": pa.array(["01:30:00"]),
+    "half": pa.array([5400.0]).cast(pa.float16()),
+    "decimal": pa.array([decimal.Decimal("5400.000")]),
+    "wide decimal": pa.array([decimal.Decimal("5400.000")], pa.decimal256(40, 3)),
+    "uint64": pa.array([5400], pa.uint64()),
+    "int8 of minutes": pa.array([90], pa.int8()),
+}
+
+
+@pytest.mark.parametrize("kind", DURATIONS)
+@pytest.mark.parametrize("written", [as_parquet, as_file])
+def test_durations_of_any_type(store, write, kind, written):
+    table = pa.table({"job_name": ["a", "b"], "took": pa.concat_arrays([DURATIONS[kind], DURATIONS[kind]])})
+    source = FieldSource("took", "min" if "minutes" in kind else "s")
+    report = store.ingest([write("jobs.x", written(table))], IngestOptions(mapping={"duration_s": source}))
+    assert (report.rows, report.rejected) == (2, 0)
+    assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == [5400, 5400]
+
+
+def test_columns_that_are_no_field_keep_a_value(store, write):
+    table = pa.table(
+        {
+            "job_name": ["a"],
+            "duration_s": [1],
+            "day": pa.array([dt.date(2024, 5, 1)]),
+            "waited": pa.array([dt.timedelta(seconds=90)]),
+            "at": pa.array([dt.time(8, 30)]),
+            "big": pa.array([2**64 - 1], pa.uint64()),
+            "raw": pa.array([b"ab"]),
+            "none": pa.nulls(1),
+            "ok": pa.array([True]),
+            "long": pa.array(["text"], pa.large_string()),
+            "view": pa.array(["text"], pa.string_view()),
+            "kind": pa.array(["x"]).dictionary_encode(),
+        }
+    )
+    for at, written in enumerate((as_parquet, as_file)):
+        report = store.ingest([write(f"t{at}.x", written(table))], IngestOptions())
+        assert (report.rows, report.rejected) == (1, 0)
+        row = store.frame(f"t{at}", ["day", "waited", "at", "long", "view", "kind", "ok"]).iloc[0, 1:].tolist()
+        assert row == [dt.datetime(2024, 5, 1, tzinfo=dt.UTC).timestamp(), 90, 30600, "text", "text", "x", 1]
+
+
+@pytest.mark.parametrize("written", [as_file, as_stream, as_feather, as_parquet])
+def test_nested_columns_and_broken_files_are_refused(store, settings, write, written):
+    with pytest.raises(TraceError, match="nested columns tags; flatten or drop them"):
+        store.ingest(
+            [write("n.x", written(pa.table({"job_name": ["a"], "duration_s": [1], "tags": [["a"]]})))], IngestOptions()
+        )
+    whole = written(jobs(200))
+    for end in (7, 9, len(whole) // 3, len(whole) // 2, len(whole) - 9):
+        with pytest.raises(TraceError, match=r"broken|cut off|binary|not UTF-8"):
+            store.ingest([write("cut.x", whole[:end])], IngestOptions())
+    assert store.datasets() == ()
+    assert not list((settings.home / "spool").glob("*"))
+
+
+def test_a_bomb_of_equal_values_is_refused(store, write):
+    content = as_feather(
+        pa.table({"job_name": ["x" * 2000] * 400_000, "duration_s": [1.0] * 400_000}), compression="zstd"
+    )
+    assert len(content) < 4_000_000
+    with pytest.raises(TraceError, match="compression bomb"):
+        store.ingest([write("b.feather", content)], IngestOptions())
+
+
+def test_reading_arrow_can_be_stopped(store, write):
+    def stop(share, message):
+        if "spooling: " in message:
+            raise Cancelled("enough")
+
+    with pytest.raises(Cancelled, match="enough"):
+        store.ingest([write("jobs.arrow", as_file(jobs(10)))], IngestOptions(), stop)
+    assert store.datasets() == ()
