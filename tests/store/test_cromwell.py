@@ -11,8 +11,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from workprof.memory.causes import cause_of
 
+from workprof.core.causes import cause_of
 from workprof.core.errors import TraceError
 from workprof.core.units import GB, GIB, HOUR_S
 from workprof.formats.cromwell import DEPTH, FORMAT

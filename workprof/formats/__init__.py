@@ -14,10 +14,10 @@ from workprof.formats import (
     nextflow,
     pai_sample,
     slurm,
+    slurm_json,
+    slurm_print,
     snakemake,
 )
-from workprof.formats import generic, nextflow, pai_sample, slurm, slurm_json, slurm_print, snakemake
-from workprof.formats import cromwell, generic, nextflow, pai_sample, slurm, snakemake
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
@@ -32,12 +32,12 @@ FORMATS: dict[str, Format] = {
         snakemake,
         cromwell,
         slurm,
+        slurm_json,
+        slurm_print,
         kubernetes,
         gpu_pods,
         generic,
     )
-    for declared in (pai_sample, nextflow, snakemake, slurm, slurm_json, slurm_print, generic)
-    declared.FORMAT.name: declared.FORMAT for declared in (pai_sample, nextflow, snakemake, cromwell, slurm, generic)
 }
 """Formats of one file with a header, in the order in which a file is compared with them."""
 

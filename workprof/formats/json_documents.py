@@ -172,6 +172,52 @@ def _inside(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[Member]:
         yield Member(line, "", value)
 
 
+@dataclass(frozen=True)
+class Part:
+    """A value inside a document: where it begins, in which document (from 0), its keys, itself.
+
+    Attributes:
+        element: it is an element of the list that its path names.
+    """
+
+    line: int
+    document: int
+    path: tuple[str, ...]
+    value: Any
+    element: bool
+
+
+def parts(text: JsonWindow, lists: Collection[tuple[str, ...]]) -> Iterator[Part]:
+    """Yield the elements of long lists one by one, and every value beside them whole, of one document after another.
+
+    Args:
+        text: at its first character.
+        lists: paths of the lists; () = the document itself.
+
+    Raises:
+        TraceError: where the text is cut off or broken: nothing after that place can be trusted.
+    """
+    document = 0
+    while text.peek():
+        yield from _parts(text, document, (), lists)
+        document += 1
+
+
+def _parts(
+    text: JsonWindow, document: int, path: tuple[str, ...], lists: Collection[tuple[str, ...]]
+) -> Iterator[Part]:
+    opened = text.peek()
+    if opened == "[" and path in lists:
+        for line in elements(text):
+            yield Part(line, document, path, text.value()[0], element=True)
+    elif opened == "{" and any(len(wanted) > len(path) and wanted[: len(path)] == path for wanted in lists):
+        for key in keys(text):
+            yield from _parts(text, document, (*path, key), lists)
+    else:
+        line = text.line
+        yield Part(line, document, path, text.value()[0], element=False)
+
+
 def remarks(repeated: RepeatedKeys, of: str = "rows") -> Iterator[Remark]:
     """Yield what was found of repeated keys, for the reader of a format."""
     for check in repeated.checks(of):

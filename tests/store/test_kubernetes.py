@@ -1,0 +1,427 @@
+"""Pods as kubectl prints them: one run per pod, requests as the scheduler counts them, states, all shapes of a list."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import random
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from tests.hostile_texts import TEXTS
+from workprof.core.causes import cause_of
+from workprof.core.errors import TraceError
+from workprof.core.units import GIB, MIB
+from workprof.formats import kubernetes
+from workprof.store.reports import IngestOptions
+
+PRINTED = """\
+{
+    "apiVersion": "v1",
+    "items": [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "creationTimestamp": "2024-05-26T10:00:00Z",
+                "generateName": "align-28612345-",
+                "labels": {"app": "align", "example.com/team": "genomics", "user": "ann"},
+                "name": "align-28612345-x7k2p",
+                "namespace": "lab",
+                "ownerReferences": [
+                    {"apiVersion": "batch/v1", "controller": true, "kind": "Job", "name": "align-28612345", "uid": "j"}
+                ],
+                "uid": "0001"
+            },
+            "spec": {
+                "activeDeadlineSeconds": 86400,
+                "containers": [
+                    {"name": "main", "resources": {"limits": {"memory": "16Gi"},
+                                                   "requests": {"cpu": "500m", "memory": "8Gi"}}},
+                    {"name": "log", "resources": {"limits": {"cpu": "250m", "memory": "512Mi"}}}
+                ],
+                "initContainers": [{"name": "fetch", "resources": {"requests": {"cpu": "2", "memory": "1G"}}}],
+                "nodeName": "node-7",
+                "restartPolicy": "Never"
+            },
+            "status": {
+                "containerStatuses": [
+                    {"name": "main", "restartCount": 0, "state": {"terminated": {"exitCode": 0, "reason": "Completed",
+                     "startedAt": "2024-05-26T10:02:10Z", "finishedAt": "2024-05-26T12:02:00Z"}}, "lastState": {}},
+                    {"name": "log", "restartCount": 0, "state": {"terminated": {"exitCode": 0, "reason": "Completed",
+                     "startedAt": "2024-05-26T10:02:10Z", "finishedAt": "2024-05-26T12:02:30Z"}}, "lastState": {}}
+                ],
+                "phase": "Succeeded",
+                "qosClass": "Burstable",
+                "startTime": "2024-05-26T10:02:00Z"
+            }
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "creationTimestamp": "2024-05-26T10:00:00Z",
+                "labels": {"hub.jupyter.org/username": "bob"},
+                "name": "train-0",
+                "namespace": "ml",
+                "ownerReferences": [{"kind": "StatefulSet", "name": "train", "controller": true}],
+                "uid": "0002"
+            },
+            "spec": {
+                "containers": [{"name": "c", "resources": {"limits": {"memory": "1500M", "nvidia.com/gpu": "2"},
+                                                           "requests": {"memory": "1500M", "nvidia.com/gpu": "2"}}}],
+                "nodeSelector": {"nvidia.com/gpu.product": "A100"}
+            },
+            "status": {
+                "containerStatuses": [{"name": "c", "restartCount": 0, "lastState": {}, "state": {"terminated":
+                    {"exitCode": 137, "reason": "OOMKilled", "startedAt": "2024-05-26T10:00:05Z",
+                     "finishedAt": "2024-05-26T10:10:00Z"}}}],
+                "phase": "Failed",
+                "startTime": "2024-05-26T10:00:00Z"
+            }
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "creationTimestamp": "2024-05-20T00:00:00Z",
+                "labels": {"pod-template-hash": "5d4f8c9b7c"},
+                "name": "web-5d4f8c9b7c-abcde",
+                "namespace": "web",
+                "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d4f8c9b7c", "controller": true}],
+                "uid": "0003"
+            },
+            "spec": {
+                "containers": [{"name": "c", "resources": {"requests": {"cpu": "0.1", "memory": "2e9"}}}],
+                "initContainers": [{"name": "mesh", "restartPolicy": "Always",
+                                    "resources": {"requests": {"cpu": "100m", "memory": "100Mi"}}}]
+            },
+            "status": {
+                "containerStatuses": [{"name": "c", "restartCount": 3,
+                    "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled",
+                                  "startedAt": "2024-05-25T00:00:00Z", "finishedAt": "2024-05-25T10:00:00Z"}},
+                    "state": {"running": {"startedAt": "2024-05-25T10:00:20Z"}}}],
+                "phase": "Running",
+                "startTime": "2024-05-20T00:00:02Z"
+            }
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"creationTimestamp": "2024-05-26T10:00:00Z", "name": "gone", "namespace": "lab", "uid": "4"},
+            "spec": {"containers": [{"name": "c", "resources": {}}]},
+            "status": {
+                "conditions": [{"lastTransitionTime": "2024-05-26T10:30:00Z", "status": "True",
+                                "type": "DisruptionTarget"}],
+                "message": "The node was low on resource: memory.", "phase": "Failed", "reason": "Evicted",
+                "startTime": "2024-05-26T10:00:01Z"
+            }
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"creationTimestamp": "2024-05-26T10:00:00Z", "name": "waits", "namespace": "lab", "uid": "5"},
+            "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "4", "memory": "64Gi"}}}],
+                     "overhead": {"cpu": "250m", "memory": "120Mi"}},
+            "status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}],
+                       "phase": "Pending"}
+        }
+    ],
+    "kind": "List",
+    "metadata": {"resourceVersion": ""}
+}
+"""
+
+
+def at(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+def test_a_list_as_kubectl_prints_it(store, write):
+    report = store.ingest([write("pods.json", PRINTED)], IngestOptions())
+    assert (report.format, report.rows_read, report.rows, report.rejected) == ("kubernetes", 5, 5, 0)
+    names = ["job_name", "task_name", "user", "group", "workload", "node", "gpu_type", "status", "submit_time_s"]
+    names += ["start_time_s", "end_time_s", "duration_s", "requested_cpu_percent", "requested_memory_bytes"]
+    names += ["requested_gpu_percent", "time_limit_s", "memory_limit", "restarts", "oom_kills", "owner_kind", "reason"]
+    frame = store.frame("pods", names, finished_only=False)
+    assert frame["job_name"].tolist() == ["align-28612345-x7k2p", "train-0", "web-5d4f8c9b7c-abcde", "gone", "waits"]
+    assert frame["task_name"].tolist() == ["align", "train", "web", "gone", "waits"]
+    assert frame["owner_kind"].tolist()[:3] == ["CronJob", "StatefulSet", "ReplicaSet"]
+    assert frame["workload"].tolist() == ["lab", "ml", "web", "lab", "lab"]
+    assert frame["status"].tolist() == ["Succeeded", "OOMKilled", "Running", "Evicted", "Pending"]
+    assert (frame["user"][0], frame["user"][1], frame["group"][0]) == ("ann", "bob", "genomics")
+    assert (frame["node"][0], frame["gpu_type"][1], frame["reason"][1]) == ("node-7", "A100", "OOMKilled")
+    np.testing.assert_array_equal(
+        frame["duration_s"], [7230, 600, 561_748, 1799, np.nan]
+    )  # the third runs to the last moment
+    np.testing.assert_array_equal(frame["start_time_s"][:2], [at("2024-05-26T10:02:00Z"), at("2024-05-26T10:00:00Z")])
+    assert np.isnan(frame["start_time_s"][4]) and np.isnan(frame["end_time_s"][2])
+    asked = [8 * GIB + 512 * MIB, 1.5e9, 2e9 + 100 * MIB, np.nan, 64 * GIB + 120 * MIB]
+    np.testing.assert_array_equal(frame["requested_memory_bytes"], asked)
+    np.testing.assert_allclose(frame["requested_cpu_percent"], [200, np.nan, 20, np.nan, 425])
+    np.testing.assert_array_equal(frame["requested_gpu_percent"], [np.nan, 200, np.nan, np.nan, np.nan])
+    assert (frame["time_limit_s"][0], frame["memory_limit"][0]) == (86_400, 16 * GIB + 512 * MIB)
+    assert frame["restarts"].tolist() == [0, 0, 3, 0, 0]
+    assert frame["oom_kills"].tolist() == [0, 1, 1, 0, 0]
+    checks = {check.name: check.count for check in report.checks}
+    assert (checks["killed for memory"], checks["restarts"]) == (2, 1)
+    assert store.dataset("pods").finished_rows == 1
+
+
+PODS = json.loads(PRINTED)["items"]
+BARE = [{key: value for key, value in pod.items() if key not in ("kind", "apiVersion")} for pod in PODS]
+SHAPES = {
+    "list": json.dumps({"apiVersion": "v1", "items": PODS, "kind": "List", "metadata": {"resourceVersion": ""}}),
+    "raw": json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7"}, "items": BARE}),
+    "array": json.dumps(PODS, indent=1),
+    "lines": "".join(json.dumps(pod) + "\n" for pod in PODS),
+    "documents": "\n".join(json.dumps(pod, indent=4) for pod in PODS),
+    "two lists": "".join(json.dumps({"kind": "List", "items": part}) + "\n" for part in (PODS[:2], PODS[2:])),
+    "watched": "".join(json.dumps({"type": "ADDED", "object": pod}) + "\n" for pod in PODS),
+    "windows": "\ufeff" + PRINTED.replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_shape_of_a_list_gives_the_same_rows(store, write, shape, packed):
+    first = store.ingest([write("first.json", PRINTED)], IngestOptions())
+    content = SHAPES[shape].encode()
+    path = write("again.json.gz" if packed else "again.json", gzip.compress(content) if packed else content)
+    report = store.ingest([path], IngestOptions(name="again"))
+    assert (report.format, report.rows, report.rejected) == ("kubernetes", 5, 0)
+    names = ["job_name", "status", "duration_s", "requested_memory_bytes", "requested_cpu_percent", "user"]
+    same = store.frame(report.dataset, names, finished_only=False)
+    assert same.equals(store.frame(first.dataset, names, finished_only=False))
+
+
+def test_one_pod_and_the_latest_telling_of_a_pod_that_is_told_of_twice(store, write):
+    running, ended = copy.deepcopy(PODS[0]), PODS[0]
+    running["status"] = {"phase": "Running", "startTime": "2024-05-26T10:02:00Z"}
+    one = store.ingest([write("one.json", json.dumps(ended, indent=4))], IngestOptions())
+    assert (one.format, one.rows) == ("kubernetes", 1)
+    lists = [json.dumps({"kind": "List", "items": [pod, PODS[1]]}) for pod in (running, ended)]
+    paths = [write(f"at-{number}.json", text) for number, text in enumerate(lists)]
+    report = store.ingest(paths, IngestOptions(name="both"))
+    assert (report.rows, {check.name: check.count for check in report.checks}["told again"]) == (2, 2)
+    frame = store.frame("both", ["job_name", "status", "duration_s"], finished_only=False)
+    assert frame["status"].tolist() == ["Succeeded", "OOMKilled"]
+    assert frame["duration_s"].tolist() == [7230, 600]
+
+
+def test_pods_of_one_name_in_two_namespaces_are_two_jobs_and_other_objects_are_told(store, write):
+    first, second = copy.deepcopy(PODS[1]), copy.deepcopy(PODS[1])
+    second["metadata"] |= {"namespace": "other", "uid": "9"}
+    service = {"kind": "Service", "metadata": {"name": "s"}, "spec": {}}
+    text = json.dumps({"kind": "List", "items": [service, first, second]})
+    report = store.ingest([write("all.json", text)], IngestOptions())
+    assert store.frame("all", ["job_name"], finished_only=False)["job_name"].tolist() == ["train-0", "other/train-0"]
+    checks = {check.name: check.count for check in report.checks}
+    assert (checks["other objects"], checks["names of several namespaces"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    {
+        "16Gi": 16 * GIB,
+        "1500M": 1.5e9,
+        "2e9": 2e9,
+        "100Mi": 100 * MIB,
+        "0.5": 0.5,
+        "500m": 0.5,
+        "128974848000m": 128974848.0,
+        "1E": 1e18,
+        "12E2": 1200.0,
+        "3k": 3000.0,
+        "250000000n": 0.25,
+        "1.5Gi": 1.5 * GIB,
+    }.items(),
+)
+def test_quantities(text, number):
+    assert kubernetes.quantity(text) == pytest.approx(number, rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["", "Gi", "16 GB", "1,5Gi", "-1", "1e400", "16gi", "0x10", "9" * 100, "nan", "٣"])
+def test_no_quantities(text):
+    assert np.isnan(kubernetes.quantity(text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "task"),
+    [
+        ("Job", "align", "align"),
+        ("Job", "backup-28612345", "backup"),
+        ("Job", "backup-1606000000", "backup"),
+        ("Job", "train-x7k2p", "train"),
+        ("Job", "train-model", "train-model"),
+        ("Job", "step-24567", "step-24567"),
+        ("ReplicaSet", "web-5d4f8c9b7c", "web"),
+        ("DaemonSet", "node-xprtr", "node-xprtr"),
+        ("Workflow", "sweep-4xz7q", "sweep"),
+    ],
+)
+def test_the_task_is_the_owner_without_its_random_end(kind, name, task):
+    metadata = {"name": "p", "ownerReferences": [{"kind": kind, "name": name, "controller": True}]}
+    assert kubernetes.task_of(metadata, {})[0] == task
+
+
+def generated(rng: random.Random, number: int) -> tuple[dict, dict]:
+    """Return a pod, and what is true of it, reckoned with plain integers."""
+    start = 1_700_000_000 + rng.randrange(10**6)
+    duration, phase = rng.randrange(1, 10**5), rng.choice(["Succeeded", "Succeeded", "Failed", "Running"])
+    mib = [rng.choice([None, rng.randrange(1, 2000)]) for _ in range(rng.randrange(1, 4))]
+    inits = [rng.randrange(1, 5000) for _ in range(rng.randrange(3))]
+
+    def container(amount):
+        return {"name": "c", "resources": {} if amount is None else {"requests": {"memory": f"{amount}Mi"}}}
+
+    def time(seconds):
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    ended = {
+        "exitCode": 0 if phase == "Succeeded" else 1,
+        "startedAt": time(start),
+        "finishedAt": time(start + duration),
+    }
+    state = {"running": {"startedAt": time(start)}} if phase == "Running" else {"terminated": ended}
+    pod = {
+        "kind": "Pod",
+        "metadata": {
+            "name": f"pod-{number}",
+            "namespace": f"ns-{number % 7}",
+            "uid": f"u{number}",
+            "creationTimestamp": time(start - 60),
+            "annotations": {"note": "x" * rng.randrange(2000)},
+        },
+        "spec": {
+            "containers": [container(each) for each in mib],
+            "initContainers": [container(each) for each in inits],
+        },
+        "status": {"phase": phase, "startTime": time(start), "containerStatuses": [{"name": "c", "state": state}]},
+    }
+    asked = max([sum(each or 0 for each in mib), *inits])
+    return pod, {"bytes": asked * 2**20, "seconds": duration, "finished": phase == "Succeeded"}
+
+
+def test_thousands_of_pods_are_reckoned_as_an_independent_sum_does(store, write):
+    rng = random.Random(7)
+    pods, truths = zip(*(generated(rng, number) for number in range(5000)), strict=True)
+    text = json.dumps({"apiVersion": "v1", "items": list(pods), "kind": "List"}, indent=4)
+    report = store.ingest([write("cluster.json", text)], IngestOptions())
+    assert (report.rows, report.rejected) == (5000, 0)
+    frame = store.frame("cluster", ["job_name", "duration_s", "requested_memory_bytes"])
+    finished = [truth for truth in truths if truth["finished"]]
+    assert (len(frame), frame["job_name"].nunique()) == (len(finished), len(finished))
+    gb_hours = (frame["requested_memory_bytes"] * frame["duration_s"]).sum() / 1e9 / 3600
+    truth = sum(each["bytes"] * each["seconds"] for each in finished) / 1e9 / 3600
+    assert gb_hours == pytest.approx(truth, rel=1e-9)
+    assert store.dataset("cluster").finished_rows == len(finished)
+
+
+@pytest.mark.parametrize(("reason", "cause"), [("Shutdown", "killed"), ("NodeLost", "failed"), ("Evicted", "killed")])
+def test_why_a_pod_failed_is_known_to_the_methods(reason, cause):
+    assert reason in kubernetes.CAUSES
+    assert cause_of(reason) == cause
+
+
+def changed(place: tuple, value: object) -> dict:
+    pod = copy.deepcopy(PODS[1])
+    inner = pod
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return pod
+
+
+@pytest.mark.parametrize(
+    ("pod", "column"),
+    [
+        (7, ""),
+        (["a"], ""),
+        ({"metadata": {"name": "x"}}, ""),
+        (changed(("metadata",), "x"), "metadata"),
+        (changed(("metadata", "name"), {"a": 1}), "name"),
+        (changed(("metadata", "creationTimestamp"), "soon"), "creationTimestamp"),
+        (changed(("status", "startTime"), "99999-01-01T00:00:00Z"), "startTime"),
+        (changed(("spec", "containers"), {"c": {}}), "containers"),
+        (changed(("spec", "containers", 0, "resources", "requests", "memory"), "lots"), "memory"),
+        (changed(("spec", "containers", 0, "resources", "requests", "memory"), True), "memory"),
+        (changed(("spec", "containers", 0, "resources", "requests", "nvidia.com/gpu"), [2]), "nvidia.com/gpu"),
+        (changed(("status", "containerStatuses", 0, "restartCount"), "many"), "restartCount"),
+        (changed(("status", "containerStatuses", 0, "state"), "x"), "state"),
+    ],
+)
+def test_what_is_no_pod_is_a_reject_with_its_line(store, write, pod, column):
+    lines = ['{"kind": "List", "items": [', json.dumps(PODS[0]) + ",", json.dumps(pod) + ",", json.dumps(PODS[2]), "]}"]
+    report = store.ingest([write("bad.json", "\n".join(lines))], IngestOptions())
+    assert (report.rows, report.rejected, report.rows_read) == (2, 1, 3)
+    reject = store.rejects("bad").iloc[0]
+    assert (reject["line"], reject["column"] or "") == (3, column)
+
+
+def test_a_broken_line_among_pods_a_line_is_a_reject(store, write):
+    text = SHAPES["lines"].splitlines()
+    text[2] = text[2][:200]
+    report = store.ingest([write("lines.json", "\n".join(text))], IngestOptions())
+    assert (report.rows, report.rejected) == (4, 1)
+    assert store.rejects("lines")["line"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PRINTED[:-200],
+        PRINTED[: len(PRINTED) // 2],
+        PRINTED.replace('"kind": "Pod",', '"kind" "Pod",', 2),
+        PRINTED + "}",
+        PRINTED.replace('"qosClass": "Burstable"', '"qosClass": ' + "[" * 200_000 + "]" * 200_000),
+    ],
+)
+def test_what_is_cut_off_broken_or_nested_without_end_is_refused(store, write, text):
+    with pytest.raises(TraceError, match="line"):
+        store.ingest([write("cut.json", text)], IngestOptions(format="kubernetes"))
+    assert store.datasets() == ()
+
+
+@pytest.mark.parametrize(
+    "text", ['{"apiVersion": "v1", "items": [], "kind": "List"}', '{"kind": "PodList", "items": []}']
+)
+def test_a_list_without_pods_says_how_to_list_them(store, write, text):
+    with pytest.raises(TraceError, match="kubectl get pods -A -o json"):
+        store.ingest([write("none.json", text)], IngestOptions())
+
+
+def test_hostile_names_and_repeated_keys_change_nothing(store, write):
+    pods = []
+    for number, name in enumerate(TEXTS):
+        pod = copy.deepcopy(PODS[0])
+        pod["metadata"] |= {"name": name, "uid": str(number), "namespace": name, "labels": {"user": name, name: name}}
+        pods.append(pod)
+    text = json.dumps({"kind": "List", "items": pods}).replace('"restartPolicy": "Never"', '"nodeName": "n2"', 1)
+    report = store.ingest([write("names.json", text)], IngestOptions())
+    assert (report.rows, report.rejected) == (len(TEXTS), 0)
+    frame = store.frame("names", ["job_name", "user", "node"])
+    assert frame["job_name"].tolist() == list(TEXTS)
+    assert frame["user"].tolist() == list(TEXTS)
+    assert frame["node"][0] == "n2"
+    assert {check.name: check.count for check in report.checks}["repeated keys"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"job_name": "a", "duration_s": 1}\n',
+        '[{"id": "a", "spec": {"containers": 3}, "runtime_ms": 1500}]',
+        json.dumps(
+            {"kind": "List", "items": [{"kind": "Deployment", "spec": {"template": {"spec": {"containers": []}}}}]}
+        ),
+        json.dumps({"kind": "NodeList", "items": []}),
+        "name,containers\na,1\n",
+        '{"a":' * 50_000,
+    ],
+)
+def test_other_peoples_files_are_not_taken(text):
+    assert not kubernetes.recognises(text, "x.json")
