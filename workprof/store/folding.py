@@ -67,7 +67,7 @@ def complete(
 
 
 def _possible(made: Made, present: set[str]) -> bool:
-    if not set(made.needs) <= present:
+    if not set(made.needs) <= present or (made.field not in FIELDS and made.field in present):
         return False
     return bool(made.needs) or bool(set(made.may) & present)
 
