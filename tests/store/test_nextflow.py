@@ -8,6 +8,7 @@ import io
 import random
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from workprof.core.causes import cause_of
@@ -189,3 +190,18 @@ def test_a_line_that_is_cut_off_is_a_reject(store, write):
     report = store.ingest([write("cut.tsv", PRINTED[: PRINTED.index("1h 2m 3s") + 4])], IngestOptions())
     assert (report.rows, report.rejected) == (1, 1)
     assert store.rejects("cut").iloc[0]["line"] == 3
+
+
+def test_a_trace_that_was_kept_as_parquet(store, write, tmp_path):
+    """As pandas writes it: a column with a '-' in it is text there, times are time stamps."""
+    frame = pd.read_csv(io.StringIO(ATTEMPTS))
+    frame["exit"] = frame["exit"].astype(str)
+    frame["tag"] = range(7)
+    frame["submit"] = pd.to_datetime(frame["submit"], unit="ms", utc=True)
+    frame.drop(columns=["start", "complete"]).replace("-", None).astype(
+        {"realtime": float, "peak_rss": float}
+    ).to_parquet(tmp_path / "trace.parquet")
+    report = store.ingest([tmp_path / "trace.parquet"], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("nextflow", 7, 0)
+    told = store.frame("trace", ["status", "tag"], finished_only=False)
+    assert (told["status"][0], told["tag"].tolist()) == ("out of memory (FAILED, exit 137)", [*range(7)])

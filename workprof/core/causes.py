@@ -34,6 +34,7 @@ _STARTS = {
     "fail": FAILED,
     "retryablefail": FAILED,
     "unstartable": FAILED,
+    "up_for_retry": FAILED,
     "error": FAILED,
     "boot_fail": FAILED,
     "node_fail": FAILED,
@@ -52,13 +53,16 @@ _STARTS = {
     "queued": WAITING,
     "notstarted": WAITING,
     "starting": WAITING,
+    "scheduled": WAITING,
+    "deferred": WAITING,
+    "up_for_reschedule": WAITING,
     "submitted": WAITING,
     "requeue": WAITING,
 }
 """How a status begins, in lower case; Slurm cuts long ones short (`OUT_OF_ME+`) and adds words (`CANCELLED by 1000`).
 
-Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the statuses of Nextflow, Cromwell and
-the PAI trace.
+Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the statuses of Nextflow, Cromwell,
+Airflow and the PAI trace.
 """
 
 

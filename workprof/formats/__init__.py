@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from workprof.core.errors import SettingsError
 from workprof.formats import (
+    airflow,
     cromwell,
     generic,
     gpu_pods,
@@ -36,9 +37,11 @@ FORMATS: dict[str, Format] = {
         slurm_print,
         kubernetes,
         gpu_pods,
+        airflow,
         generic,
     )
 }
+FORMATS[airflow.API.name] = airflow.API
 """Formats of one file with a header, in the order in which a file is compared with them."""
 
 TABLES = "pai-tables"

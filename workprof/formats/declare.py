@@ -175,7 +175,7 @@ class Format:
         summed: a row sums the usage of several machines, so that no usage is absurd.
         row_numbers: columns that only number the rows, so that they do not make two equal rows differ.
         steps: lines that are folded into the run that they belong to.
-        made: fields, or columns of the format's own, that are computed of others, one after another.
+        made: fields, and columns that the source may lack, that are computed of others, one after another.
         attempts: the column that counts a task's attempts, from 1; each of them is a row.
         truth_prefix: columns that hold a planted truth; no method sees them unless it asks.
         header: the first line names the columns; without it they are `columns`, in their order.

@@ -122,7 +122,7 @@ FORMAT = Format(
             needs=("job_name",),
             may=("task_name",),
         ),
-        Made("tag", f"coalesce(tag, nullif(regexp_extract(job_name, '{TAG}', 1), ''))", ("job_name",), ("tag",)),
+        Made("tag", f"nullif(regexp_extract(job_name, '{TAG}', 1), '')", needs=("job_name",)),
         Made("peak_memory_bytes", "coalesce(peak_memory_bytes, rss)", ("rss",), ("peak_memory_bytes",)),
         Made(
             "end_time_s",
@@ -138,10 +138,10 @@ FORMAT = Format(
         ),
         Made(
             "status",
-            f"CASE WHEN upper(status) IN ('FAILED', 'ABORTED') AND exit IN {SIGNALS} THEN CASE "
-            "WHEN exit = 137 AND peak_memory_bytes >= requested_memory_bytes THEN 'out of memory' "
+            f"CASE WHEN upper(status) IN ('FAILED', 'ABORTED') AND TRY_CAST(exit AS INTEGER) IN {SIGNALS} THEN CASE "
+            "WHEN TRY_CAST(exit AS INTEGER) = 137 AND peak_memory_bytes >= requested_memory_bytes THEN 'out of memory' "
             "WHEN duration_s >= time_limit_s THEN 'timed out' ELSE 'killed' END "
-            "|| ' (' || status || ', exit ' || CAST(exit AS INTEGER) || ')' ELSE status END",
+            "|| ' (' || status || ', exit ' || TRY_CAST(exit AS INTEGER) || ')' ELSE status END",
             needs=("status", "exit"),
             may=("peak_memory_bytes", "requested_memory_bytes", "duration_s", "time_limit_s"),
         ),

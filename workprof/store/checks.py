@@ -69,7 +69,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
                 "attempts",
                 "info",
                 count_where(f"{quoted(declared.attempts)} > 1"),
-                "rows are a second or later attempt of their task; each attempt is a row",
+                "rows are a second or later attempt of their task",
             )
         )
     if "status" in have:

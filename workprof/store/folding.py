@@ -89,7 +89,7 @@ def _empty(cursor: duckdb.DuckDBPyConnection, rows: str, columns: Sequence[Colum
 
 
 def _possible(made: Made, present: set[str]) -> bool:
-    if not set(made.needs) <= present:
+    if not set(made.needs) <= present or (made.field not in FIELDS and made.field in present):
         return False
     return bool(made.needs) or bool(set(made.may) & present)
 
