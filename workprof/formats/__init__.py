@@ -26,22 +26,22 @@ from workprof.formats.pai_tables import CORRECTED
 __all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "has_reader", "rules_of"]
 
 FORMATS: dict[str, Format] = {
-    declared.FORMAT.name: declared.FORMAT
-    for declared in (
-        pai_sample,
-        nextflow,
-        snakemake,
-        cromwell,
-        slurm,
-        slurm_json,
-        slurm_print,
-        kubernetes,
-        gpu_pods,
-        airflow,
-        generic,
+    known.name: known
+    for known in (
+        pai_sample.FORMAT,
+        nextflow.FORMAT,
+        snakemake.FORMAT,
+        cromwell.FORMAT,
+        slurm.FORMAT,
+        slurm_json.FORMAT,
+        slurm_print.FORMAT,
+        kubernetes.FORMAT,
+        gpu_pods.FORMAT,
+        airflow.FORMAT,
+        airflow.API,
+        generic.FORMAT,
     )
 }
-FORMATS[airflow.API.name] = airflow.API
 """Formats of one file with a header, in the order in which a file is compared with them."""
 
 TABLES = "pai-tables"
