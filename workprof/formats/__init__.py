@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from workprof.core.errors import SettingsError
 from workprof.formats import (
+    borg,
     cromwell,
     generic,
     gpu_pods,
@@ -36,6 +37,7 @@ FORMATS: dict[str, Format] = {
         slurm_print,
         kubernetes,
         gpu_pods,
+        borg,
         generic,
     )
 }
