@@ -50,31 +50,49 @@ _STARTS = {
     "active": RUNNING,
     "pending": WAITING,
     "waiting": WAITING,
-    "queued": WAITING,
+    "queue": WAITING,
     "notstarted": WAITING,
     "starting": WAITING,
     "scheduled": WAITING,
     "deferred": WAITING,
     "up_for_reschedule": WAITING,
-    "submitted": WAITING,
+    "submit": WAITING,
     "requeue": WAITING,
 }
 """How a status begins, in lower case; Slurm cuts long ones short (`OUT_OF_ME+`) and adds words (`CANCELLED by 1000`).
 
+<<<<<<< HEAD
 Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the statuses of Nextflow, Cromwell,
 Airflow and the PAI trace.
+=======
+Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the events of Borg, the statuses of
+Nextflow, Cromwell and the PAI trace.
+>>>>>>> befd139
 """
+
+_WORDS = {
+    "schedule": RUNNING,
+    "enable": RUNNING,
+    "update_running": RUNNING,
+    "update_pending": WAITING,
+}
+"""Whole statuses, in lower case: Borg's SCHEDULE runs, while another system's 'scheduled' waits."""
 
 
 def cause_of(status: str) -> str:
     """Return the cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
     told = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
-    return next((cause for start, cause in _STARTS.items() if told.startswith(start)), OTHER)
+    return _WORDS.get(told) or next((cause for start, cause in _STARTS.items() if told.startswith(start)), OTHER)
 
 
 def starts_of(cause: str) -> tuple[str, ...]:
     """Return how the statuses of a cause begin, in lower case."""
     return tuple(start for start, told in _STARTS.items() if told == cause)
+
+
+def words_of(cause: str) -> tuple[str, ...]:
+    """Return the further statuses of a cause, whole and in lower case."""
+    return tuple(word for word, told in _WORDS.items() if told == cause)
 
 
 def causes_of(jobs: pd.DataFrame) -> Ints:
