@@ -345,7 +345,7 @@ def warping_path(first: Floats, second: Floats) -> tuple[Ints, float]:
             for axis in range(d):
                 local += abs(first[i, axis] - second[j, axis])
             total[i + 1, j + 1] = local + min(total[i, j], total[i, j + 1], total[i + 1, j])
-    path = np.empty((n + m - 1, 2), dtype=np.int64)
+    path: Ints = np.empty((n + m - 1, 2), dtype=np.int64)
     i, j, k = n, m, n + m - 2
     path[k] = n - 1, m - 1
     while i > 1 or j > 1:
@@ -358,4 +358,4 @@ def warping_path(first: Floats, second: Floats) -> tuple[Ints, float]:
             j -= 1
         k -= 1
         path[k] = i - 1, j - 1
-    return path[k:].copy(), total[n, m]
+    return path[k:].copy(), float(total[n, m])

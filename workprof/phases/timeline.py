@@ -447,4 +447,4 @@ def alignment_of(first: Floats, second: Floats) -> Alignment:
 
     one, other = (np.ascontiguousarray(np.nan_to_num(series).T) for series in (first, second))
     path, cost = warping_path(one, other)
-    return Alignment(path, float(cost), float(cost) / (len(path) * len(first)))
+    return Alignment(path, cost, cost / (len(path) * len(first)))
