@@ -11,9 +11,8 @@ from pages import _shell
 from pages._frame import datasets, header
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import clusterings, earlier_result, figures, forms, long_question, tables, tabs, terms
+from pages._parts import clusterings, figures, forms, long_question, running_work, tables, tabs
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
-from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.durations.errors import (
     MEASURES,
@@ -151,9 +150,9 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
         hide_index=True,
         key="durations_quantiles",
         alt=f"Quantiles of {len(table)} groups",
-        column_config=terms.columns(table.columns, {"rows": st.column_config.NumberColumn(format="localized")}),
+        column_config=tables.headings(table.columns, {"rows": st.column_config.NumberColumn(format="localized")}),
     )
-    csv(
+    tables.csv(
         table,
         f"{safe_name(shared.dataset.name)}-{chart.name}-quantiles",
         "durations_quantiles_csv",
@@ -226,7 +225,7 @@ def _error_view(shared: Shared) -> ErrorView:
 def _before(shared: Shared, settings: EstimateEvaluationSettings) -> str:
     if shared.fit() is None:
         clusterings.missing(shared.visit, shared.dataset, shared.clustering, "Predictors from profiles")
-    earlier = earlier_result.runs(shared.visit, questions.EVALUATE_ESTIMATES.name)
+    earlier = running_work.earlier(shared.visit, questions.EVALUATE_ESTIMATES.name)
     took = evaluation_estimate(settings, shared.dataset.finished_rows, earlier)
     return f"No errors for these settings yet. {took}"
 
@@ -263,10 +262,10 @@ def _predictors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> 
         hide_index=True,
         key="durations_predictors",
         alt=f"Errors of {len(table)} predictors",
-        column_config=terms.columns(words.columns),
+        column_config=tables.headings(words.columns),
     )
     name = f"{safe_name(shared.dataset.name)}-{result.settings.target}-{result.settings.split}-predictors"
-    csv(table, name, "durations_predictors_csv", f"CSV, all {len(table)} lines")
+    tables.csv(table, name, "durations_predictors_csv", f"CSV, all {len(table)} lines")
     if result.choices:
         turns = (f"{turn}. {markdown_text(words, 200)}" for turn, words in enumerate(result.choices, start=1))
         with st.expander("What each turn chose", icon=":material/fact_check:"):

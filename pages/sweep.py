@@ -10,7 +10,7 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
-from pages._parts import earlier_result, forms, running_work, tabs
+from pages._parts import forms, running_work, tabs
 from pages._sweep import views
 from workprof.charts.estimate import sweep_estimate
 from workprof.charts.profiles.overview import PUBLISHED
@@ -80,7 +80,7 @@ def form(visit: Visit, dataset: Dataset) -> SweepSettings:
     main = [leaf.path for leaf in SWEEP.leaves if leaf.path != TARGET.path]
     with st.expander("Settings", icon=":material/tune:", key="sweep_settings"):
         settings = forms.settings(visit, dataset, SWEEP, main, given={TARGET.path: TARGET.default})
-    st.caption(sweep_estimate(settings, dataset.finished_rows, earlier_result.runs(visit, GROUP.name)))
+    st.caption(sweep_estimate(settings, dataset.finished_rows, running_work.earlier(visit, GROUP.name)))
     return settings
 
 

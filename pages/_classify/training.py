@@ -10,7 +10,7 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import earlier_result, forms, running_work
+from pages._parts import forms, running_work
 from workprof.charts.classify.job import Naming
 from workprof.core.fields import read, write
 from workprof.core.units import format_duration
@@ -110,7 +110,7 @@ def _offer(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None
 
 def _earlier_times(visit: Visit) -> str:
     """Return what the last training here took."""
-    runs = earlier_result.runs(visit, questions.FORECASTER.name)
+    runs = running_work.earlier(visit, questions.FORECASTER.name)
     if not runs:
         return "No training ran here yet; 15,000 rows take some minutes."
     last = runs[0]

@@ -12,7 +12,7 @@ import streamlit as st
 from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import figures, tables, terms
+from pages._parts import figures, tables
 from workprof.charts.data import (
     catalogue_table,
     check_table,
@@ -60,7 +60,7 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
         hide_index=True,
         key="data_columns",
         alt=f"Columns of {dataset.name} with unit, missing share, minimum, median, 95th percentile and maximum",
-        column_config=terms.columns(
+        column_config=tables.headings(
             table.columns,
             {
                 "column": st.column_config.TextColumn(pinned=True, width=170),

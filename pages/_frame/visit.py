@@ -19,7 +19,7 @@ from workprof.workbench import Workbench
 if TYPE_CHECKING:
     from workprof.charts.classify.job import Batch
     from workprof.forecasts.feedback.loop import Observed
-    from workprof.report.built import BuiltReport  # with it comes every chart there is
+    from workprof.report.bundle import BuiltReport  # with it comes every chart there is
 
 
 REPORTS_KEPT = 4

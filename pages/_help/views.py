@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import tables
-from pages._parts.downloads import csv
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, METHODS, definition_table, diagnostics_text
 from workprof.charts.help.settings import SETTING_COLUMNS, setting_lines, settings_table
 from workprof.charts.help.terms import found_terms, term_table
@@ -36,7 +35,7 @@ def glossary(visit: Visit) -> None:
             if term.room == room
         ]
         st.markdown("\n".join(lines))
-    csv(term_table(found), "glossary", "help_terms_csv", "CSV of these terms")
+    tables.csv(term_table(found), "glossary", "help_terms_csv", "CSV of these terms")
 
 
 def methods(visit: Visit) -> None:
@@ -64,7 +63,7 @@ def definitions(visit: Visit) -> None:
             st.markdown(f"Corrected: {markdown_text(one.ours, LONGEST)}")
             st.markdown(f"The difference: {markdown_text(one.numbers, LONGEST)}")
             st.caption(f"Source: {markdown_text(one.source, LONGEST)}.")
-    csv(definition_table(), "definitions", "help_definitions_csv", "CSV of these definitions")
+    tables.csv(definition_table(), "definitions", "help_definitions_csv", "CSV of these definitions")
 
 
 def settings(visit: Visit) -> None:
@@ -77,7 +76,7 @@ def settings(visit: Visit) -> None:
     if not lines:
         st.info(f"No setting holds {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
         return
-    st.caption(f"{counted(len(lines), 'setting')}; in a shell `workprof COMMAND NAME OPTION VALUE`.")
+    st.markdown(f"{counted(len(lines), 'setting')}; in a shell `workprof COMMAND NAME OPTION VALUE`.")
     table = settings_table(lines)
     tables.show(
         table,
@@ -86,7 +85,7 @@ def settings(visit: Visit) -> None:
         alt=f"{len(lines)} settings with their options, defaults and bounds",
         column_config=tables.columns(SETTING_COLUMNS),
     )
-    csv(table, "settings", "help_settings_csv", "CSV of these settings")
+    tables.csv(table, "settings", "help_settings_csv", "CSV of these settings")
 
 
 def limits(visit: Visit) -> None:

@@ -14,9 +14,8 @@ from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
 from pages._memory.bins import CLUSTERING
 from pages._memory.scope import PageContext
-from pages._parts import clusterings, figures, forms, tables, terms
+from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
-from pages._parts.downloads import csv
 from workprof.charts.memory.ledger import (
     FINDING_COLUMNS,
     finding_table,
@@ -114,7 +113,7 @@ def _findings(context: PageContext, found: Ledger) -> None:
             resource = one.resource if one.resource in NAMES else LEDGER_RUNS.leaf("resource").default
             values = {"row": one.who, "task": one.task, "rule": ",".join(one.counts), "resource": resource}
             _open(f"Its {one.n_runs:,} runs", "memory_ledger_open_finding", values)
-        csv(
+        tables.csv(
             table,
             f"{safe_name(context.dataset.name)}-findings",
             "memory_findings_csv",
@@ -141,7 +140,7 @@ def _rows(context: PageContext, found: Ledger) -> None:
             count = found.rows[rows[0]].n_runs if name else found.totals.n_runs
             _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "rule": ""})
         words = f"CSV, all {len(table):,} lines"
-        csv(table, f"{safe_name(context.dataset.name)}-ledger-{found.settings.by}", "memory_ledger_csv", words)
+        tables.csv(table, f"{safe_name(context.dataset.name)}-ledger-{found.settings.by}", "memory_ledger_csv", words)
 
 
 def _open(words: str, key: str, values: dict[str, str]) -> None:
@@ -204,7 +203,7 @@ def _run_table(context: PageContext, runs: LedgerRunList) -> None:
         hide_index=True,
         key="memory_ledger_runs",
         alt=runs_sentence(runs),
-        column_config=terms.columns(
+        column_config=tables.headings(
             table.columns,
             {
                 "row_id": number("row", format="%d"),
@@ -217,7 +216,7 @@ def _run_table(context: PageContext, runs: LedgerRunList) -> None:
     )
     rows = runs.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
-        csv(
+        tables.csv(
             table,
             f"{safe_name(context.dataset.name)}-ledger-runs",
             "memory_ledger_runs_csv",
@@ -244,7 +243,7 @@ def _lost(context: PageContext, found: Ledger) -> None:
         hide_index=True,
         key="memory_ledger_lost",
         alt=f"{len(table)} causes and what those runs held",
-        column_config=terms.columns(table.columns, headings | {"hours": number("hours")}),
+        column_config=tables.headings(table.columns, headings | {"hours": number("hours")}),
     )
 
 

@@ -13,8 +13,7 @@ import streamlit as st
 from pages._frame import header
 from pages._memory import bins, scope
 from pages._memory.scope import PageContext
-from pages._parts import earlier_result, figures, forms, long_question, running_work, tables, terms
-from pages._parts.downloads import csv
+from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import (
     MODEL_COLUMNS,
@@ -54,7 +53,7 @@ def table(context: PageContext, found: PredictorResult) -> None:
         alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
         column_config=tables.columns(MODEL_COLUMNS),
     )
-    csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
 
 
 def matrices(found: PredictorResult) -> None:
@@ -77,7 +76,7 @@ def inputs(found: PredictorResult) -> None:
             hide_index=True,
             key="memory_importance",
             alt=f"Importance of {len(table)} inputs",
-            column_config=terms.columns(table.columns),
+            column_config=tables.headings(table.columns),
         )
 
 
@@ -173,7 +172,7 @@ def _settings(context: PageContext) -> PredictorSettings:
 
 
 def _before(context: PageContext, settings: PredictorSettings) -> str:
-    earlier = earlier_result.runs(context.visit, TRAIN.name)
+    earlier = running_work.earlier(context.visit, TRAIN.name)
     took = "About a minute on two cores for a task of some hundred runs."
     if earlier:
         took = f"The last training here took {format_duration(earlier[0].seconds)}."

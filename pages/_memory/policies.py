@@ -11,9 +11,8 @@ from pages._frame import header
 from pages._frame.errors import guard
 from pages._memory import exports, scope
 from pages._memory.scope import PageContext
-from pages._parts import earlier_result, figures, forms, long_question, tables
+from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
-from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.plans import policy_scenario
@@ -52,7 +51,9 @@ def table(context: PageContext, found: ReplayResult, price: float) -> None:
         height="content",
         column_config=tables.columns(POLICY_COLUMNS),
     )
-    csv(table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies")
+    tables.csv(
+        table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies"
+    )
     _prices(found)
 
 
@@ -156,7 +157,7 @@ def _settings(context: PageContext) -> ReplaySettings:
 
 
 def _before(context: PageContext, settings: ReplaySettings) -> str:
-    earlier = earlier_result.runs(context.visit, REPLAY.name)
+    earlier = running_work.earlier(context.visit, REPLAY.name)
     took = "Some seconds for a thousand runs."
     if earlier:
         took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."

@@ -11,8 +11,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import exports
 from pages._memory.scope import PageContext, needs_requests
-from pages._parts import earlier_result, figures, forms, long_question, tables
-from pages._parts.downloads import csv
+from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.recommendation import (
     ONLY_IN_FILES,
@@ -57,7 +56,7 @@ def long_recommendation(
 
 
 def _before(visit: Visit, dataset: Dataset) -> str:
-    earlier = earlier_result.runs(visit, RECOMMENDATION.name)
+    earlier = running_work.earlier(visit, RECOMMENDATION.name)
     took = "Some seconds for 10,000 runs."
     if earlier:
         took = f"The last one here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
@@ -146,7 +145,7 @@ def _sizes(context: PageContext, found: Recommendation) -> None:
         alt=f"Recommended sizes of {len(table)} rows with kill probability and evidence",
         column_config=tables.columns(SIZE_COLUMNS) | dict.fromkeys(ONLY_IN_FILES),
     )
-    csv(
+    tables.csv(
         table,
         f"{safe_name(context.dataset.name)}-recommended",
         "memory_recommended_csv",

@@ -12,9 +12,8 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory import exports, scope
 from pages._memory.scope import PageContext
-from pages._parts import figures, forms, kept_scenarios, tables, terms
+from pages._parts import figures, forms, kept_scenarios, tables
 from pages._parts.controls import choice
-from pages._parts.downloads import csv
 from workprof.charts.memory.load import (
     LOAD_COLUMNS,
     NEVER_COLUMNS,
@@ -61,7 +60,7 @@ def violations(context: PageContext, plan: PlanSettings) -> None:
         hide_index=True,
         key="memory_violations",
         alt=f"{len(table)} runs that used more than the plan gives",
-        column_config=terms.columns(
+        column_config=tables.headings(
             table.columns,
             {
                 "row_id": number("row", format="%d"),
@@ -74,7 +73,7 @@ def violations(context: PageContext, plan: PlanSettings) -> None:
         ),
     )
     name = f"{safe_name(context.dataset.name)}-above-their-size"
-    csv(table, name, "memory_violations_csv", f"CSV, the worst {len(table)} of {found.n_above:,}")
+    tables.csv(table, name, "memory_violations_csv", f"CSV, the worst {len(table)} of {found.n_above:,}")
     _jobs(context, found)
 
 
@@ -128,7 +127,7 @@ def _compared(context: PageContext, chosen: list[str]) -> None:
     tables.show(
         table, hide_index=True, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content"
     )
-    csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
 
 
 def _links(context: PageContext, chosen: list[Scenario]) -> None:
@@ -197,7 +196,7 @@ def _never(context: PageContext, found: Rollup) -> None:
         alt=f"{len(table)} tasks with runs that can never run",
         column_config=tables.columns(NEVER_COLUMNS),
     )
-    csv(table, f"{safe_name(context.dataset.name)}-never-run", "memory_never_csv", "CSV of what can never run")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-never-run", "memory_never_csv", "CSV of what can never run")
 
 
 def _load(context: PageContext, found: Rollup) -> None:
@@ -217,7 +216,7 @@ def _load(context: PageContext, found: Rollup) -> None:
         alt=f"{len(table)} lines: what must exist, and how often there would be too little",
         column_config=tables.columns(LOAD_COLUMNS),
     )
-    csv(table, f"{safe_name(context.dataset.name)}-load", "memory_load_csv", "CSV of what must exist")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-load", "memory_load_csv", "CSV of what must exist")
 
 
 def _rows(context: PageContext, found: Rollup) -> None:
@@ -229,7 +228,7 @@ def _rows(context: PageContext, found: Rollup) -> None:
         alt=f"{len(table) - 1} rows before and after the plan, and the total",
         column_config=tables.columns((replace(ROLLUP_COLUMNS[0], heading=found.settings.by), *ROLLUP_COLUMNS[1:])),
     )
-    csv(
+    tables.csv(
         table,
         f"{safe_name(context.dataset.name)}-rollup-{found.settings.by}",
         "memory_rollup_csv",

@@ -9,7 +9,6 @@ from pages._memory import scope
 from pages._memory.scope import PageContext
 from pages._parts import figures, tables
 from pages._parts.controls import LARGEST_GB, choice, number
-from pages._parts.downloads import csv
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import (
     GROUP_COLUMNS,
@@ -170,7 +169,7 @@ def tasks(context: PageContext) -> None:
         alt=f"{len(groups)} groups of tasks",
         column_config=tables.columns(GROUP_COLUMNS),
     )
-    csv(
+    tables.csv(
         groups,
         f"{safe_name(context.dataset.name)}-request-groups",
         "memory_groups_csv",
@@ -214,4 +213,6 @@ def _table(context: PageContext, found: Assessment) -> None:
                 on_click=scope.open_task,
                 args=(label, "Bins"),
             )
-        csv(table, f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks")
+        tables.csv(
+            table, f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks"
+        )

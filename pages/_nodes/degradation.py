@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._frame import header
 from pages._nodes.context import PageContext, notes, other_dataset
-from pages._parts import earlier_result, figures, forms, long_question
+from pages._parts import figures, forms, long_question, running_work
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from workprof.charts.nodes.degradation import (
@@ -64,7 +64,7 @@ def missing(context: PageContext) -> bool:
 
 def _detection(context: PageContext, settings: DegradationSettings, name: str) -> Detection | None:
     def before() -> str:
-        earlier = earlier_result.runs(context.visit, DETECT.name)
+        earlier = running_work.earlier(context.visit, DETECT.name)
         took = "About a minute for a few hundred runs."
         if earlier:
             took = f"The last one here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."

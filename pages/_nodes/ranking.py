@@ -23,9 +23,8 @@ from pages._nodes.context import (
     other_dataset,
 )
 from pages._nodes.degradation import JUDGED, NODE, OF_NODE
-from pages._parts import figures, forms, kept_scenarios, tables, terms
+from pages._parts import figures, forms, kept_scenarios, tables
 from pages._parts.controls import choice
-from pages._parts.downloads import csv
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.nodes.groups import (
     advice_sentence,
@@ -88,7 +87,7 @@ def ranking(context: PageContext) -> None:
             hide_index=True,
             key="nodes_without",
             alt=f"The order without each of {len(lines)} benchmarks",
-            column_config=terms.columns(lines.columns),
+            column_config=tables.headings(lines.columns),
         )
     st.header("Prices")
     st.caption("Give a node a price to see what it gives for it.")
@@ -126,7 +125,7 @@ def _table(context: PageContext, result: Ranking) -> None:
         key="nodes_table",
         alt=f"{counted(len(table), 'node')} with score, change, degradation and price",
         height="content",
-        column_config=terms.columns(
+        column_config=tables.headings(
             table.columns,
             {
                 "node": st.column_config.TextColumn("node", pinned=True),
@@ -144,7 +143,7 @@ def _table(context: PageContext, result: Ranking) -> None:
     )
     name = f"{safe_name(context.dataset.name)}-nodes"
     with st.container(horizontal=True):
-        csv(table, f"{name}-ranking", "nodes_ranking_csv", f"CSV, all {counted(len(table), 'node')}")
+        tables.csv(table, f"{name}-ranking", "nodes_ranking_csv", f"CSV, all {counted(len(table), 'node')}")
         st.download_button(
             "Scores as Parquet",
             data=lambda: parquet_bytes(aspect_table(result)),
@@ -257,9 +256,11 @@ def _group_table(context: PageContext, result: Groups) -> None:
         key="nodes_groups",
         alt=f"{counted(len(table), 'node')} in {counted(result.k, 'group')}",
         height="content",
-        column_config=terms.columns(table.columns, columns),
+        column_config=tables.headings(table.columns, columns),
     )
-    csv(table, f"{safe_name(context.dataset.name)}-node-groups", "nodes_groups_csv", f"CSV, all {len(table)} nodes")
+    tables.csv(
+        table, f"{safe_name(context.dataset.name)}-node-groups", "nodes_groups_csv", f"CSV, all {len(table)} nodes"
+    )
 
 
 def advice(context: PageContext) -> None:

@@ -14,7 +14,6 @@ from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
 
 AUTO = "auto"
-MODES_MEANING = "corrected: ours. faithful: the paper's definitions, flagged everywhere."
 LARGEST = 10_000_000
 LARGEST_GB = 1e6
 LARGEST_AMOUNT = 1e9

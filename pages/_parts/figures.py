@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages._parts import tables, terms
+from pages._parts import tables
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import label_text, markdown_text
@@ -55,7 +55,7 @@ def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
     """Show a table with a button that saves all of it as CSV."""
     rows = len(frame)
     tables.show(
-        frame.head(MOST_TABLE_ROWS), hide_index=True, key=key, alt=alt, column_config=terms.columns(frame.columns)
+        frame.head(MOST_TABLE_ROWS), hide_index=True, key=key, alt=alt, column_config=tables.headings(frame.columns)
     )
     if rows > MOST_TABLE_ROWS:
         st.caption(f"The first {MOST_TABLE_ROWS:,} of {rows:,} rows; the file has all of them.")

@@ -13,8 +13,9 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import LONGEST_MESSAGE, guard, refused
-from pages._frame.visit import AppState
+from pages._frame.visit import AppState, Visit
 from workprof.background import Tasks, TaskView
+from workprof.charts.estimate import EarlierRun
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.jobs import JobView
@@ -152,3 +153,12 @@ def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
             if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
                 tasks.cancel(key)
                 st.rerun()
+
+
+def earlier(visit: Visit, step: str) -> tuple[EarlierRun, ...]:
+    """Return the kept computations of a step with the rows of their datasets, newest first."""
+    rows = {entry.hash: entry.finished_rows for entry in visit.workbench.datasets()}
+    kept = ((about.key.partition(":")[0], about) for about in visit.workbench.runs() if about.step == step)
+    return tuple(
+        EarlierRun(dataset, rows[dataset], about.settings, about.seconds) for dataset, about in kept if dataset in rows
+    )

@@ -1,15 +1,16 @@
-"""Tables of a page: every cell and every header is shown as it is written."""
+"""Tables of a page: every cell and header as it is written, the help of each heading, and the button that saves one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from pages._parts import terms
-from workprof.charts.text import visible_table
+from workprof.charts.downloads import csv_bytes
+from workprof.charts.help.terms import explained
+from workprof.charts.text import column_words, visible_table
 from workprof.core.table import Column
 
 
@@ -27,9 +28,41 @@ def columns(declared: Sequence[Column]) -> dict[str, Any]:
         kind: Any = st.column_config.NumberColumn if one.form else st.column_config.Column
         if known or one.heading:
             given[one.name] = kind(one.heading or None, **known)
-    return terms.columns([one.name for one in declared], given)
+    return headings([one.name for one in declared], given)
 
 
 def edit(frame: pd.DataFrame, **further: Any) -> None:
     """Show a table with an editable column as `st.data_editor` does."""
     st.data_editor(visible_table(frame), **further)
+
+
+def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the settings of a table's columns: those given, each name in words, the glossary's meaning of every term.
+
+    Args:
+        names: of the columns, as the CSV has them; one in plain words that is no term is left to Streamlit.
+        given: column -> `st.column_config` of it.
+    """
+    found: dict[str, Any] = dict(given or {})
+    for name in map(str, names):
+        own = found.get(name)
+        if isinstance(own, str):
+            own = st.column_config.Column(own)
+        words = explained(name, (own or {}).get("help") or "")
+        label = (own or {}).get("label") or column_words(name)
+        if words or label != ((own or {}).get("label") or name):
+            found[name] = {**(own or st.column_config.Column()), "label": label, "help": words or None}
+    return found
+
+
+def csv(table: pd.DataFrame, name: str, key: str, words: str) -> None:
+    """Show a button that saves a table."""
+    st.download_button(
+        words,
+        data=lambda: csv_bytes(table),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key=key,
+        icon=":material/download:",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._parts import earlier_result, figures, forms, long_question
+from pages._parts import figures, forms, long_question, running_work
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext, source_of
@@ -52,7 +52,7 @@ def evaluation(context: PageContext) -> None:
 
 
 def _took(context: PageContext) -> str:
-    earlier = earlier_result.runs(context.visit, EVALUATE.name)
+    earlier = running_work.earlier(context.visit, EVALUATE.name)
     return f"The last one here took {format_duration(earlier[0].seconds)}." if earlier else "It takes some minutes."
 
 

@@ -8,9 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from pages._frame import datasets
-from pages._parts import earlier_result, figures, long_question, tables
+from pages._parts import figures, long_question, running_work, tables
 from pages._parts.controls import choice
-from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
 from workprof.charts.phases.evaluation import distance_matrix, threshold_note, threshold_table
@@ -57,7 +56,7 @@ def match(context: PageContext) -> None:
 
 
 def _before(context: PageContext) -> str:
-    earlier = earlier_result.runs(context.visit, MATCH.name)
+    earlier = running_work.earlier(context.visit, MATCH.name)
     took = f"the last one here took {format_duration(earlier[0].seconds)}" if earlier else "fifty runs take a minute"
     name = markdown_text(context.line.name)
     return f"{name} is not matched with these settings yet. The library is learned without it; {took}."
@@ -90,7 +89,7 @@ def _match(context: PageContext, result: Match, settings: KnownMatchSettings) ->
             help="Verdict, distances and settings.",
         )
         label = f"Distances to {len(result.matches)} runs, CSV"
-        csv(match_table(result, "euclidean"), stem, "phases_match_csv", label)
+        tables.csv(match_table(result, "euclidean"), stem, "phases_match_csv", label)
 
 
 def _recorded_name(line: MatchLine) -> str:

@@ -9,9 +9,8 @@ from typing import Any
 import streamlit as st
 
 from pages._frame import link
-from pages._parts import figures, forms, long_question
+from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
-from pages._parts.downloads import csv
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import FROM, OWN, OWN_OF, SHOWN, TO, PageContext
 from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
@@ -38,7 +37,7 @@ def timeline(context: PageContext) -> None:
     figures.show(timeline_chart(result, shown_counters(context, result)), key=CHART, on_select=dragged)
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 500)}")
-    csv(
+    tables.csv(
         phase_table(result),
         f"{safe_name(context.dataset.name)}-phases",
         "phases_csv",

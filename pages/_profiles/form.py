@@ -10,8 +10,9 @@ import streamlit as st
 from pages._frame import header
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import earlier_result, forms, terms
+from pages._parts import forms, running_work
 from workprof.charts.estimate import fit_estimate
+from workprof.charts.help.terms import meaning_of
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import METHODS, ProfileSettings, default_min_cluster_size, preset
 from workprof.store.reports import Dataset
@@ -40,7 +41,7 @@ def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
 
 def estimate(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
     """Return how much there is to do and about how long it takes."""
-    return fit_estimate(settings, dataset.finished_rows, earlier_result.runs(visit, FIT.name))
+    return fit_estimate(settings, dataset.finished_rows, running_work.earlier(visit, FIT.name))
 
 
 def presets(dataset: Dataset) -> None:
@@ -116,7 +117,7 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
             help="Excess of mass: the branches that persist longest. Leaves: the ends of the tree, more and smaller.",
             **told,
         )
-        st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, width=140, help=terms.term("epsilon"), **told)
+        st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, width=140, help=meaning_of("epsilon"), **told)
         st.toggle(
             "Couple min_samples",
             key=COUPLED,

@@ -6,9 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages._parts import tables, terms
+from pages._parts import tables
 from pages._parts.controls import choice
-from pages._parts.downloads import csv
 from workprof.charts.runs import kept_sentence, run_label, run_table
 from workprof.charts.text import markdown_text
 from workprof.workbench.runs import KeptRun
@@ -35,11 +34,11 @@ def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
         hide_index=True,
         key=TABLE,
         alt=f"{len(table)} kept runs",
-        column_config=terms.columns(table.columns, _columns()),
+        column_config=tables.headings(table.columns, _columns()),
         on_select=_picked,
         selection_mode="single-row",
     )
-    csv(table, "runs", "runs_csv", f"CSV, all {len(table):,} runs")
+    tables.csv(table, "runs", "runs_csv", f"CSV, all {len(table):,} runs")
     return _chosen(shown)
 
 

@@ -12,8 +12,7 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import figures, tables, terms
-from pages._parts.downloads import csv
+from pages._parts import figures, tables
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep.maps import (
     comparison_headlines,
@@ -65,12 +64,12 @@ def runs(view: View) -> None:
         key=TABLE,
         alt=f"{len(table)} runs of the sweep with their scores",
         column_order=[name for name in table.columns if name not in HIDDEN],
-        column_config=terms.columns(table.columns, _columns()),
+        column_config=tables.headings(table.columns, _columns()),
         on_select="rerun",
         selection_mode="multi-row",
     )
     _selected(view, [int(table.index[row]) for row in picked["selection"]["rows"] if row < len(table)])
-    csv(table, f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", f"CSV, all {len(table):,} runs")
+    tables.csv(table, f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", f"CSV, all {len(table):,} runs")
     left_out = left_out_table([(group.settings, group.result) for group in state.groups])
     if len(left_out):
         st.markdown(f"**Left out: {len(left_out)} sizes**")
@@ -140,7 +139,9 @@ def summary(view: View) -> None:
     table = summary_table(view.state.summary)
     st.markdown(f"**{summary_sentence(view.state.summary)}**")
     tables.show(summary_words(table), hide_index=True, key="sweep_summary", alt="Each score over all runs")
-    csv(table, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", f"CSV, all {len(table)} lines")
+    tables.csv(
+        table, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", f"CSV, all {len(table)} lines"
+    )
     st.caption("Published means: HDBSCAN in the paper's Table IV, of another sample; its runs were not repeated.")
 
 

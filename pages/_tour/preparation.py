@@ -8,7 +8,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import SAMPLES, AppState
 from pages._parts import running_work
 from workprof.background import TaskView
-from workprof.report.built import BuiltReport
+from workprof.report.bundle import BuiltReport
 from workprof.report.tour import missing, prepare, samples_of
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS

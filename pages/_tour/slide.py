@@ -5,11 +5,16 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._parts import figures
+from pages._frame.visit import AppState
+from pages._parts import figures, report_files
+from pages._tour import preparation
 from workprof.charts.shapes import Chart
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import readable
-from workprof.charts.tour import TourStop
+from workprof.charts.tour import TourStop, report_stop
+from workprof.report.bundle import BuiltReport
+from workprof.store.reports import Dataset
+from workprof.workbench import JOBS
 
 LONGEST = 600
 FONT_PX = 15
@@ -58,3 +63,25 @@ def large(figure: go.Figure) -> go.Figure:
     for each in (copy.for_each_xaxis, copy.for_each_yaxis):
         each(lambda axis: axis.update({"title": size} if axis.tickvals else {"title": size, "tickfont": size["font"]}))
     return copy
+
+
+def report(app_state: AppState, samples: dict[str, Dataset]) -> None:
+    """Show what the report holds and its files; where this server has not made it yet, it is made now."""
+    view = preparation.latest(app_state)
+    of_sample = view is not None and view.result is not None and view.result.report.dataset.hash == samples[JOBS].hash
+    if view is None or view.result is None or not of_sample:
+        st.title("The report is being made", anchor=False)
+        preparation.working(app_state, samples)
+        return
+    show("report", _told(view.result))
+    report_files.show(view.result)
+
+
+def _told(built: BuiltReport) -> TourStop:
+    made = [section.content for section in built.report.sections if section.status == "done"]
+    return report_stop(
+        len(made),
+        sum(len(content.charts) for content in made),
+        sum(len(content.tables) for content in made),
+        len(built.page),
+    )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def show(page: str) -> None:
     """Show the stop of a page (its name in the menu); of a page without one, the first stop."""
-    from pages._tour import preparation, report, slide  # noqa: PLC0415  heavy: every chart there is
+    from pages._tour import preparation, slide  # noqa: PLC0415  heavy: every chart there is
     from workprof.report.tour import stops_of  # noqa: PLC0415  heavy
 
     with guard():
@@ -33,7 +33,7 @@ def show(page: str) -> None:
         _steps(stops, place, ready[stop.kind].hash)
         with guard():
             if stop.make is None:
-                report.show(app_state, ready)
+                slide.report(app_state, ready)
             else:
                 with st.spinner("Asking…", show_time=True):
                     told = stop.make(app_state.workbench, ready[stop.kind].hash)

@@ -8,7 +8,7 @@ import pytest
 from workprof import Workbench
 from workprof.core.errors import DatasetUnknown
 from workprof.core.settings import Settings
-from workprof.workbench.views import Views
+from workprof.workbench.asking import Views
 
 
 @pytest.fixture

@@ -19,16 +19,19 @@ def quantile_of_like_runs(jobs, level, margin, *, by_user):
         margin: times the quantile.
         by_user: False = by the task alone.
     """
+    start, end, request, used = (
+        jobs[name].to_numpy() for name in ("start_time_s", "end_time_s", "requested_memory_bytes", "peak_memory_bytes")
+    )
+    task, user = (jobs[name].factorize()[0] for name in ("task_name", "user"))
     sizes = []
-    for _, run in jobs.iterrows():
-        ended = jobs[(jobs["end_time_s"] <= run["start_time_s"]) & (jobs["task_name"] == run["task_name"])]
-        mine = ended[ended["user"] == run["user"]]
-        alike = mine[mine["requested_memory_bytes"] == run["requested_memory_bytes"]]
-        known = [one["peak_memory_bytes"] for one in ((alike, mine, ended) if by_user else (ended,))]
+    for run in range(len(jobs)):
+        ended = (end <= start[run]) & (task == task[run])
+        mine = ended & (user == user[run])
+        alike = mine & (request == request[run])
+        known = [used[rows] for rows in ((alike, mine, ended) if by_user else (ended,))]
         uses = next((one for one in known if len(one) >= FEWEST), None)
         if uses is None:
-            asked = run["requested_memory_bytes"]
-            sizes.append((asked if asked > 0 else NO_REQUEST_BYTES, 0.0))
+            sizes.append((request[run] if request[run] > 0 else NO_REQUEST_BYTES, 0.0))
         else:
             sizes.append((margin * np.quantile(uses, level), uses.max()))
     return _charged(jobs, sizes)

@@ -1,9 +1,8 @@
 """Every view of every page with what has a kept result there, and the controls that do not stand in the address."""
 
 from tests.pages import whole_home
+from workprof.forecasts.questions import EVALUATE_ESTIMATES
 from workprof.phases.questions import EVALUATE
-
-LEAVES = EVALUATE.leaves
 
 NOT_IN_THE_ADDRESS = {
     "shell_link": "shows the address itself",
@@ -67,6 +66,11 @@ class View:
         return f"{self.page} {self.tab}".strip()
 
 
+def keys(question):
+    """Return the names of the controls of every setting of a question: another value asks for another result."""
+    return tuple(leaf.key(question.page) for leaf in question.leaves)
+
+
 def views():
     """Return every view of every page, each with what has a kept result."""
     for tab in ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Take away"):
@@ -79,12 +83,7 @@ def views():
     for tab in ("Batch", "Model", "Finished jobs"):
         yield View("classify", tab, {}, FORM)
     yield View("durations", "Observed", {}, ("durations_clustering",))
-    yield View(
-        "durations",
-        "Prediction error",
-        {"durations_split": "by_time"},
-        ("durations_s*", "durations_m*", "durations_[ct]*"),
-    )
+    yield View("durations", "Prediction error", {"durations_split": "by_time"}, keys(EVALUATE_ESTIMATES))
     for tab in ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two"):
         yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
     for tab in ("Recommendation", "Tasks", "Bins", "Roll-up", "Ledger", "Scenarios"):
@@ -104,7 +103,7 @@ def views():
     for tab in ("Timeline", "Fingerprint"):
         yield View("phases", tab, {"phases_run": whole_home.RUN})
     for tab in ("Match", "Library", "Evaluation"):
-        yield View("phases", tab, KEPT_PHASES, ("phases_run", "phases_set", *(leaf.key("phases") for leaf in LEAVES)))
+        yield View("phases", tab, KEPT_PHASES, ("phases_run", "phases_set", *keys(EVALUATE)))
     yield View("phases", "Live")
     for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects"):
         yield View("data", tab)

@@ -5,7 +5,6 @@ import platform
 
 import pytest
 
-from pages._parts.terms import term
 from tests.pages.conftest import problems
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
 from workprof.charts.help.settings import setting_lines
@@ -73,9 +72,9 @@ def test_every_word_of_the_house_is_explained():
     names = [one.name.lower() for one in TERMS]
     assert len(set(names)) == len(names)
     assert all(10 < len(one.meaning) <= 300 and one.meaning.endswith(".") for one in TERMS)
-    assert term("Profile") == meaning_of("profile")
+    assert meaning_of("Profile") == meaning_of("profile")
     with pytest.raises(SettingsError, match="no term"):
-        term("no such term")
+        meaning_of("no such term")
 
 
 def test_terms_are_found_by_any_of_their_words_names_first():

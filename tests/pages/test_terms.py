@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from pages._parts import terms
+from pages._parts import tables
 from workprof.charts.help.terms import _SPOKEN, explained, glossary_of, meaning_of
 from workprof.charts.shapes import Headline
 
@@ -61,7 +61,7 @@ def test_columns_keep_their_settings_and_get_the_meaning():
     number = st.column_config.NumberColumn
     given = {"u_score": number("u-score", format="%.1f", help="Lower is better."), "plain": "plain words"}
     names = ["u_score", "purity", "plain", "something else", "duration_p95_s", "vm.pg_free/s"]
-    found = terms.columns(names, given)
+    found = tables.headings(names, given)
     assert found["u_score"]["help"] == f"Lower is better. {meaning_of('u-score')}"
     assert found["u_score"]["type_config"]["format"] == "%.1f"
     assert found["purity"]["help"] == meaning_of("purity")

@@ -1,5 +1,6 @@
 """The colours of .streamlit/config.toml: words stand out at 4.5:1 wherever Streamlit lets them."""
 
+import ast
 import tomllib
 
 import pytest
@@ -61,3 +62,16 @@ def test_what_is_chosen_stands_out_as_far_as_one_primary_colour_allows(theme):
 def test_no_primary_colour_has_white_on_it_and_stands_out_on_near_black():
     """White on a colour and the colour on a ground multiply to the contrast of white and the ground, at most."""
     assert contrast(WHITE, rgb("#0e1117")) < ENOUGH**2
+
+
+def captions_with_code(path):
+    """Yield the line of every caption of a page's source with words in backquotes, whose green is too faint there."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "caption":
+            texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            if any("`" in text for text in texts if isinstance(text, str)):
+                yield f"{path.name}:{node.lineno}"
+
+
+def test_no_caption_holds_code():
+    assert [found for path in sorted((ROOT / "pages").rglob("*.py")) for found in captions_with_code(path)] == []

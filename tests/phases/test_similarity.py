@@ -115,7 +115,6 @@ def test_distances_in_deviations_do_not_depend_on_units(prints):
     assert a == pytest.approx(b)
 
 
-@pytest.mark.slow  # tslearn compiles
 def test_alignment_lays_a_delayed_run_over_the_other():
     from workprof.phases.timeline import alignment_of
 
@@ -127,3 +126,19 @@ def test_alignment_lays_a_delayed_run_over_the_other():
     assert found.path[-1].tolist() == [19, 19]
     assert (np.diff(found.path, axis=0) >= 0).all()
     assert ((found.path[:, 0] >= 10) == (found.path[:, 1] >= 4)).all()
+
+
+@pytest.mark.slow  # tslearn compiles
+def test_alignment_takes_the_path_of_tslearn():
+    from tslearn.metrics import dtw_path_from_metric
+
+    from workprof.phases.timeline import alignment_of
+
+    draw = np.random.default_rng(0)
+    for n, m in ((1, 1), (1, 6), (5, 1), (7, 9), (40, 25)):
+        first, second = draw.normal(size=(3, n)), draw.normal(size=(3, m))
+        for one, other in ((first, second), (np.round(first), np.round(second))):  # whole numbers: many ways are equal
+            path, cost = dtw_path_from_metric(one.T, other.T, metric="cityblock")
+            found = alignment_of(one, other)
+            assert found.path.tolist() == [list(step) for step in path]
+            assert found.cost == pytest.approx(cost)

@@ -24,7 +24,7 @@ from workprof.cli.main import app
 from workprof.core.progress import silent
 from workprof.core.settings import from_environment
 from workprof.phases.evaluation import EvaluationSettings
-from workprof.report.built import build_report
+from workprof.report.bundle import build_report
 from workprof.workbench import Workbench
 
 PATIENCE_S = 300

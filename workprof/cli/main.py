@@ -31,15 +31,8 @@ COMMANDS = {
 }
 """Module -> the commands that it registers."""
 
-GROUPS = {
-    "synth": ("synth_telemetry", "synth_benchmarks"),
-    "profiles": (),
-    "memory": (),
-    "nodes": (),
-    "phases": (),
-    "runs": (),
-}
-"""Group, which is a module, too -> further modules that register commands in it."""
+GROUPS = ("synth", "profiles", "memory", "nodes", "phases", "runs")
+"""Groups of commands, each its module."""
 
 MODULES = {name: module for module, names in COMMANDS.items() for name in names} | {name: name for name in GROUPS}
 """Command or group -> its module, in the order of the help."""
@@ -53,8 +46,6 @@ def registered(module: str) -> typer.Typer:
     if module in COMMANDS:
         room.register(tree)
         return tree
-    for part in GROUPS[module]:
-        importlib.import_module(f"workprof.cli.{part}").register(room.app)
     tree.add_typer(room.app, name=module)
     return tree
 

@@ -49,3 +49,49 @@ def pai_tables(
     report = write_pai_tables(output, jobs, seed, progress_line())
     answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
     emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
+
+
+@app.command()
+def telemetry(
+    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.csv.", show_default=False)],
+    workloads: Annotated[int, typer.Option("--workloads", help="Kinds of work, 2 to 10.")] = 6,
+    runs: Annotated[int, typer.Option("--runs", help="Runs of each.")] = 10,
+    seconds: Annotated[int, typer.Option("--seconds", help="Rows of each run; a million in all.")] = 30,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Write recordings as `record` does, with phases planted at known times (FILE.truth.json)."""
+    from workprof.synthetic.telemetry import (  # noqa: PLC0415  light until asked
+        TelemetrySettings,
+        truth_of,
+        write_synthetic_telemetry,
+    )
+
+    checked_output(output, (".csv",))
+    checked_output(truth_of(output))
+    report = write_synthetic_telemetry(output, TelemetrySettings(workloads, runs, seconds, seed))
+    truth = truth_of(output)
+    answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds, "truth": str(truth)}
+    emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}, the truth to {truth}")
+
+
+@app.command()
+def benchmarks(
+    output: Annotated[Path, typer.Option("-o", "--output", help="RUNS.jsonl.", show_default=False)],
+    nodes: Annotated[int, typer.Option("--nodes", help="Each half as fast as the one before.")] = 3,
+    repeat: Annotated[int, typer.Option("--repeat", help="Runs of each benchmark on each node; 100,000 in all.")] = 30,
+    stress: Annotated[float, typer.Option("--stress", help="Share of the runs under stress.")] = 0.2,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Write runs of the six benchmark tools as `workprof nodes suite` would, with the strength of every stress."""
+    from workprof.synthetic.benchmarks import (  # noqa: PLC0415  light until asked
+        BenchmarkTraceSettings,
+        write_benchmark_trace,
+    )
+
+    checked_output(output, (".jsonl",))
+    settings = BenchmarkTraceSettings(nodes=nodes, repeat=repeat, stressed_share=stress, seed=seed)
+    report = write_benchmark_trace(output, settings)
+    answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
+    emit(answer, as_json, lambda: f"wrote {report.rows:,} runs to {output}")

@@ -314,8 +314,3 @@ def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str
     said = differences(question.default(), settings) | question.unpublished(settings)
     given |= {leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in said.items()}
     return f"/{question.page}?{urlencode(given, safe=',:=')}"
-
-
-def by_option(question: Question[Any, Any]) -> dict[str, Leaf]:
-    """Return option without its dashes -> setting: how links from a shell name what they set."""
-    return {leaf.flag.lstrip("-"): leaf for leaf in question.leaves}

@@ -20,8 +20,6 @@ class Column:
         heading: on a page; '' = the name in words.
         form: how a page prints a number, as printf has it ('%.3g GB').
         help: shown at the heading.
-        shell: heading in the short table of a command; '' = it is not there.
-        text: how a command prints the value.
         pinned: it stays in sight when the table is moved sideways.
         width: 'small', 'medium' or 'large'; '' = by its content.
     """
@@ -31,8 +29,6 @@ class Column:
     heading: str = ""
     form: str = ""
     help: str = ""
-    shell: str = ""
-    text: Callable[[Any], str] = str
     pinned: bool = False
     width: str = ""
 
@@ -47,9 +43,3 @@ def frame(columns: Sequence[Column], records: Iterable[Any]) -> pd.DataFrame:
     """Return the table of records, one line each, under the columns' names in files."""
     rows = [[column.of(record) for column in columns] for record in records]
     return pd.DataFrame(rows, columns=[column.name for column in columns])
-
-
-def short_rows(columns: Sequence[Column], records: Iterable[Any]) -> list[dict[str, object]]:
-    """Return the lines of a command's short table: heading -> text."""
-    shown = [column for column in columns if column.shell]
-    return [{column.shell: column.text(column.of(record)) for column in shown} for record in records]

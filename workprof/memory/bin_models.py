@@ -42,11 +42,6 @@ class BinScores:
     u_rate_interval: Interval
     confusion: Ints
 
-    @property
-    def under_estimates(self) -> Ints:
-        """(n_bins, n_bins) the confusion matrix with everything but the under-estimates set to 0."""
-        return np.tril(self.confusion, -1)
-
 
 def bin_scores(true: Ints, predicted: Ints, n_bins: int, penalty: float = PENALTY) -> BinScores:
     """Return the scores of predicted bins.

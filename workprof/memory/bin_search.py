@@ -17,9 +17,7 @@ from workprof.memory.usage import Headroom, Request, Target, Task
 COUNT, TIME, COST = "count", "time", "cost"
 WEIGHTS = (COUNT, TIME, COST)
 PINNED, FREE = "pinned", "free"
-TOPS = (PINNED, FREE)
 EXACT, STRIDE = "exact", "stride"
-SEARCHES = (EXACT, STRIDE)
 
 MOST_BINS = 8
 

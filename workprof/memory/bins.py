@@ -571,11 +571,6 @@ def profile_curve_of(
     return improvement_curve({"jobs": jobs}, settings.bins, progress)
 
 
-def without_edges(settings: ProfileBinSettings) -> ProfileBinSettings:
-    """Return the settings of the curve, in which edges of one's own do not matter."""
-    return replace(settings, bins=replace(settings.bins, edges_bytes=()))
-
-
 def _members(jobs: pd.DataFrame, profile: int) -> pd.DataFrame:
     """Return the rows of a profile."""
     labels = jobs[PROFILE_COLUMN].to_numpy(dtype=np.float64)

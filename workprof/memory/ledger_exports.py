@@ -22,7 +22,6 @@ from workprof.memory.ledger import Ledger, LedgerRow
 from workprof.memory.ledger_rules import CAUSES_OF, RULES
 from workprof.memory.ledger_settings import LIMIT, MEMORY, NAMES, RESOURCES, USER
 
-BY_KEY = {one.name: one for one in RESOURCES}
 WORDS = {MEMORY: "memory", "cores": "cores", "gpus": "GPUs", LIMIT: "time limit"}
 
 

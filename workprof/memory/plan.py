@@ -63,7 +63,6 @@ def size_cost(size: float, used_bytes: Floats, weights: Floats) -> float:
 
 
 NON_PARALLEL_TO_ONE, KEEP = "non_parallel_to_one", "keep"
-CORE_RULES = (NON_PARALLEL_TO_ONE, KEEP)
 
 ONE_CORE_PERCENT = PERCENT_FACTORS["cores"]
 SHARE_WITHIN = 0.95

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 
 SIZEY, SUBMIT_TIME = "sizey", "submit-time"
-PROTOCOLS = (SIZEY, SUBMIT_TIME)
 
 SIZEY_FEWEST_RUNS = 34
 SIZEY_ONLINE_SHARE = 0.7
@@ -432,11 +431,6 @@ class ReplaySettings:
     def used_seeds(self) -> tuple[int, ...]:
         """The seeds that count."""
         return tuple(dict.fromkeys(self.seeds)) if self.protocol == SIZEY else self.seeds[:1]
-
-
-def all_policies() -> tuple[str, ...]:
-    """Return every policy that could be used; oracles, which look at the true use, are no policies."""
-    return OURS + PEERS + FURTHER
 
 
 @dataclass(frozen=True)

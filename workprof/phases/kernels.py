@@ -324,3 +324,38 @@ def warping_cost(first: Floats, second: Floats) -> float:
             row[j] = local + best
             corner = above
     return float(row[m - 1])
+
+
+@compiled
+def warping_path(first: Floats, second: Floats) -> tuple[Ints, float]:
+    """Return the path of that least sum, (n_steps, 2) points of both from start to end, and the sum.
+
+    Of equal ways the step of both is taken, then the one down.
+
+    Args:
+        first: (n, d) sequence of points.
+        second: (m, d) likewise.
+    """
+    n, m, d = first.shape[0], second.shape[0], first.shape[1]
+    total = np.full((n + 1, m + 1), np.inf)
+    total[0, 0] = 0.0
+    for i in range(n):
+        for j in range(m):
+            local = 0.0
+            for axis in range(d):
+                local += abs(first[i, axis] - second[j, axis])
+            total[i + 1, j + 1] = local + min(total[i, j], total[i, j + 1], total[i + 1, j])
+    path: Ints = np.empty((n + m - 1, 2), dtype=np.int64)
+    i, j, k = n, m, n + m - 2
+    path[k] = n - 1, m - 1
+    while i > 1 or j > 1:
+        both, down, right = total[i - 1, j - 1], total[i - 1, j], total[i, j - 1]
+        if both <= down and both <= right:
+            i, j = i - 1, j - 1
+        elif down <= right:
+            i -= 1
+        else:
+            j -= 1
+        k -= 1
+        path[k] = i - 1, j - 1
+    return path[k:].copy(), float(total[n, m])

@@ -443,9 +443,8 @@ def alignment_of(first: Floats, second: Floats) -> Alignment:
     """
     if first.shape[0] != second.shape[0] or 0 in (*first.shape, *second.shape):
         raise NotEnoughData(f"runs of {first.shape} and {second.shape} counters and samples cannot be aligned")
-    from tslearn.metrics import dtw_path_from_metric  # noqa: PLC0415  heavy
+    from workprof.phases.kernels import warping_path  # noqa: PLC0415  numba
 
     one, other = (np.ascontiguousarray(np.nan_to_num(series).T) for series in (first, second))
-    path, cost = dtw_path_from_metric(one, other, metric="cityblock")
-    steps = np.array(path, dtype=np.int64)
-    return Alignment(steps, float(cost), float(cost) / (len(steps) * len(first)))
+    path, cost = warping_path(one, other)
+    return Alignment(path, cost, cost / (len(path) * len(first)))

@@ -6,16 +6,20 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from workprof.charts.downloads import csv_bytes
+from workprof.core.progress import Progress
 from workprof.core.records import to_json
 from workprof.inputs import safe_name
+from workprof.report.html import report_html
 from workprof.report.parts import Section
-from workprof.report.report import Report
+from workprof.report.report import Report, make_report
+from workprof.workbench import Workbench
 
 MANIFEST = "manifest.json"
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -79,3 +83,29 @@ def _frames(section: Section) -> Iterator[tuple[str, str, pd.DataFrame]]:
         name = safe_name(stem)
         taken[name] = taken.get(name, 0) + 1
         yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), title, frame
+
+
+@dataclass(frozen=True)
+class BuiltReport:
+    """A report with its files.
+
+    Attributes:
+        report: as made.
+        page: HTML, UTF-8.
+        bundle: ZIP of CSV files.
+        manifest: JSON, UTF-8.
+    """
+
+    report: Report
+    page: bytes
+    bundle: bytes
+    manifest: bytes
+
+
+def build_report(
+    workbench: Workbench, dataset: str, chosen: Sequence[str], note: str, progress: Progress
+) -> BuiltReport:
+    """Return a report with its files; see `make_report`."""
+    made = make_report(workbench, dataset, chosen, note, progress)
+    written = json.dumps(manifest(made), indent=2, allow_nan=False).encode()
+    return BuiltReport(made, report_html(made).encode(), report_bundle(made), written)

@@ -6,7 +6,6 @@ The only package that uses the store, the cache and the methods together.
 from workprof.workbench.asking import JOBS, WORDS, Answer
 from workprof.workbench.datasets import UnreadableQuestions
 from workprof.workbench.feedback import FeedbackQuestions
-from workprof.workbench.job_search import JobSearchQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
 from workprof.workbench.phases import PhaseQuestions
@@ -18,7 +17,6 @@ __all__ = ["JOBS", "WORDS", "Answer", "Workbench"]
 class Workbench(
     RunQuestions,
     FeedbackQuestions,
-    JobSearchQuestions,
     MemoryQuestions,
     NodeQuestions,
     PhaseQuestions,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 import pandas as pd
 
@@ -21,11 +22,11 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.steps import Request, Step, perform
 from workprof.store.reports import Dataset
 from workprof.store.trace_store import TraceStore
-from workprof.workbench.views import Views
 
 Result = TypeVar("Result")
 S = TypeVar("S")
 R = TypeVar("R")
+View = TypeVar("View")
 Frames = Callable[[], Mapping[str, pd.DataFrame]]
 Extras = Sequence[tuple[Step, object]]
 
@@ -68,6 +69,28 @@ def refuse_other_kind(entry: Dataset, wanted: str) -> None:
             f"dataset {entry.name} holds {WORDS.get(entry.kind, entry.kind)}, and this is asked of {WORDS[wanted]}; "
             f"choose another dataset, or make one (`{HINTS[wanted]}`)"
         )
+
+
+class Views:
+    """Small summaries of tables by (dataset hash, question), the ones asked for last; safe to share between threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get(self, key: tuple[str, str], read: Callable[[], View]) -> View:
+        """Return what is kept under a key, or read and keep it; two who ask at once may both read."""
+        with self._guard:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return cast(View, self._kept[key])
+        found = read()
+        with self._guard:
+            self._kept[key] = found
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return found
 
 
 class Asking:

@@ -180,19 +180,6 @@ class FeedbackQuestions(ForecastQuestions):
                 self._store.save_feedback(loop.entry.hash, loop.digest, state)
         return state
 
-    def followed_forecaster(self, dataset: str, settings: FeedbackSettings | None = None) -> LoadedForecaster:
-        """Return the forecaster in use: of the last refit that was adopted, else the dataset's own.
-
-        Raises:
-            NotEnoughData: when it was not trained yet.
-        """
-        loop = self._loop(dataset, settings)
-        state = self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
-        made = self._cache.get(state.model_key, Refit) if state and state.model_key else None
-        if state and made:
-            return self._in_memory(state.model_key, made.forecaster)
-        return self.loaded_forecaster(loop.entry.hash, loop.forecaster)
-
     def _finished_table(
         self, loop: Loop, jobs: Path | str | pd.DataFrame, options: IngestOptions | None, progress: Progress
     ) -> tuple[pd.DataFrame, tuple[str, ...]]:

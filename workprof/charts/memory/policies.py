@@ -152,14 +152,6 @@ def policy_headlines(found: ReplayResult, price_gb_h: float) -> tuple[Headline, 
     return tuple(headlines)
 
 
-def saving_words(one: PolicyFigures) -> str:
-    """Return what a policy is charged against the requests of now: '26.3 % less', '12.0 % more', 'no data'."""
-    share = one.saving_share
-    if not math.isfinite(share):
-        return "no data"
-    return f"{format_share(abs(share))} {'less' if share >= 0 else 'more'}"
-
-
 def choice_table(found: ReplayResult) -> pd.DataFrame:
     """Return what each price of a failure picks."""
     return frame(CHOICE_COLUMNS, found.choices)

@@ -7,11 +7,11 @@ import streamlit as st
 from pages._parts import tables
 from workprof.core.units import format_bytes, format_duration
 from workprof.inputs import safe_name
-from workprof.report.built import BuiltReport
+from workprof.report.bundle import BuiltReport
 from workprof.store.reports import lines_lost
 
 
-def files(built: BuiltReport) -> None:
+def show(built: BuiltReport) -> None:
     """Show the sections with their state, and the buttons that save the files."""
     report = built.report
     missing = [section for section in report.sections if section.status != "done"]

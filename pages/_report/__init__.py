@@ -1,1 +1,0 @@
-"""The Report page: what goes in, and the files that come out."""
