@@ -18,6 +18,7 @@ from workprof.formats import (
     slurm_json,
     slurm_print,
     snakemake,
+    swf,
 )
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
@@ -35,6 +36,7 @@ FORMATS: dict[str, Format] = {
         slurm.FORMAT,
         slurm_json.FORMAT,
         slurm_print.FORMAT,
+        swf.FORMAT,
         kubernetes.FORMAT,
         gpu_pods.FORMAT,
         airflow.FORMAT,
