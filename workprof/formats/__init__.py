@@ -19,6 +19,7 @@ from workprof.formats import (
     slurm_json,
     slurm_print,
     snakemake,
+    swf,
 )
 from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
@@ -36,6 +37,7 @@ FORMATS: dict[str, Format] = {
         slurm.FORMAT,
         slurm_json.FORMAT,
         slurm_print.FORMAT,
+        swf.FORMAT,
         kubernetes.FORMAT,
         gpu_pods.FORMAT,
         airflow.FORMAT,

@@ -6,14 +6,19 @@ texts mean "no value", which field of a job table each column becomes with its u
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from workprof.core.units import KIB
+from workprof.core.errors import TraceError
+from workprof.core.units import KIB, MIB
 
 TEXT = "VARCHAR"
 NUMBER = "DOUBLE"
+
+LONGEST_LINE_BYTES = 16 * MIB
+"""No record of a scheduler is longer; more would be held in memory at once."""
 
 PLAIN = ""
 """Unit of a value that is taken as it is."""
@@ -119,8 +124,17 @@ class Given:
     stream: IO[bytes]
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines with their numbers (first = 1), without a byte order mark and line ends."""
-        for number, raw in enumerate(self.stream, start=1):
+        """Yield the lines with their numbers (first = 1), without a byte order mark and line ends.
+
+        Raises:
+            TraceError: for a line longer than `LONGEST_LINE_BYTES`.
+        """
+        for number in itertools.count(1):
+            raw = self.stream.readline(LONGEST_LINE_BYTES)
+            if not raw:
+                return
+            if len(raw) == LONGEST_LINE_BYTES:
+                raise TraceError(f"{self.name}: line {number:,} never ends; give a file of this format")
             yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace").rstrip("\r\n")
 
 

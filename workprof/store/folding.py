@@ -17,7 +17,7 @@ from workprof.store.loaded import Stage
 from workprof.store.reports import Column
 from workprof.store.running import Span, run_watched
 
-NEEDED = (*NAME_FIELDS, *TIME_FIELDS, "duration_s", "status")
+NEEDED = (NAME_FIELDS[0], *TIME_FIELDS, "duration_s", "status")
 """Fields that a job table has even where no row fills them: no run may have ended yet."""
 
 
