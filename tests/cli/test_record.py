@@ -1,19 +1,24 @@
 """`workprof record`: files and JSON of a recording, series in one file, the job table, what is refused, its end."""
 
 import csv
+import getpass
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.command_line import run_process
 from workprof.cli.main import main
+from workprof.cli.record import BEFORE, UsageFile
 from workprof.phases.recorder.processes import descendants, process_table
+from workprof.phases.recorder.recording import Outcome, Usage
 
 KEYS = {"workload", "run", "started", "rows", "counters", "ended_after", "rc", "file", "status", "seconds_per_sample"}
 QUICK = ("--no-perf", "--quiet", 0, "--interval", 0.2)
@@ -65,10 +70,90 @@ def test_usage_is_a_job_table_that_needs_no_mapping(workprof, tmp_path):
     assert task["peak_gb"]["max"] == pytest.approx(float(first["peak_memory_bytes"]) / 1e9)
 
 
+@pytest.mark.slow
+def test_usage_alone_stands_before_any_command(workprof, tmp_path):
+    """Nothing of its own on stdout, the command's exit status, one line per run, no counters."""
+    table = tmp_path / "runs.csv"
+    for command, status in (("echo said", 0), ("exit 3", 3), ("kill -9 $$", 137)):
+        made = run_process("record", "--usage", "-o", table, "--", "sh", "-c", command, home=tmp_path)
+        assert (made.status, made.out) == (status, "said\n" if status == 0 else "")
+    rows = rows_of(table)
+    assert [row["exit_status"] for row in rows] == ["0", "3", "137"]
+    assert [row["status"] for row in rows] == ["completed", "failed", "killed"]
+    assert {(row["task_name"], row["user"], row["node"]) for row in rows} == {
+        ("sh", getpass.getuser(), platform.node())
+    }
+    assert all(float(row["end_time_s"]) >= float(row["start_time_s"]) > 1.7e9 for row in rows)
+    assert sorted(one.name for one in tmp_path.iterdir() if one.is_file()) == ["runs.csv"]
+    loaded = workprof("ingest", table, "--json").json
+    assert (loaded["format"], loaded["rows"], loaded["rejected"]) == ("generic", 3, 0)
+
+
+def outcome_of(at, seconds, peak_bytes, rc=0):
+    return Outcome(
+        workload=f"task{at % 7}",
+        run=str(at),
+        started_s=1.7e9 + at,
+        rows=1,
+        counters=1,
+        duration_s=seconds,
+        ended_after_s=seconds,
+        rc=rc,
+        stopped=False,
+        status="complete",
+        seconds_per_sample=0.001,
+        usage=Usage(seconds, peak_bytes, peak_bytes / 2, 150.0, 4096.0, 8192.0, 1.0, 2.0),
+        notes=(),
+    )
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tests.cli.test_record import outcome_of
+from workprof.cli.record import UsageFile
+first = int(sys.argv[2])
+for at in range(first, first + 300):
+    UsageFile(Path(sys.argv[1])).append(outcome_of(at, 10.0 + at, 1e9 + at, rc=at % 2))
+"""
+
+
+@pytest.mark.slow
+def test_many_recorders_write_whole_lines_to_one_table(workprof, tmp_path):
+    table = tmp_path / "usage.csv"
+    words = [sys.executable, "-c", WRITER, str(table)]
+    children = [subprocess.Popen([*words, str(first)]) for first in range(0, 2400, 300)]
+    assert [child.wait(PATIENCE_S) for child in children] == [0] * 8
+    lines = table.read_text().splitlines()
+    assert len(lines) == 2401 and lines.count(lines[0]) == 1
+    rows = rows_of(table)
+    assert {row["run_name"] for row in rows} == {str(at) for at in range(2400)}
+    loaded = workprof("ingest", table, "--name", "many", "--json").json
+    assert (loaded["rows"], loaded["rejected"]) == (2400, 0)
+    assert workprof("export", "many", "-o", tmp_path / "out.csv", "--json").json
+    frame = pd.read_csv(tmp_path / "out.csv")
+    runs = frame[frame["status"] == "completed"]
+    assert len(runs) == 1200
+    used = sum((1e9 + at) * (10.0 + at) for at in range(0, 2400, 2))
+    assert (runs["peak_memory_bytes"] * runs["duration_s"]).sum() == pytest.approx(used, rel=1e-9)
+    assert workprof("memory", "assess", "many", "--json").json["n_runs"] == 1200
+
+
+def test_a_table_of_an_earlier_release_is_continued_and_a_last_line_without_an_end_is_ended(tmp_path):
+    table = tmp_path / "usage.csv"
+    table.write_text(",".join(BEFORE) + "\n" + "mine" + "," * (len(BEFORE) - 1))
+    UsageFile(table).append(outcome_of(5, 1.0, 2e9))
+    first, second = rows_of(table)
+    assert (first["job_name"], second["job_name"], second["ended_by"]) == ("mine", "task5-5", "command")
+    assert table.read_text().count("\n") == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         ((), "no command and no --seconds"),
+        (("--usage", "--", "true"), "--usage names no job table"),
+        (("--usage", "-o", "other.csv", "--", "true"), "other.csv holds another table"),
         (("--interval", 0, "--", "true"), "interval is 0.0 s"),
         (
             ("-o", "missing/a.csv", "--", "true"),

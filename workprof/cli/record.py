@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import getpass
 import io
 import math
+import os
 import platform
 import re
 import signal
@@ -17,6 +19,7 @@ from types import FrameType
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from workprof.cli.console import Json, emit, warn
 from workprof.core.errors import SettingsError
@@ -25,8 +28,12 @@ from workprof.formats.telemetry.own import RecordingFile
 from workprof.phases.recorder.recording import Outcome, Recorder, RecordSettings
 from workprof.store.outputs import append as append_line
 from workprof.store.outputs import checked_output
+from workprof.store.text_shape import MAX_LINE_BYTES
 
 INTERRUPTED = 130
+SIGNALLED = 128
+"""A shell adds the number of the signal that ended a command."""
+
 STOPPED_BY = (signal.SIGINT, signal.SIGTERM)
 """A shell starts what runs in the background deaf to SIGINT, so that one is asked for too."""
 
@@ -43,15 +50,36 @@ proc.*: prefer the system-wide columns. Processor time of niced threads is in cp
 machine may move for reasons outside. perf's 41 events cost up to 15 % of a busy server; --no-perf leaves them out.
 The command runs in a session of its own, and whatever is left of that session at the end is ended. Ctrl-C ends the
 recording and keeps what it has, marked as failed.
+
+--usage -o FILE.csv writes no counters: it adds a line about the run to a job table, of which Memory sizes jobs. It does
+not rest before nor count with perf, prints nothing to stdout and ends as COMMAND does, so that it can stand before the
+command of any job. Many may write to one FILE at a time.
 """
+
+ALONE = Path("-")
+"""Stands for the file of --usage where none is named: -o is the job table, and no counters are written."""
+
+
+class OptionalFile(TyperCommand):
+    """A command whose --usage takes a file, or none where another option or -- follows it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Name the file that --usage leaves out."""
+        own = args.index("--") if "--" in args else len(args)
+        for at in range(own):
+            if args[at] == "--usage" and (at + 1 >= len(args) or args[at + 1].startswith("-")):
+                args = [*args[:at], f"--usage={ALONE}", *args[at + 1 :]]
+        return super().parse_args(ctx, args)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("record", help=HELP, context_settings={"allow_interspersed_args": False})(record)
+    settings = {"allow_interspersed_args": False}
+    app.command("record", help=HELP, cls=OptionalFile, context_settings=settings)(record)
 
 
 def record(
+    context: typer.Context,
     command: Annotated[list[str] | None, typer.Argument(help="COMMAND and its arguments, after --.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="FILE.csv; default WORKLOAD-RUN.csv.")] = None,
     interval: Annotated[float, typer.Option("--interval", help="Seconds between samples.")] = 1.0,
@@ -64,12 +92,19 @@ def record(
         list[int] | None, typer.Option("--pid", help="A server that is up already; may be repeated.")
     ] = None,
     no_perf: Annotated[bool, typer.Option("--no-perf", help="Do not count with perf stat.")] = False,
-    usage: Annotated[Path | None, typer.Option("--usage", help="Append the run to this job table, FILE.csv.")] = None,
+    usage: Annotated[
+        Path | None,
+        typer.Option(
+            "--usage", help="Append the run to this job table, FILE.csv; without FILE to -o, and nothing else."
+        ),
+    ] = None,
     append: Annotated[bool, typer.Option("--append", help="Add to the runs that FILE.csv holds.")] = False,
     quiet: Annotated[float, typer.Option("--quiet", help="Seconds of rest before; 0: no write-back either.")] = 1.0,
     as_json: Json = False,
 ) -> None:
     """Run the command and write its counters."""
+    alone = usage == ALONE
+    rests = not alone or str(getattr(context.get_parameter_source("quiet"), "name", "")) != "DEFAULT"
     settings = RecordSettings(
         command=tuple(command or ()),
         interval_s=interval,
@@ -77,19 +112,26 @@ def record(
         workload=workload or (Path(command[0]).name if command else "host"),
         run=run or datetime.now().astimezone().strftime("%Y%m%d-%H%M%S"),
         pids=tuple(pid or ()),
-        perf=not no_perf,
-        quiet_s=quiet,
+        perf=not (no_perf or alone),
+        quiet_s=quiet if rests else 0.0,
     )
-    table = UsageFile(usage) if usage else None
+    if alone and output is None:
+        raise SettingsError("--usage names no job table; give -o FILE.csv, or --usage FILE.csv beside the counters")
+    table = UsageFile(output if alone and output else usage) if usage else None
     recorder = Recorder(settings, output=sys.stderr.fileno() if as_json else None)
-    file = RecordingFile(output or default_file(settings), settings.workload, settings.run, append=append)
+    file = None
+    if not alone:
+        file = RecordingFile(output or default_file(settings), settings.workload, settings.run, append=append)
     started = time.perf_counter()
     stopped = _recorded(recorder, file)
-    if recorder.outcome is not None:
-        answer = record_answer(recorder.outcome, file.path, time.perf_counter() - started)
-        _tell(recorder.outcome, answer, file, table, as_json)
+    outcome = recorder.outcome
+    if outcome is not None:
+        answer = record_answer(outcome, file.path if file else output or ALONE, time.perf_counter() - started)
+        _tell(outcome, answer, file, table, as_json)
     if stopped:
         raise typer.Exit(INTERRUPTED)
+    if alone and outcome is not None and outcome.rc:
+        raise typer.Exit(outcome.rc if outcome.rc > 0 else SIGNALLED - outcome.rc)
 
 
 def default_file(settings: RecordSettings) -> Path:
@@ -119,36 +161,45 @@ def record_answer(outcome: Outcome, file: Path, seconds: float) -> dict[str, Any
     }
 
 
-def _recorded(recorder: Recorder, file: RecordingFile) -> bool:
-    """Write the rows as they come; tell whether the recording was stopped from outside. What there is is kept."""
+def _recorded(recorder: Recorder, file: RecordingFile | None) -> bool:
+    """Write the rows as they come, where there is a file for them; tell whether the recording was stopped from outside.
+
+    What there is is kept.
+    """
     before = {number: signal.signal(number, _stop) for number in STOPPED_BY}
     stopped = False
     try:
         with recorder:
-            file.begin(recorder.columns)
+            if file:
+                file.begin(recorder.columns)
             for row in recorder.rows():
-                file.write(row.t_s, row.values)
+                if file:
+                    file.write(row.t_s, row.values)
     except KeyboardInterrupt:
         stopped = True
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if recorder.outcome is None:
+        if file and recorder.outcome is None:
             file.abandon()
-        else:
+        elif file:
             file.finish(recorder.perf_columns, recorder.perf_rates)
     return stopped
 
 
 def _tell(
-    outcome: Outcome, answer: dict[str, Any], file: RecordingFile, table: UsageFile | None, as_json: bool
+    outcome: Outcome, answer: dict[str, Any], file: RecordingFile | None, table: UsageFile | None, as_json: bool
 ) -> None:
-    file.tell(answer)
+    if file:
+        file.tell(answer)
     if table:
         table.append(outcome)
+    if file is None and not as_json:
+        warn(f"{outcome.workload}, run {outcome.run}, in {answer['file']}: {_use(outcome)}")
+        return
     for note in outcome.notes:
         warn(f"note: {note}")
-    emit(answer, as_json, lambda: _text(outcome, file.path))
+    emit(answer, as_json, lambda: _text(outcome, Path(answer["file"])))
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -160,24 +211,34 @@ def _or_none(value: float) -> float | None:
 
 
 def _text(outcome: Outcome, file: Path) -> str:
-    used = outcome.usage
-    ended = "was still running" if outcome.rc is None else f"ended with {outcome.rc}"
     return (
         f"{outcome.workload}, run {outcome.run}: {outcome.status}, {outcome.rows:,} rows x {outcome.counters} counters "
-        f"in {file}\nthe command {ended} after {format_duration(outcome.duration_s)}; "
-        f"peak memory {format_bytes(used.peak_memory_bytes)}, CPU {used.cpu_usage_percent:.0f} % of one core; "
-        f"a sample cost {outcome.seconds_per_sample * 1000:.1f} ms"
+        f"in {file}\n{_use(outcome)}; a sample cost {outcome.seconds_per_sample * 1000:.1f} ms"
     )
 
 
-COLUMNS = (
+def _use(outcome: Outcome) -> str:
+    used = outcome.usage
+    ended = "was still running" if outcome.rc is None else f"ended with {outcome.rc}"
+    return (
+        f"the command {ended} after {format_duration(outcome.duration_s)}; peak memory "
+        f"{format_bytes(used.peak_memory_bytes)}, CPU {used.cpu_usage_percent:.0f} % of one core"
+    )
+
+
+BEFORE = (
     *("job_name", "task_name", "workload", "run_name", "node", "status", "start_time_s", "end_time_s", "duration_s"),
     *("requested_cpu_percent", "requested_memory_bytes", "cpu_usage_percent", "mean_memory_bytes"),
     *("peak_memory_bytes", "read_bytes", "write_bytes", "read_count", "write_count", "ended_by"),
 )
+"""Of tables that an earlier release began: they are continued as they are."""
+
+COLUMNS = (*BEFORE, "user", "exit_status")
 """Requests are empty: fill them in, or map them, to see what a run asked for beside what it used."""
 
-COMPLETED, FAILED = "completed", "failed"
+COMPLETED, FAILED, KILLED = "completed", "failed", "killed"
+KILLS = (-9, -15, 137, 143)
+"""Exit statuses of a command that SIGKILL or SIGTERM ended, or whose shell says so."""
 
 
 class UsageFile:
@@ -189,19 +250,25 @@ class UsageFile:
 
     def __init__(self, path: Path) -> None:
         self._path = checked_output(path, option="--usage")
-        if path.is_file():
-            self._check(path.read_text(encoding="utf-8", errors="replace").partition("\n")[0])
+        self._columns()
 
     def append(self, outcome: Outcome) -> None:
         """Add the run as one line; several recordings may do so at a time."""
-        cells = usage_cells(outcome)
-        append_line(self._path, _line([cells.get(name, "") for name in COLUMNS]), header=_line(COLUMNS))
+        cells, columns = usage_cells(outcome), self._columns()
+        append_line(self._path, _line([cells.get(name, "") for name in columns]), header=_line(columns))
 
-    def _check(self, header: str) -> None:
-        if header and tuple(next(csv.reader([header]))) != COLUMNS:
-            raise SettingsError(
-                f"--usage {self._path} holds another table (it starts with {header[:60]!r}); give a new file"
-            )
+    def _columns(self) -> tuple[str, ...]:
+        """Return the columns that the file has, or that it shall have."""
+        if not self._path.is_file():
+            return COLUMNS
+        with self._path.open(encoding="utf-8", errors="replace") as stream:
+            header = stream.readline(MAX_LINE_BYTES)
+        found = tuple(next(csv.reader([header]), ()))
+        if found in ((), COLUMNS, BEFORE):
+            return found or COLUMNS
+        raise SettingsError(
+            f"--usage {self._path} holds another table (it starts with {header.rstrip()[:60]!r}); give a new file"
+        )
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -226,7 +293,17 @@ def usage_cells(outcome: Outcome) -> dict[str, str]:
         "workload": outcome.workload,
         "run_name": outcome.run,
         "node": platform.node(),
-        "status": FAILED if failed else COMPLETED,
+        "status": KILLED if outcome.rc in KILLS else FAILED if failed else COMPLETED,
         "ended_by": ended_by,
+        "user": _user(),
+        "exit_status": "" if outcome.rc is None else str(outcome.rc if outcome.rc >= 0 else SIGNALLED - outcome.rc),
     }
     return texts | {name: f"{value:.15g}" for name, value in (times | numbers).items()}
+
+
+def _user() -> str:
+    """Return who runs this, by name, else by number: a container may know no names."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

@@ -139,11 +139,13 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def append(path: Path, text: str, *, header: str = "", kept: str = "") -> None:
-    """Add a text to a file, whole or not at all; several processes may do so at a time.
+    """Add lines to a file, whole or not at all; several processes may do so at a time.
+
+    Where the file's last line has no end (somebody edited it), it is given one.
 
     Args:
         path: of the file, made where absent.
-        text: to add.
+        text: lines to add.
         header: before it where the file is empty.
         kept: what stays when it cannot be added, for the message.
 
@@ -151,13 +153,15 @@ def append(path: Path, text: str, *, header: str = "", kept: str = "") -> None:
         SettingsError: when it cannot be written.
         DiskFull: when there is no room.
     """
-    with growing(path, kept), path.open("ab") as locked:
+    with growing(path, kept), path.open("a+b") as locked:
         if fcntl is not None:
             fcntl.flock(locked, fcntl.LOCK_EX)
         before = locked.seek(0, io.SEEK_END)
+        locked.seek(max(before - 1, 0))
+        start = header if not before else "" if locked.read(1) == b"\n" else "\n"
         try:
             with path.open("ab") as stream:
-                stream.write(f"{'' if before else header}{text}".encode())
+                stream.write(f"{start}{text}".encode())
         except BaseException:
             locked.truncate(before)
             if not before:
