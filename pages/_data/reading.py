@@ -12,11 +12,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from pages._frame import datasets
 from pages._frame.visit import Visit
 from pages._parts import running_work, tables
-from pages._parts.controls import AUTO, choice
+from pages._parts.controls import AUTO, LARGEST_AMOUNT, LARGEST_GB, choice, number
 from workprof.background import TaskView
 from workprof.charts.data import column_kind, ingest_sentence
 from workprof.charts.text import label, markdown_text, unit, visible
-from workprof.core.units import DURATION_FACTORS, MEMORY_FACTORS, MIB, PERCENT_FACTORS, format_bytes
+from workprof.core.units import DURATION_FACTORS, GB, MEMORY_FACTORS, MIB, PERCENT_FACTORS, format_bytes
 from workprof.formats import NAMES
 from workprof.formats.fields import FIELDS
 from workprof.inputs import SUFFIXES, Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
@@ -286,6 +286,7 @@ def ingest_options() -> IngestOptions:
             decimal = choice("Decimal sign", "data_decimal", tuple(DECIMALS))
         sheet = st.text_input("Sheet of a workbook", key="data_sheet", placeholder="the first that holds a table")
         join, grain = _raw_tables()
+        memory_gb, cores = _largest_machine()
         st.caption(ZONE)
     return IngestOptions(
         format=named,
@@ -296,7 +297,18 @@ def ingest_options() -> IngestOptions:
         encoding=ENCODINGS[encoding],
         decimal=DECIMALS[decimal],
         sheet=sheet,
+        machine_memory_bytes=memory_gb * GB,
+        machine_cores=cores,
     )
+
+
+def _largest_machine() -> tuple[float, float]:
+    """Return its memory in GB and its cores, 0 = not known."""
+    st.markdown("**Largest machine**, of traces that give memory and CPU as shares of it (Borg, Alibaba); 0: not known")
+    with st.container(horizontal=True):
+        memory_gb = number("Memory (GB)", "data_machine_gb", 0.0, (0.0, LARGEST_GB))
+        cores = number("Cores", "data_machine_cores", 0.0, (0.0, LARGEST_AMOUNT))
+    return memory_gb, cores
 
 
 def _raw_tables() -> tuple[str, str]:

@@ -10,6 +10,7 @@ from pages._frame import link
 from pages._frame.visit import SAMPLES, Visit
 from workprof.charts.text import counted, markdown_text, shortened
 from workprof.core.errors import DatasetUnknown
+from workprof.core.shares import in_words
 from workprof.store.catalogue import chosen
 from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
@@ -19,7 +20,10 @@ MOST_TOLD = 5
 
 
 def notice(visit: Visit, dataset: Dataset) -> None:
-    """Name what cannot be read, with the reason, and offer to remove it; nothing where all can be."""
+    """Say that numbers are shares of a machine; name what cannot be read, with the reason, and offer to remove it."""
+    shares = in_words(visit.workbench.machine_shares(dataset.hash))
+    if shares:
+        st.info(shares, icon=":material/percent:")
     found = visit.workbench.unreadable(dataset.hash)
     if not found:
         return

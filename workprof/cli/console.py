@@ -6,15 +6,18 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from workprof.core.progress import Progress
 from workprof.core.settings import Settings, from_environment
 from workprof.core.text import visible
+
+if TYPE_CHECKING:
+    from workprof.core.shares import Share
 
 Home = Annotated[
     Path | None,
@@ -63,6 +66,18 @@ def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
 
     told = json.dumps(to_json(answer), allow_nan=False) if as_json else plain(text())
     print(told, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
+
+
+def emit_of(shares: Sequence[Share], answer: Any, as_json: bool, text: Callable[[], str]) -> None:
+    """Print an answer about a dataset; where its numbers are shares of a machine, that is said with it.
+
+    In JSON they are the key `machine_shares` of a document that is an object, in text the first lines.
+    """
+    from workprof.core.shares import in_words  # noqa: PLC0415  `workprof --version` stays quick
+
+    if shares and isinstance(answer, dict):
+        answer = answer | {"machine_shares": shares}
+    emit(answer, as_json, lambda: f"{in_words(shares)}\n\n{text()}" if shares else text())
 
 
 def plain(text: str) -> str:

@@ -12,6 +12,8 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, tell_open_home, warn
 from workprof.core.errors import SettingsError
+from workprof.core.shares import in_words
+from workprof.core.units import parse_size
 from workprof.formats import NAMES
 from workprof.store.outputs import SUFFIX, checked_output
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport, lines_lost
@@ -41,6 +43,12 @@ def ingest(
     accept_loss: Annotated[
         bool, typer.Option("--accept-loss", help="Load a text of which lines are in no row; count them.")
     ] = False,
+    machine_memory: Annotated[
+        str, typer.Option("--machine-memory", help="Of the largest machine, such as 512GB; for traces of shares of it.")
+    ] = "",
+    machine_cores: Annotated[
+        float, typer.Option("--machine-cores", help="Of the largest machine; for traces of shares of it.")
+    ] = 0.0,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -57,6 +65,8 @@ def ingest(
         duplicates=duplicates,
         accept_loss=accept_loss,
         sheet=sheet,
+        machine_memory_bytes=parse_size(machine_memory, bare="GB") if machine_memory else 0.0,
+        machine_cores=machine_cores,
     )
     with opened(home) as workbench:
         report = workbench.ingest(paths, options, progress_line())
@@ -176,6 +186,8 @@ def _as_text(report: IngestReport) -> str:
         lines.append(f"rejected rows: {report.rejects_file}")
     if report.joins:
         lines += ["", table([vars(step) | {"fan_out": f"{step.fan_out:.3f}"} for step in report.joins])]
+    if report.machine_shares:
+        lines += ["", in_words(report.machine_shares)]
     found = [check for check in report.checks if check.count]
     if found:
         lines += ["", table([vars(check) for check in found])]

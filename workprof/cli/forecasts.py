@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table, warn
+from workprof.cli.console import Home, Json, emit, emit_of, names, opened, progress_line, table, warn
 from workprof.cli.datasets import read_mapping
 from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, settings_of
 from workprof.cli.questions import register as add_function
@@ -47,7 +47,8 @@ def _predict(
             _file_notes(read)
         else:
             result = workbench.forecast_job(dataset, dict(_pair(text) for text in values or ()), settings)
-    emit([forecast_json(one) for one in result], as_json, lambda: _forecasts_text(result))
+        shares = workbench.machine_shares(dataset)
+    emit_of(shares, [forecast_json(one) for one in result], as_json, lambda: _forecasts_text(result))
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import workprof
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
+from workprof.cli.console import Home, Json, emit, emit_of, opened, progress_line, table, warn
 from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.units import format_share
@@ -110,10 +110,11 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
         found = workbench.ledger(entry.hash, settings_of(LEDGER, given), progress_line(), fit=fit_of(given.get("fit")))
+        shares = workbench.machine_shares(entry.hash)
     for note in found.notes:
         warn(f"note: {note}")
     if to is None or output is None:
-        emit(ledger_json(found), as_json, lambda: ledger_text(found))
+        emit_of(shares, ledger_json(found), as_json, lambda: ledger_text(found))
         return
     text = EXPORTS[to](found, Origin(entry.name, entry.hash, workprof.__version__))
     write_whole(output, text.encode())

@@ -19,6 +19,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
 from workprof.core.records import to_json
+from workprof.core.shares import in_words
 from workprof.core.units import GB, format_share, saved
 from workprof.memory import questions
 from workprof.memory.advised_sizes import AdvisedSize
@@ -688,7 +689,10 @@ def _export(
         else:
             asked = _of_question(questions.PLAN, given, "a plan")
             listing = sizes_of_plan(workbench.plan(entry.hash, asked, progress_line()))
+        shares = workbench.machine_shares(entry.hash)
     write_whole(output, exported(to, listing, Origin(entry.name, entry.hash, workprof.__version__)))
+    if shares:
+        warn(f"note: {in_words(shares)}")
     if never := never_line(listing.never):
         warn(f"note: {never}")
     answer = {"file": str(output), "rows": len(listing.sizes), "seconds": time.perf_counter() - started}

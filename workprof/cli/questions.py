@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, names, opened, progress_line, warn
+from workprof.cli.console import Home, Json, emit_of, names, opened, progress_line, warn
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
@@ -89,9 +89,10 @@ def add(app: typer.Typer, *faces: Face) -> None:
             if face.complete is not None:
                 settings = settings_of(face.question, face.complete(workbench, dataset, given))
             result = getattr(workbench, face.question.call)(dataset, settings, progress_line(), **more)
+            shares = workbench.machine_shares(dataset)
         for note in face.notes(result):
             warn(f"note: {note}")
-        emit(face.to_json(result), as_json, lambda: face.to_text(result))
+        emit_of(shares, face.to_json(result), as_json, lambda: face.to_text(result))
 
     parameters = [parameter("dataset", Dataset)]
     parameters += options(*(one.question for one in faces), required=required)

@@ -65,16 +65,27 @@ Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, 
 Airflow and the PAI trace.
 """
 
+_WORDS = {
+    **dict.fromkeys(("schedule", "enable", "update_running"), RUNNING),
+    **dict.fromkeys(("submit", "queue", "update_pending", "ready"), WAITING),
+}
+"""Whole statuses, in lower case, of Borg and Alibaba: Borg's SCHEDULE runs, while another's 'scheduled' waits."""
+
 
 def cause_of(status: str) -> str:
     """Return the cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
     told = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
-    return next((cause for start, cause in _STARTS.items() if told.startswith(start)), OTHER)
+    return _WORDS.get(told) or next((cause for start, cause in _STARTS.items() if told.startswith(start)), OTHER)
 
 
 def starts_of(cause: str) -> tuple[str, ...]:
     """Return how the statuses of a cause begin, in lower case."""
     return tuple(start for start, told in _STARTS.items() if told == cause)
+
+
+def words_of(cause: str) -> tuple[str, ...]:
+    """Return the further statuses of a cause, whole and in lower case."""
+    return tuple(word for word, told in _WORDS.items() if told == cause)
 
 
 def causes_of(jobs: pd.DataFrame) -> Ints:

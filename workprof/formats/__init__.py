@@ -8,6 +8,7 @@ from __future__ import annotations
 from workprof.core.errors import SettingsError
 from workprof.formats import (
     airflow,
+    borg,
     cromwell,
     generic,
     gpu_pods,
@@ -39,6 +40,7 @@ FORMATS: dict[str, Format] = {
         gpu_pods.FORMAT,
         airflow.FORMAT,
         airflow.API,
+        borg.FORMAT,
         generic.FORMAT,
     )
 }

@@ -80,6 +80,29 @@ class Steps:
 
 
 @dataclass(frozen=True)
+class Windows:
+    """Rows that each tell of a few minutes of a run: Google's usage tables. They fold into one row per run.
+
+    A table is one of windows where hardly any row lasts longer than a window and some runs have several rows; else its
+    rows are runs and stay as they are. The run begins with its first window and ends with its last; means count by the
+    windows' time; texts and other columns are those of the last window.
+
+    Attributes:
+        keys: fields and kept columns that together name a run.
+        longest_s: of a window.
+        largest: fields and kept columns of which the largest of the windows counts.
+        means: those that are averaged.
+        made: fields that are made of runs, not of windows.
+    """
+
+    keys: tuple[str, ...]
+    longest_s: float
+    largest: tuple[str, ...]
+    means: tuple[str, ...]
+    made: tuple[Made, ...] = ()
+
+
+@dataclass(frozen=True)
 class Capacity:
     """A usage field and the column that tells how much there is of it, with that column's unit."""
 
@@ -177,6 +200,8 @@ class Format:
         steps: lines that are folded into the run that they belong to.
         made: fields, and columns that the source may lack, that are computed of others, one after another.
         attempts: the column that counts a task's attempts, from 1; each of them is a row.
+        windows: rows that are folded into the run that they tell a part of, after `made`.
+        normalised: fields that the source gives as shares (0-1) of the largest machine.
         truth_prefix: columns that hold a planted truth; no method sees them unless it asks.
         header: the first line names the columns; without it they are `columns`, in their order.
         recognises: a file without a header, from the cells of its first rows.
@@ -208,6 +233,8 @@ class Format:
     steps: Steps | None = None
     made: tuple[Made, ...] = ()
     attempts: str = ""
+    windows: Windows | None = None
+    normalised: tuple[str, ...] = ()
     header: bool = True
     recognises: Callable[[Sequence[Sequence[str]]], bool] | None = None
     reader: Reader | None = None

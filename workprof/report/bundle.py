@@ -51,6 +51,7 @@ def manifest(report: Report) -> dict[str, Any]:
     return {
         "dataset": to_json(report.dataset),
         "lost": report.lost,
+        "machine_shares": to_json(report.machine_shares),
         "created": report.created,
         "note": report.note,
         "versions": report.versions,

@@ -12,6 +12,7 @@ from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import column_words
 from workprof.charts.theme import readable
 from workprof.core.records import to_json
+from workprof.core.shares import in_words
 from workprof.core.text import visible
 from workprof.core.units import format_duration
 from workprof.report.parts import Section, Table
@@ -92,8 +93,9 @@ def _about(report: Report) -> str:
     lost = f" ({lines_lost(report.lost)} when it was loaded)" if report.lost else ""
     facts = f"{dataset.rows:,} rows{lost} · {dataset.format} · {dataset.hash} · {report.created}"
     flag = '<p class="flag">Published definitions (the join of this dataset)</p>' if dataset.mode == "faithful" else ""
+    shares = f"<p>{_text(in_words(report.machine_shares))}</p>" if report.machine_shares else ""
     note = f'<p class="note">{_text(report.note)}</p>' if report.note else ""
-    return f"<p>{_text(facts)}</p>{flag}{note}"
+    return f"<p>{_text(facts)}</p>{flag}{shares}{note}"
 
 
 def _contents(report: Report) -> str:

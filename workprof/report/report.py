@@ -12,6 +12,7 @@ from importlib.metadata import version
 import workprof
 from workprof.core.errors import Cancelled, EntryDamaged, SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
+from workprof.core.shares import Share
 from workprof.report.parts import Kind, Section
 from workprof.report.sections import SECTIONS
 from workprof.store.reports import Dataset
@@ -33,6 +34,7 @@ class Report:
         versions: of workprof and what the numbers rest on.
         seconds: it took.
         lost: lines of the dataset's file that are in no row and not rejected.
+        machine_shares: which numbers are shares of the trace's largest machine.
     """
 
     dataset: Dataset
@@ -42,6 +44,7 @@ class Report:
     versions: dict[str, str]
     seconds: float
     lost: int = 0
+    machine_shares: tuple[Share, ...] = ()
 
 
 def kinds_of(dataset: Dataset) -> tuple[Kind, ...]:
@@ -86,6 +89,7 @@ def make_report(
         versions=_versions(),
         seconds=time.perf_counter() - started,
         lost=_lost(workbench, entry),
+        machine_shares=workbench.machine_shares(entry.hash),
     )
 
 

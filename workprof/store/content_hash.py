@@ -148,4 +148,5 @@ def salt_of(options: IngestOptions, format_name: str, version: int) -> str:
             "duplicates": options.duplicates,
         }
         | ({"sheet": options.sheet} if options.sheet else {})
+        | {name: value for name, value in vars(options.machine).items() if value}
     )

@@ -244,6 +244,13 @@ def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:
             f"a mapping belongs to formats generic (jobs) and {WIDE} (counters by the second), not {chosen}; add "
             f"--format {generic.FORMAT.name}, or leave the mapping out"
         )
+    shares = chosen in FORMATS and FORMATS[chosen].normalised
+    if not shares and (options.machine_memory_bytes or options.machine_cores):
+        told = ", ".join(name for name, known in FORMATS.items() if known.normalised)
+        raise SettingsError(
+            f"the size of a machine belongs to formats whose numbers are shares of one ({told}), not to {chosen}, "
+            f"which gives amounts: leave it out"
+        )
     for option, value, default in (("join", options.join, JOINS[0]), ("grain", options.grain, GRAINS[0])):
         if value != default:
             raise SettingsError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from workprof.core.causes import RUNNING, WAITING, starts_of
+from workprof.core.causes import RUNNING, WAITING, starts_of, words_of
 from workprof.formats.declare import NUMBER
 from workprof.formats.fields import FIELDS, TIME_FIELDS, USAGE_FIELDS
 from workprof.store.catalogue import one
@@ -100,4 +100,5 @@ def _found(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str) 
 
 
 def _begins(status: str, cause: str) -> str:
-    return "(" + " OR ".join(f"starts_with({status}, {text(start)})" for start in starts_of(cause)) + ")"
+    begun = [f"starts_with({status}, {text(start)})" for start in starts_of(cause)]
+    return f"({' OR '.join((*begun, *(f'{status} = {text(word)}' for word in words_of(cause))))})"

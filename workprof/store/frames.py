@@ -19,7 +19,7 @@ from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, ROW_ID
 from workprof.store.connection import Database, quoted
 from workprof.store.mapping import shown
-from workprof.store.reports import Column, IngestReport, SampleReport, Stratum
+from workprof.store.reports import Column, IngestReport, SampleReport, Stratum, shares_of
 
 LARGEST_PAGE = 100_000
 
@@ -275,4 +275,5 @@ def _insert(cursor: duckdb.DuckDBPyConnection, entry: Entry, drawn: SampleReport
     report = IngestReport(
         drawn.dataset, drawn.hash, parent.kind, parent.format, parent.rows, drawn.rows, 0, None, (), (), drawn.seconds
     )
+    report = replace(report, machine_shares=shares_of(entry.columns))
     catalogue.insert(cursor, dataset, entry.columns, entry.aliases, report, input_bytes=0)

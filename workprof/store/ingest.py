@@ -27,7 +27,7 @@ from workprof.store.detect import NamedFiles, named_files
 from workprof.store.home import room_in
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.parquet_bounds import refuse_long_texts, refuse_promises
-from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport, lines_lost
+from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport, lines_lost, shares_of
 from workprof.store.running import Span
 from workprof.store.spool import Spooled, TextOptions, spool
 
@@ -185,6 +185,7 @@ def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Pa
         lost=loaded.lost,
         running=counts.get(checks.RUNNING, 0),
         never_started=counts.get(checks.NEVER_STARTED, 0),
+        machine_shares=shares_of(loaded.columns),
     )
 
 

@@ -40,11 +40,12 @@ from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_read
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, plain_head
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape, unique_names
+from workprof.store.windows import complete_runs
 
 LINES = Span(0.3, 0.33, "counting lines")
 REWRITE = Span(0.33, 0.45, "writing rows")
 PARSE = Span(0.45, 0.8, "reading rows")
-FOLD = Span(0.8, 0.85, "folding steps")
+FOLD = Span(0.8, 0.82, "folding steps")
 CHECK = Span(0.85, 0.97, "checking rows")
 NO_NUMBER = "not a value of the column's quantity"
 
@@ -106,14 +107,15 @@ def load(
     plan, rejected = _staged(cursor, stage, source, declared, constants, progress)
     rejected += _refused(cursor, stage, source)
     folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
-    folded = replace(folded, columns=settle(cursor, stage, folded.columns))
-    lacking = missing_fields({column.name for column in folded.columns})
+    runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
+    runs = replace(runs, columns=settle(cursor, stage, runs.columns))
+    lacking = missing_fields({column.name for column in runs.columns})
     if lacking:
         told = ", ".join(column.name for column in source.relation.columns)
         raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {told[:500]}")
-    dropped = _without_duplicates(cursor, stage, declared, folded.columns) if options.duplicates == "drop" else 0
-    rows, finished, found = counted(cursor, stage, declared, folded.columns, options.duplicates == "keep", progress)
-    read = rows + rejected + dropped + folded.steps
+    dropped = _without_duplicates(cursor, stage, declared, runs.columns) if options.duplicates == "drop" else 0
+    rows, finished, found = counted(cursor, stage, declared, runs.columns, options.duplicates == "keep", progress)
+    read = rows + rejected + dropped + folded.steps + runs.folded
     balanced = _balanced(cursor, source, read - len(spooled.long_lines), options)
     if not rows:
         raise NoRows(_nothing_left(cursor, stage, spooled.origin, rejected))
@@ -124,9 +126,9 @@ def load(
         )
     of_lines, lost = (balanced.checks, balanced.lost) if balanced else ((), 0)
     spooling = [check for file in files.values() for check in file.checks]
-    found = (*spooling, *of_lines, *source.before.checks, *_folded_checks(folded), *found)
+    found = (*spooling, *of_lines, *source.before.checks, *_folded_checks(folded), *runs.checks, *found)
     aliases = dict(declared.aliases)
-    return Loaded(folded.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
+    return Loaded(runs.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
 
 
 def _folded_checks(folded: Folded) -> tuple[Check, ...]:

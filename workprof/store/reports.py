@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.errors import SettingsError
+from workprof.core.shares import Machine, Share, share_of
 
 JOINS = ("corrected", "faithful")
 GRAINS = ("instance", "task", "job")
@@ -35,6 +38,8 @@ class IngestOptions:
         duplicates: 'keep' (counted) or 'drop' (counted).
         sheet: of a workbook; '' = the first that holds a table.
         accept_loss: load a delimited text of which lines are in no row and no reject (counted), else refuse it.
+        machine_memory_bytes, machine_cores: size of the largest machine, of formats whose numbers are shares of it;
+            0 = not known.
     """
 
     format: str = "auto"
@@ -48,6 +53,8 @@ class IngestOptions:
     duplicates: str = "keep"
     accept_loss: bool = False
     sheet: str = ""
+    machine_memory_bytes: float = 0.0
+    machine_cores: float = 0.0
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:
@@ -56,6 +63,14 @@ class IngestOptions:
             raise SettingsError(f"grain is {self.grain!r}; use one of {', '.join(GRAINS)}")
         if self.duplicates not in ("keep", "drop"):
             raise SettingsError(f"duplicates is {self.duplicates!r}; use keep or drop")
+        for what, value in (("memory", self.machine_memory_bytes), ("cores", self.machine_cores)):
+            if not (value >= 0 and math.isfinite(value)):
+                raise SettingsError(f"machine {what} is {value}; give the size of the largest machine, above 0")
+
+    @property
+    def machine(self) -> Machine:
+        """The largest machine of the trace, as far as it is known."""
+        return Machine(self.machine_memory_bytes, self.machine_cores)
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,7 @@ class IngestReport:
         lost: lines of a text that are in no row and not rejected; 0 unless the options accept them.
         running: rows that still run at the end of the trace.
         never_started: rows that wait, or were given up before they ran.
+        machine_shares: numbers that the trace gives as shares of its largest machine, and what a whole one counts as.
     """
 
     dataset: str
@@ -104,6 +120,7 @@ class IngestReport:
     lost: int = 0
     running: int = 0
     never_started: int = 0
+    machine_shares: tuple[Share, ...] = ()
 
 
 def lines_lost(lost: int) -> str:
@@ -143,6 +160,8 @@ class Column:
         unit: '' = none.
         source: the trace's own name.
         truth: holds a planted truth (`truth_*`): for scoring only, no method sees it unless it asks by name.
+        whole: value of a whole machine where the source gives shares of the largest one; 0 = it gives amounts.
+        nominal: that is no machine's real size.
     """
 
     name: str
@@ -151,6 +170,23 @@ class Column:
     source: str
     numeric: bool
     truth: bool = False
+    whole: float = 0.0
+    nominal: bool = False
+
+
+def shares_of(columns: Sequence[Column]) -> tuple[Share, ...]:
+    """Return how the columns were stored whose source gives shares of the largest machine; none = no column."""
+    found = [column for column in columns if column.whole]
+    units = dict.fromkeys((column.unit, column.whole, column.nominal) for column in found)
+    return tuple(
+        share_of(
+            unit,
+            [column.name for column in found if (column.unit, column.whole) == (unit, whole)],
+            whole,
+            given=not nominal,
+        )
+        for unit, whole, nominal in sorted(units)
+    )
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ from typing import Any
 import pandas as pd
 
 import workprof
+from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
+from workprof.core.shares import Share
 from workprof.forecasts.feedback.model import FinishedJobs
 from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
@@ -30,6 +32,7 @@ from workprof.store.reports import (
     SampleReport,
     Suggestion,
     TimeCoverage,
+    shares_of,
 )
 from workprof.workbench.asking import JOBS, Asking, refuse_other_kind
 
@@ -110,6 +113,13 @@ class DatasetQuestions(Asking):
     def columns(self, dataset: str) -> tuple[Column, ...]:
         """Return the columns of a dataset with their units."""
         return self._store.columns(dataset)
+
+    def machine_shares(self, dataset: str) -> tuple[Share, ...]:
+        """Return which numbers the trace gives as shares of its largest machine; nothing for a damaged dataset."""
+        try:
+            return shares_of(self.columns(dataset))
+        except EntryDamaged:
+            return ()
 
     def preview(self, dataset: str, limit: int = 100, offset: int = 0) -> pd.DataFrame:
         """Return rows as stored."""

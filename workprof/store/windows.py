@@ -1,0 +1,124 @@
+"""Rows that each tell of a few minutes of a run become one row per run: over the staged rows, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+
+from workprof.core.progress import Progress
+from workprof.formats.declare import Format, Made, Windows
+from workprof.store.catalogue import one
+from workprof.store.compile import FINISHED, FLAGS
+from workprof.store.connection import quoted
+from workprof.store.folding import complete
+from workprof.store.loaded import Stage
+from workprof.store.reports import Check, Column, IngestOptions
+from workprof.store.running import Span, run_watched
+
+FOLD = Span(0.82, 0.85, "folding windows")
+MOST_LONGER = 0.001
+"""Share of rows that may last longer than a window: a clock that was set, a window that was late."""
+SLACK = 1.01
+"""What a window may last over its length."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The staged rows once every one is a run, in the units of the job table.
+
+    Attributes:
+        columns: of the job table.
+        folded: rows of windows that are no longer there.
+        checks: what was done.
+    """
+
+    columns: tuple[Column, ...]
+    folded: int = 0
+    checks: tuple[Check, ...] = ()
+
+
+def complete_runs(
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    declared: Format,
+    columns: Sequence[Column],
+    options: IngestOptions,
+    progress: Progress,
+) -> Runs:
+    """Fold the windows of a format into runs, make what is made of runs, and turn shares of a machine into amounts."""
+    names = {column.name for column in columns}
+    windows = declared.windows
+    before = after = 0
+    if windows and {*windows.keys, "start_time_s", "end_time_s"} <= names:
+        before, after = _fold(cursor, stage, windows, columns, progress)
+    machine = options.machine
+    known = {column.name: column for column in columns}
+    shares = [name for name in declared.normalised if name in names]
+    made = (
+        *(windows.made if windows else ()),
+        *(Made(name, f"{quoted(name)} * {machine.whole(known[name].unit)!r}", needs=(name,)) for name in shares),
+    )
+    then = complete(cursor, stage, replace(declared, steps=None, made=made), columns, progress, FOLD)
+    marked = tuple(
+        replace(column, whole=machine.whole(column.unit), nominal=not machine.known(column.unit))
+        if column.name in shares
+        else column
+        for column in then.columns
+    )
+    if before == after:
+        return Runs(marked)
+    told = f"{before:,} rows of usage windows were folded into {after:,} runs"
+    return Runs(marked, before - after, (Check("windows", "info", before - after, told),))
+
+
+def _fold(
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    windows: Windows,
+    columns: Sequence[Column],
+    progress: Progress,
+) -> tuple[int, int]:
+    """Return how many rows there were and are; the same where the rows are runs already."""
+    rows, aside = quoted(stage.rows), quoted(stage.rows + "_windows")
+    keys = ", ".join(quoted(key) for key in windows.keys)
+    length = "end_time_s - start_time_s"
+    longest = windows.longest_s * SLACK
+    n_rows, n_longer, n_runs = one(
+        cursor, f"SELECT count(*), count(*) FILTER (WHERE {length} > {longest!r}), count(DISTINCT ({keys})) FROM {rows}"
+    )
+    if n_runs == n_rows or n_longer > MOST_LONGER * n_rows:
+        return int(n_rows), int(n_rows)
+    cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
+    names = {column.name for column in columns}
+    status = f" FILTER (WHERE {quoted('status')} IS NOT NULL)" if "status" in names else ""
+    values = [f"{_value(column.name, windows)} AS {quoted(column.name)}" for column in columns]
+    values.append(f"coalesce({_last(FINISHED)}{status}, TRUE) AS {FINISHED}")
+    values.append(f"bit_or({FLAGS}) AS {FLAGS}")
+    nameless = f"CASE WHEN {quoted(windows.keys[0])} IS NULL THEN rowid END"
+    select = f"SELECT {', '.join(values)} FROM {aside} GROUP BY {keys}, {nameless} ORDER BY min(rowid)"
+    run_watched(cursor, f"CREATE TABLE {rows} AS {select}", [], progress, FOLD)
+    cursor.execute(f"DROP TABLE {aside}")
+    return int(n_rows), int(one(cursor, f"SELECT count(*) FROM {rows}")[0])
+
+
+def _value(name: str, windows: Windows) -> str:
+    """Return the SQL of a column of a run from its windows."""
+    own = quoted(name)
+    if name in windows.keys:
+        return own
+    if name in ("start_time_s", "submit_time_s"):
+        return f"min({own})"
+    if name == "end_time_s" or name in windows.largest:
+        return f"max({own})"
+    if name in windows.means:
+        weight = "greatest(end_time_s - start_time_s, 0)"
+        time = f"sum({weight}) FILTER (WHERE {own} IS NOT NULL)"
+        return f"coalesce(fsum({own} * {weight}) / nullif({time}, 0), avg({own}))"
+    return _last(own)
+
+
+def _last(name: str) -> str:
+    """Return the SQL of the last value that there is; of windows that end at once, of the one that stands last."""
+    return f"arg_max({name}, (end_time_s, rowid))"
