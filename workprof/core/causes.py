@@ -56,27 +56,20 @@ _STARTS = {
     "scheduled": WAITING,
     "deferred": WAITING,
     "up_for_reschedule": WAITING,
-    "submit": WAITING,
+    "submitted": WAITING,
     "requeue": WAITING,
 }
 """How a status begins, in lower case; Slurm cuts long ones short (`OUT_OF_ME+`) and adds words (`CANCELLED by 1000`).
 
-<<<<<<< HEAD
-Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the statuses of Nextflow, Cromwell,
-Airflow and the PAI trace.
-=======
 Source: the state codes of Slurm's sacct, the phases and reasons of Kubernetes, the events of Borg, the statuses of
 Nextflow, Cromwell and the PAI trace.
->>>>>>> befd139
 """
 
 _WORDS = {
-    "schedule": RUNNING,
-    "enable": RUNNING,
-    "update_running": RUNNING,
-    "update_pending": WAITING,
+    **dict.fromkeys(("schedule", "enable", "update_running"), RUNNING),
+    **dict.fromkeys(("submit", "queue", "update_pending", "ready"), WAITING),
 }
-"""Whole statuses, in lower case: Borg's SCHEDULE runs, while another system's 'scheduled' waits."""
+"""Whole statuses, in lower case, of Borg and Alibaba: Borg's SCHEDULE runs, while another's 'scheduled' waits."""
 
 
 def cause_of(status: str) -> str:
