@@ -27,7 +27,7 @@ from workprof.core.units import MIB, format_bytes
 from workprof.store.arrow_files import is_arrow, write_parquet
 from workprof.store.csv_rows import CsvWriter, Places, written_text
 from workprof.store.home import free_bytes, narrow, open_private_bytes
-from workprof.store.json_rows import is_json_array
+from workprof.store.json_rows import LINES, is_json, json_shape
 from workprof.store.reports import Check
 from workprof.store.running import Span
 from workprof.store.spreadsheet import Workbook, is_workbook
@@ -380,11 +380,11 @@ class _Hashed:
 
 
 def _without_long_lines(path: Path, options: TextOptions) -> tuple[LongLine, ...]:
-    """Set over-long lines aside; a JSON array may stand on one line."""
+    """Set over-long lines aside; a JSON document may stand on one line."""
     if options.long_lines:
         return ()
-    array = is_json_array(head_of(path).decode("utf-8-sig", errors="replace"))
-    return () if array else set_aside_long_lines(path)
+    head = head_of(path, MIB).decode("utf-8-sig", errors="replace")
+    return () if is_json(head) and json_shape(head).kind != LINES else set_aside_long_lines(path)
 
 
 def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iterator[bytes]:
