@@ -126,7 +126,8 @@ def test_a_broken_array_says_how_to_keep_the_good_rows(store, write):
 
 
 def test_a_document_tells_which_list_is_read_and_rejects_by_line(store, write):
-    text = '{"count": 3,\n "jobs": [\n  {"job_name": "a", "duration_s": 1},\n  7,\n  {"job_name": "b", "duration_s": "soon"}\n ]}'
+    good, bad = '{"job_name": "a", "duration_s": 1}', '{"job_name": "b", "duration_s": "soon"}'
+    text = f'{{"count": 3,\n "jobs": [\n  {good},\n  7,\n  {bad}\n ]}}'
     report = store.ingest([write("j.json", text)], IngestOptions())
     assert (report.rows, report.rejected) == (1, 2)
     assert store.rejects("j")["line"].tolist() == [4, 5]

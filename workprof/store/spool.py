@@ -11,6 +11,7 @@ import hashlib
 import io
 import itertools
 import os
+import shutil
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -235,6 +236,7 @@ class Spooled:
         unpacked: of a compressed input.
         header: its first line names the columns.
         checks: what was found while it was spooled.
+        skipped: lines before its first that are no longer in it.
     """
 
     path: Path
@@ -245,6 +247,7 @@ class Spooled:
     unpacked: Unpacked | None = None
     header: bool = True
     checks: tuple[Check, ...] = ()
+    skipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -377,6 +380,15 @@ class _Hashed:
             self.sha256.update(chunk)
             self.size_bytes += len(chunk)
             yield chunk
+
+
+def without_first_lines(spooled: Spooled, lines: int, size_bytes: int) -> Spooled:
+    """Return a text without its first lines, which take so many bytes."""
+    target = spooled.path.with_name(f"{spooled.path.stem}-below.csv")
+    with spooled.path.open("rb") as source, open_private_bytes(target) as rest:
+        source.seek(size_bytes)
+        shutil.copyfileobj(source, rest, MIB)
+    return replace(spooled, path=target, skipped=lines)
 
 
 def _without_long_lines(path: Path, options: TextOptions) -> tuple[LongLine, ...]:
