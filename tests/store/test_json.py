@@ -19,6 +19,9 @@ WRITTEN = {
     "compact": json.dumps(ROWS, separators=(",", ":")),
     "pretty": json.dumps(ROWS, indent=2, ensure_ascii=False),
     "windows": "\ufeff" + json.dumps(ROWS, indent=1, ensure_ascii=False).replace("\n", "\r\n") + "\r\n",
+    "objects": "\n".join(json.dumps(row, indent=2) for row in ROWS),
+    "document": json.dumps({"meta": {"made": [1, 2]}, "total": 50, "jobs": ROWS, "errors": []}),
+    "pretty document": json.dumps({"data": ROWS, "next": None}, indent=1),
     "one a line": "[\n" + ",\n".join(json.dumps(row) for row in ROWS) + "\n]\n",
 }
 
@@ -31,10 +34,10 @@ def test_lines_and_arrays_give_the_same_rows(store, write, name, packed):
     assert store.detect([path]) == "generic"
     report = store.ingest([path], IngestOptions())
     assert (report.rows_read, report.rows, report.rejected) == (50, 50, 0)
-    frame = store.frame("j", ["job_name", "duration_s", "tags", "ok"])
+    frame = store.frame("j", ["job_name", "duration_s", "tags.a", "ok"])
     assert frame["job_name"].tolist() == [row["job_name"] for row in ROWS]
     assert frame["duration_s"].tolist() == [row["duration_s"] for row in ROWS]
-    assert [json.loads(tags) for tags in frame["tags"]] == [row["tags"] for row in ROWS]
+    assert [json.loads(tags) for tags in frame["tags.a"]] == [row["tags"]["a"] for row in ROWS]
 
 
 def test_an_array_is_proposed_a_mapping(store, write):
@@ -120,3 +123,53 @@ def test_a_broken_array_is_refused_whole_with_the_place(store, write, name):
 def test_a_broken_array_says_how_to_keep_the_good_rows(store, write):
     with pytest.raises(WorkprofError, match="one object per line"):
         store.ingest([write("b.json", GOOD)], IngestOptions())
+
+
+def test_a_document_tells_which_list_is_read_and_rejects_by_line(store, write):
+    good, bad = '{"job_name": "a", "duration_s": 1}', '{"job_name": "b", "duration_s": "soon"}'
+    text = f'{{"count": 3,\n "jobs": [\n  {good},\n  7,\n  {bad}\n ]}}'
+    report = store.ingest([write("j.json", text)], IngestOptions())
+    assert (report.rows, report.rejected) == (1, 2)
+    assert store.rejects("j")["line"].tolist() == [4, 5]
+    (told,) = (check for check in report.checks if check.name == "list")
+    assert told.message == "the rows are the list under 'jobs'; the document's other parts are not read"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"jobs": [{"job_name": "a", "duration_s": 1}, {"job', "breaks off"),
+        ('{"jobs": [{"job_name": "a", "duration_s": 1}]} and more', "breaks off"),
+        ('{\n"job_name": "a",\n"duration_s": 1\n}\n{\n"job_name', "breaks off"),
+        ('{"jobs": [' + '{"a":' * 100_000, "breaks off|format is not clear"),
+        ('{"a": ' * 100_000, "breaks off|format is not clear"),
+    ],
+)
+def test_broken_documents_are_refused(store, write, text, told):
+    with pytest.raises(TraceError, match=told):
+        store.ingest([write("j.json", text)], IngestOptions())
+    assert store.datasets() == ()
+
+
+def test_objects_in_objects_become_columns_one_level_deep(store, write):
+    rows = [
+        {"job_name": "a", "duration_s": 1, "resources": {"mem": "2 GB", "limits": {"cpu": 1}}, "b.c": 1, "b": {"c": 2}},
+        {"job_name": "b", "duration_s": 2, "resources": None, "b": 3},
+    ]
+    path = write("j.jsonl", "\n".join(map(json.dumps, rows)))
+    assert store.suggest(path, IngestOptions()).columns[2:] == (
+        "resources.mem",
+        "resources.limits",
+        "b.c",
+        "b",
+        "resources",
+    )
+    store.ingest([path], IngestOptions())
+    frame = store.frame("j", ["resources.mem", "resources.limits", "b.c", "b"])
+    assert frame.iloc[0, 1:].tolist() == ["2 GB", '{"cpu": 1}', 1, '{"c": 2}']
+
+
+def test_objects_of_many_keys_stay_whole(store, write):
+    rows = [{"job_name": f"j{at}", "duration_s": at, "labels": {f"key{at}": 1}} for at in range(2100)]
+    assert store.ingest([write("j.jsonl", "\n".join(map(json.dumps, rows)))], IngestOptions()).rows == 2100
+    assert store.frame("j", ["labels"])["labels"].iloc[7] == '{"key7": 1}'

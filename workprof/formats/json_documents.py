@@ -155,6 +155,8 @@ def elements(text: JsonWindow) -> Iterator[int]:
         yield text.line
         if text.peek() != "]":
             text.expect(",")
+            if text.peek() == "]":
+                raise text.broken("a value is expected, ']' found")
     text.expect("]")
 
 

@@ -154,6 +154,9 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     )
 
 
+THOUSANDS = r"[+-]?\d{1,3}(?:\.\d{3})+(?:\s*[A-Za-z%]+)?"
+"""Where commas are decimal, '1.234' may be a thousand or one: it is read as neither."""
+
 TIME = "time"
 """Quantity of a moment; the other quantities are named by the unit that they are kept in."""
 
@@ -174,7 +177,8 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
         read = {TIME: moment, "s": duration, "percent": amount}[quantity](text, factor, decimal)
     else:
         read = plain(text, decimal)
-    return f"CASE WHEN len({text}) <= {LONGEST} THEN {read} END"
+    doubtful = f" AND NOT regexp_full_match(trim({text}), '{THOUSANDS}')" if decimal == "," and quantity != TIME else ""
+    return f"CASE WHEN len({text}) <= {LONGEST}{doubtful} THEN {read} END"
 
 
 def numbers(

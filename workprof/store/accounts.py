@@ -89,6 +89,7 @@ class Balance:
     def checks(self) -> tuple[Check, ...]:
         """The findings, those that found nothing left out."""
         lines, fault, plain = self.accounts.lines, self.accounts.fault, self.accounts.plain_quotes
+        doubtful = lines.doubtful_line + self.accounts.spooled.skipped
         because = f"; {fault}" if fault else ""
         found = (
             Check(
@@ -109,7 +110,7 @@ class Balance:
                 "warning",
                 lines.doubtful_breaks,
                 f"{lines.doubtful_breaks:,} of the line ends within quotes stand between lines of as many cells as the "
-                f"header, first after line {lines.doubtful_line}: see whether a quote is there by mistake",
+                f"header, first after line {doubtful}: see whether a quote is there by mistake",
             ),
             Check(BLANK, "info", lines.blank, f"{lines.blank:,} lines are blank"),
         )
@@ -128,7 +129,8 @@ def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span
     lines = count_lines(spooled.path, delimiter, progress, span)
     if not lines.fault:
         return Accounts(spooled, lines)
-    fault = f"the quote that opens in line {number_in_file(lines.fault_line, spooled.long_lines)} {lines.fault}"
+    line = number_in_file(lines.fault_line + spooled.skipped, spooled.long_lines)
+    fault = f"the quote that opens in line {line} {lines.fault}"
     plain = lines_of_plain_quotes(spooled.path, delimiter)
     unquoted = count_lines(spooled.path, delimiter, progress, span, quoting=False)
     return Accounts(spooled, unquoted, quoting=not plain, plain_quotes=plain, fault=fault)

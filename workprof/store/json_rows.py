@@ -1,27 +1,32 @@
-"""JSON texts as rows: one object a line, or one array of objects, read in bounded memory with the line of every row."""
+"""JSON texts as rows: objects of lines, of an array or of a document's list, in bounded memory with each row's line."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workprof.formats.json_documents import CHUNK_BYTES, JsonWindow
+from workprof.formats.json_documents import CHUNK_BYTES, MAX_MEMBER_CHARACTERS, JsonWindow, elements, keys
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.text_shape import UTF8_BOM
 
 LOOKED_AT_ROWS = 200
 
+LINES, ARRAY, LIST, OBJECTS = "lines", "array", "list", "objects"
+
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
+_LIST = re.compile(r"\[\s*\{")
+_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')
+_NEXT = re.compile(r"\s*(?:\{|\Z)")
 _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
 class JsonRow:
-    """A line or an array's element: where it starts (first line = 1), how it reads, the object (None: it is none)."""
+    """A line or an element: where it starts (first line = 1), how it reads, the object (None: it is none)."""
 
     line: int
     text: str
@@ -29,27 +34,68 @@ class JsonRow:
     done_bytes: int
 
 
+@dataclass(frozen=True)
+class JsonShape:
+    """How objects stand in a text.
+
+    Attributes:
+        kind: 'lines': one a line. 'array': in one array. 'list': under a key of a document, `{"total": 2, "jobs":
+            [{...}, {...}]}`. 'objects': one after another, each over several lines.
+        at: where the array or the first object begins.
+        key: of a document's list.
+    """
+
+    kind: str
+    at: int = 0
+    key: str = ""
+
+
 def is_json(head: str) -> bool:
     """Tell whether a text begins with a JSON object or an array of them."""
-    return head.lstrip().startswith("{") or is_json_array(head)
+    return head.lstrip().startswith("{") or bool(_ARRAY.match(head))
 
 
-def is_json_array(head: str) -> bool:
-    """Tell whether a text begins a JSON array of objects (or an empty one)."""
-    return bool(_ARRAY.match(head))
+def json_shape(head: str) -> JsonShape:
+    """Return how the objects of a text stand in it, from its first characters."""
+    if _ARRAY.match(head):
+        return JsonShape(ARRAY, head.index("["))
+    begin = max(head.find("{"), 0)
+    first, *others = head[begin:].split("\n", 2)
+    alone = _object(first) is not None
+    if alone and any(line.strip() for line in others):
+        return JsonShape(LINES)
+    at = begin + 1
+    while key := _KEY.match(head, at):
+        if _LIST.match(head, key.end()):
+            return JsonShape(LIST, key.end(), json.loads(key[1], strict=False))
+        at = _end_of_value(head, key.end())
+        if at < 0:
+            break
+    end = _end_of_value(head, begin)
+    return JsonShape(LINES) if alone or end < 0 or not _NEXT.match(head, end) else JsonShape(OBJECTS, begin)
 
 
 def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
-    """Return the first objects of a text's first characters (`whole`: the last line is not cut off)."""
-    if is_json_array(head):
-        return _first_elements(head)
+    """Return the first objects of a text's first characters, flat (`whole`: the last line is not cut off)."""
+    shape = json_shape(head)
+    if shape.kind != LINES:
+        return [flat(row) for row in _objects_from(head, shape.at)]
     lines = head.splitlines() if whole else head.splitlines()[:-1]
     found = (_object(line) for line in lines[:LOOKED_AT_ROWS])
-    return [row for row in found if row is not None]
+    return [flat(row) for row in found if row is not None]
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with the members of its objects as columns: of {"a": {"b": 1}} the column a.b; one level deep."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        inner = {f"{name}.{key}": member for key, member in value.items()} if isinstance(value, dict) else {}
+        found.update(inner if inner and not inner.keys() & row.keys() else {name: value})
+    return found
 
 
 def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
-    """Yield every line that is not blank, or every element of the array, in the order of the file.
+    """Yield every line that is not blank, or every element of an array or list, in the order of the file.
 
     Args:
         path: of the text.
@@ -57,12 +103,16 @@ def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> 
         repeated: counts the rows whose keys repeat.
 
     Raises:
-        TraceError: when an array is cut off or broken: nothing after that place can be trusted.
+        TraceError: when the text is none of lines and cut off or broken: nothing after that place can be trusted.
     """
+    shape, counting = shape_of(path), repeated or RepeatedKeys()
+    yield from _lines(path, counting) if shape.kind == LINES else _members(path, origin, shape, counting)
+
+
+def shape_of(path: Path) -> JsonShape:
+    """Return how the objects of a file stand in it."""
     with path.open("rb") as stream:
-        head = stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace")
-    counting = repeated or RepeatedKeys()
-    yield from _elements(path, origin, counting) if is_json_array(head) else _lines(path, counting)
+        return json_shape(stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace"))
 
 
 def _lines(path: Path, repeated: RepeatedKeys) -> Iterator[JsonRow]:
@@ -84,37 +134,55 @@ def _counted(repeated: RepeatedKeys, row: dict[str, Any] | None) -> dict[str, An
     return row
 
 
-def _elements(path: Path, origin: str, repeated: RepeatedKeys) -> Iterator[JsonRow]:
+def _members(path: Path, origin: str, shape: JsonShape, repeated: RepeatedKeys) -> Iterator[JsonRow]:
     with path.open("rb") as stream:
-        text = JsonWindow(stream, origin, repeated)
-        text.expect("[")
-        if text.peek() == "]":
+        if shape.kind == LIST:
+            text = JsonWindow(stream, origin, repeated, MAX_MEMBER_CHARACTERS)
+            while text.peek():
+                for key in keys(text):
+                    if key == shape.key and text.peek() == "[":
+                        yield from _elements(text, repeated)
+                    else:
+                        text.value()
             return
-        while True:
-            text.skip_space()
-            line, done = text.line, text.done_bytes
-            value, content = text.value()
-            row = _counted(repeated, value if isinstance(value, dict) else None)
-            yield JsonRow(line, content, row, done)
-            if text.peek() == "]":
-                break
-            text.expect(",")
-        text.expect("]")
-        if text.peek():
-            raise text.broken("there is more after the end of the array")
+        text = JsonWindow(stream, origin, repeated)
+        if shape.kind == ARRAY:
+            yield from _elements(text, repeated)
+            if text.peek():
+                raise text.broken("there is more after the end of the array")
+        while text.peek():
+            yield _row(text, text.line, repeated)
 
 
-def _first_elements(head: str) -> list[dict[str, Any]]:
+def _elements(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[JsonRow]:
+    for line in elements(text):
+        yield _row(text, line, repeated)
+
+
+def _row(text: JsonWindow, line: int, repeated: RepeatedKeys) -> JsonRow:
+    done = text.done_bytes
+    value, content = text.value()
+    return JsonRow(line, content, _counted(repeated, value if isinstance(value, dict) else None), done)
+
+
+def _objects_from(head: str, at: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    at = head.index("[") + 1
     while len(found) < LOOKED_AT_ROWS:
         start = head.find("{", at)
         try:
             value, at = _DECODER.raw_decode(head, start if start >= 0 else len(head))
         except (ValueError, RecursionError):  # the look ends inside an element, or the array ends
-            return found
+            break
         found.append(value)
     return found
+
+
+def _end_of_value(head: str, at: int) -> int:
+    """Return where a value ends, -1 where it does not."""
+    try:
+        return _DECODER.raw_decode(head, at)[1]
+    except (ValueError, RecursionError):
+        return -1
 
 
 def _object(content: str, decoder: json.JSONDecoder = _DECODER) -> dict[str, Any] | None:

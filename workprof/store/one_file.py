@@ -12,6 +12,7 @@ import pandas as pd
 
 from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.progress import Progress
+from workprof.core.text import visible
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.store import checks, rejects
@@ -38,8 +39,8 @@ from workprof.store.relation import (
 from workprof.store.reports import Check, Column, IngestOptions
 from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_read
 from workprof.store.running import Span, run_watched
-from workprof.store.spool import Spooled, plain_head
-from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape, unique_names
+from workprof.store.spool import Spooled, plain_head, without_first_lines
+from workprof.store.text_shape import HEAD_BYTES, TextShape, decoded_head, text_shape, unique_names
 from workprof.store.windows import complete_runs
 
 LINES = Span(0.3, 0.33, "counting lines")
@@ -47,6 +48,7 @@ REWRITE = Span(0.33, 0.45, "writing rows")
 PARSE = Span(0.45, 0.8, "reading rows")
 FOLD = Span(0.8, 0.82, "folding steps")
 CHECK = Span(0.85, 0.97, "checking rows")
+SHOWN_TITLES, SHOWN_CHARACTERS = 5, 60
 NO_NUMBER = "not a value of the column's quantity"
 
 
@@ -168,10 +170,14 @@ def _text_source(
         spooled, read = before.spooled, True
         head = plain_head(spooled.path, HEAD_BYTES)
     before = before or Rewritten(spooled)
-    if read:
+    if read or spooled.lines is not None:  # of our own writing
         delimiter = ","
     names = () if declared.header else tuple(column.name for column in declared.columns)
     shape = text_shape(head, spooled.origin, delimiter, names=names)
+    if shape.skipped:
+        spooled = without_first_lines(spooled, shape.skipped, shape.skipped_bytes)
+        head = plain_head(spooled.path, HEAD_BYTES)
+        before = Rewritten(spooled, checks=(_titles(shape),))
     if not read:
         accounts = accounts_of(spooled, shape.delimiter, progress, LINES)
         if not options.accept_loss:
@@ -183,7 +189,9 @@ def _text_source(
         spelled = declared.headings(shape.header) or shape.header
         shape = replace(shape, raw_header=spelled, header=unique_names(spelled))
     quoting, skipped = accounts is None or accounts.quoting, accounts.lines.leading_blank if accounts else 0
-    decimal = options.decimal or "."
+    decimal = options.decimal or shape.decimal
+    if shape.comma_columns and not options.decimal:
+        before = replace(before, checks=(*before.checks, _decimal_commas(shape)))
     columns, guessed = guessed_columns(
         shape, {column.name: column.type for column in declared.columns}, declared.nulls, decimal
     )
@@ -198,6 +206,19 @@ def _text_source(
     columns, guessed = _as_fields(columns, guessed, rules, declared, texts)
     dialect = CsvDialect(shape.delimiter, decimal, declared.header, declared.nulls, quoting, skipped)
     return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before, accounts)
+
+
+def _titles(shape: TextShape) -> Check:
+    lines = "; ".join(visible(line[:SHOWN_CHARACTERS]) for line in shape.titles[:SHOWN_TITLES])
+    return Check("titles", "info", shape.skipped, f"{shape.skipped:,} lines above the header were passed over: {lines}")
+
+
+def _decimal_commas(shape: TextShape) -> Check:
+    name = shape.comma_columns[0]
+    values = (value for value in shape.values(shape.header.index(name)) if "," in value)
+    example = f"{visible(name[:SHOWN_CHARACTERS])}: {visible(next(values, '')[:SHOWN_CHARACTERS])!r}"
+    told = f"numbers have a decimal comma ({example}); if that is wrong, give the decimal sign (--decimal . in a shell)"
+    return Check("decimal comma", "info", len(shape.comma_columns), told)
 
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:

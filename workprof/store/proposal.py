@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -58,7 +59,9 @@ def _of_text(head: bytes, origin: str, options: IngestOptions) -> Suggestion:
         return _proposal(names, values, {}, "", options)
     shape = text_shape(head, origin, options.delimiter)
     values = {name: shape.values(position) for position, name in enumerate(shape.header)}
-    return _proposal(shape.header, values, {}, shape.delimiter, options)
+    return _proposal(
+        shape.header, values, {}, shape.delimiter, replace(options, decimal=options.decimal or shape.decimal)
+    )
 
 
 def _of_parquet(spooled: Spooled, expansion_limit: int) -> Suggestion:

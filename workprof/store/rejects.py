@@ -95,7 +95,8 @@ def lines_of_rows(cursor: duckdb.DuckDBPyConnection, places: Ints, spooled: Spoo
 def original_line(spooled: Spooled) -> str:
     """Return the SQL of a reject's line number, counting the lines that were set aside before the scan."""
     shifts = [long.line - before for before, long in enumerate(spooled.long_lines)]
-    return "line" + "".join(f" + (line >= {shift})::BIGINT" for shift in shifts)
+    line = f"(line + {spooled.skipped})" if spooled.skipped else "line"
+    return line + "".join(f" + ({line} >= {shift})::BIGINT" for shift in shifts)
 
 
 def _last_scan(spooled: Spooled) -> str:

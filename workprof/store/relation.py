@@ -108,7 +108,9 @@ def guessed_type(values: Sequence[str], nulls: Sequence[str], decimal: str = "."
 
 def is_number(value: str, decimal: str = ".") -> bool:
     """Tell whether a text is a plain number (at most 15 digits before the point; '007' is an identifier)."""
-    plain = value.replace(decimal, ".") if decimal != "." else value
+    if decimal != "." and "." in value:  # '1.234' of such a file may be thousands
+        return False
+    plain = value.replace(decimal, ".")
     return bool(PLAIN_NUMBER.match(plain)) or plain.lower() in SPECIAL_NUMBERS
 
 

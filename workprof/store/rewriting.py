@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
 from workprof.formats.declare import Given, Read, Reader, Unreadable
-from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.csv_rows import CsvWriter, Places, written_text
-from workprof.store.json_rows import JsonRow, is_json_array, json_rows
+from workprof.store.json_rows import LINES, LIST, JsonRow, flat, json_rows, shape_of
 from workprof.store.lines import refuse_unread
 from workprof.store.rejects import TEXT_CHARACTERS
 from workprof.store.reports import Check
@@ -51,12 +50,14 @@ class Rewritten:
 
 
 def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
-    """Return the objects as CSV rows, in the order of the first appearance of their keys.
+    """Return the objects as CSV rows, flat, in the order of the first appearance of their keys.
+
+    Objects in objects stay whole, as JSON texts, where their keys would be more than a table has columns.
 
     Raises:
         TraceError: when there is no object, there are too many keys, or an array is broken.
     """
-    keys = _keys(spooled, progress, Span(span.low, (span.low + span.high) / 2, span.message))
+    keys, flatten = _keys(spooled, progress, Span(span.low, (span.low + span.high) / 2, span.message))
     target, refused, lines = (
         spooled.path.with_name(f"{spooled.path.stem}-{what}.csv") for what in ("rows", "refused", "lines")
     )
@@ -73,13 +74,16 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
                 continue
             written += 1
             places.note(found.line)
-            writer.writerow([_cell(found.row.get(key)) for key in keys])
-    with spooled.path.open("rb") as stream:
-        array = is_json_array(stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace"))
-    if not array:
+            row = flat(found.row) if flatten else found.row
+            writer.writerow([_cell(row.get(key)) for key in keys])
+    shape, checks = shape_of(spooled.path), repeated.checks()
+    if shape.kind == LINES:
         refuse_unread(spooled.path, spooled.origin, written + rejected, any_end=False)
+    if shape.kind == LIST:
+        told = f"the rows are the list under {shape.key[:60]!r}; the document's other parts are not read"
+        checks = (Check("list", "info", 1, told), *checks)
     rows = replace(spooled, path=target, lines=lines)
-    return Rewritten(rows, refused if rejected else None, rejected, written, repeated.checks())
+    return Rewritten(rows, refused if rejected else None, rejected, written, checks)
 
 
 def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progress, span: Span) -> Rewritten:
@@ -164,16 +168,21 @@ class _OpenedLater(io.RawIOBase):
             self._plain = None
 
 
-def _keys(spooled: Spooled, progress: Progress, span: Span) -> list[str]:
+def _keys(spooled: Spooled, progress: Progress, span: Span) -> tuple[list[str], bool]:
+    """Return the keys of all rows, and whether they are those of flat rows."""
     keys: dict[str, None] = {}
+    flattened: dict[str, None] = {}
     for found in _told(spooled, progress, span):
-        if found.row is not None and found.row.keys() - keys.keys():
-            keys.update(dict.fromkeys(found.row))
-            if len(keys) > MAX_COLUMNS:
-                raise TraceError(f"{spooled.origin} has more than {MAX_COLUMNS:,} keys; keep those of interest")
+        if found.row is None:
+            continue
+        keys.update(dict.fromkeys(found.row))
+        if len(keys) > MAX_COLUMNS:
+            raise TraceError(f"{spooled.origin} has more than {MAX_COLUMNS:,} keys; keep those of interest")
+        if len(flattened) <= MAX_COLUMNS:
+            flattened.update(dict.fromkeys(flat(found.row)))
     if not keys:
         raise TraceError(f"{spooled.origin}: there is no JSON object with keys in it; write one object per row")
-    return list(keys)
+    return (list(flattened), True) if len(flattened) <= MAX_COLUMNS else (list(keys), False)
 
 
 def _told(spooled: Spooled, progress: Progress, span: Span, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:

@@ -11,6 +11,7 @@ import hashlib
 import io
 import itertools
 import os
+import shutil
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -27,7 +28,7 @@ from workprof.core.units import MIB, format_bytes
 from workprof.store.arrow_files import is_arrow, write_parquet
 from workprof.store.csv_rows import CsvWriter, Places, written_text
 from workprof.store.home import free_bytes, narrow, open_private_bytes
-from workprof.store.json_rows import is_json_array
+from workprof.store.json_rows import LINES, is_json, json_shape
 from workprof.store.reports import Check
 from workprof.store.running import Span
 from workprof.store.spreadsheet import Workbook, is_workbook
@@ -235,6 +236,7 @@ class Spooled:
         unpacked: of a compressed input.
         header: its first line names the columns.
         checks: what was found while it was spooled.
+        skipped: lines before its first that are no longer in it.
     """
 
     path: Path
@@ -245,6 +247,7 @@ class Spooled:
     unpacked: Unpacked | None = None
     header: bool = True
     checks: tuple[Check, ...] = ()
+    skipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -379,12 +382,21 @@ class _Hashed:
             yield chunk
 
 
+def without_first_lines(spooled: Spooled, lines: int, size_bytes: int) -> Spooled:
+    """Return a text without its first lines, which take so many bytes."""
+    target = spooled.path.with_name(f"{spooled.path.stem}-below.csv")
+    with spooled.path.open("rb") as source, open_private_bytes(target) as rest:
+        source.seek(size_bytes)
+        shutil.copyfileobj(source, rest, MIB)
+    return replace(spooled, path=target, skipped=lines)
+
+
 def _without_long_lines(path: Path, options: TextOptions) -> tuple[LongLine, ...]:
-    """Set over-long lines aside; a JSON array may stand on one line."""
+    """Set over-long lines aside; a JSON document may stand on one line."""
     if options.long_lines:
         return ()
-    array = is_json_array(head_of(path).decode("utf-8-sig", errors="replace"))
-    return () if array else set_aside_long_lines(path)
+    head = head_of(path, MIB).decode("utf-8-sig", errors="replace")
+    return () if is_json(head) and json_shape(head).kind != LINES else set_aside_long_lines(path)
 
 
 def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iterator[bytes]:

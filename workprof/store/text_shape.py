@@ -24,6 +24,10 @@ SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", 
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 MAX_CONTROL_SHARE = 0.02
+_TOLD_SEPARATOR = re.compile(r'"?sep=(.)"?[,;|\t]*\r?\n', re.IGNORECASE)
+"""Excel's own first line: which character separates the cells."""
+
+LOOKED_AT_NUMBERS = 5_000
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,24 @@ class TextShape:
     Attributes:
         header: names of the first line, unique and non-empty; `raw_header` as written.
         rows: the first rows after it that the bounded look holds whole.
+        titles: texts of the lines before the header: titles, comments, 'sep=;'.
+        skipped: how many lines those are, `skipped_bytes` with their ends.
+        comma_columns: those whose numbers have a decimal comma, where that is the file's decimal sign.
     """
 
     delimiter: str
     raw_header: tuple[str, ...]
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    titles: tuple[str, ...] = ()
+    skipped: int = 0
+    skipped_bytes: int = 0
+    comma_columns: tuple[str, ...] = ()
+
+    @property
+    def decimal(self) -> str:
+        """The decimal sign that the first rows tell."""
+        return "," if self.comma_columns else "."
 
     def values(self, position: int) -> tuple[str, ...]:
         """Return the sample values of one column."""
@@ -98,18 +114,39 @@ def text_shape(
     lines = text if whole else text[: text.rfind("\n") + 1]
     if not lines.strip():
         raise TraceError(f"{origin}: no line ends within the first {HEAD_BYTES:,} bytes; is this a delimited text?")
-    chosen = SPELLED_DELIMITERS.get(delimiter, delimiter) or guessed_delimiter(lines)
+    told = _TOLD_SEPARATOR.match(lines)
+    chosen = SPELLED_DELIMITERS.get(delimiter, delimiter) or (told[1] if told else "") or guessed_delimiter(lines)
     if len(chosen) != 1:
         raise TraceError(f"delimiter {delimiter!r} is not one character; use , ; tab or |")
-    rows = _first_rows(lines, chosen, origin, csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE)
+    at = told.end() if told else 0
+    look = _Look(lines[at:], chosen, origin, quoting=quoting)
+    if quoting and not names:
+        look = look if delimiter or told else _likeliest(look)
+        look.go_to_header()
+    rows = look.rows
     if len(rows[0]) > MAX_COLUMNS:
         raise TraceError(
             f"{origin} has {len(rows[0]):,} columns; workprof reads up to {MAX_COLUMNS:,}: keep those of interest"
         )
     if names:
         named = (*names, *("" for _ in rows[0]))[: len(rows[0])]
-        return TextShape(chosen, named, unique_names(named), tuple(rows))
-    return TextShape(chosen, rows[0], unique_names(rows[0]), tuple(rows[1:]))
+        return TextShape(chosen, named, unique_names(named), tuple(rows[: SAMPLE_ROWS + 1]))
+    above = lines[: at + look.skipped_characters]
+    header = rows[0]
+    if header[0].startswith("#") and len(header) > 1:
+        header = (header[0].lstrip("# ") or header[0], *header[1:])
+    named = unique_names(header)
+    sample = tuple(rows[1 : SAMPLE_ROWS + 1])
+    return TextShape(
+        look.delimiter,
+        header,
+        named,
+        sample,
+        tuple(line.strip() for line in above.splitlines() if line.strip()),
+        look.skipped_lines + bool(told),
+        len(above.encode()) + len(UTF8_BOM) * head.startswith(UTF8_BOM),
+        _comma_columns(named, rows[1:], look.delimiter),
+    )
 
 
 def guessed_delimiter(lines: str) -> str:
@@ -132,19 +169,86 @@ def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def _first_rows(lines: str, delimiter: str, origin: str, quoting: int) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    csv.field_size_limit(MAX_FIELD_CHARACTERS)  # a quote left open takes in the whole look
-    try:
-        for row in csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter, quoting=quoting):  # type: ignore[arg-type]
-            if row:
-                rows.append(tuple(row))
-            if len(rows) > SAMPLE_ROWS:
-                break
-    except csv.Error as error:
-        if not rows:
-            raise TraceError(f"{origin}: the first line cannot be read as delimited text ({error})") from error
-    return rows
+class _Look:
+    """The first rows of a delimited text, blank lines left out, and where each begins.
+
+    Attributes:
+        rows: from the header on, once `go_to_header` was asked.
+        skipped_lines, skipped_characters: before the first of them.
+    """
+
+    def __init__(self, text: str, delimiter: str, origin: str, *, quoting: bool = True) -> None:
+        self.delimiter, self.origin, self.text = delimiter, origin, text
+        self._lines = list(io.StringIO(text, newline=""))
+        self.rows: list[tuple[str, ...]] = []
+        self._starts: list[int] = []
+        self.skipped_lines = self.skipped_characters = 0
+        csv.field_size_limit(MAX_FIELD_CHARACTERS)  # a quote left open takes in the whole look
+        kind = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
+        reader = csv.reader(self._lines, delimiter=delimiter, quoting=kind)  # type: ignore[arg-type]
+        try:
+            start = 0
+            for row in reader:
+                if row:
+                    self.rows.append(tuple(row))
+                    self._starts.append(start)
+                start = reader.line_num
+                if len(self.rows) > LOOKED_AT_NUMBERS:
+                    break
+        except csv.Error as error:
+            if not self.rows:
+                raise TraceError(f"{origin}: the first line cannot be read as delimited text ({error})") from error
+
+    def go_to_header(self) -> None:
+        """Leave out what stands before the header."""
+        place = header_place(self.rows)
+        if place:
+            self.rows, start = self.rows[place:], self._starts[place]
+            self.skipped_lines, self.skipped_characters = start, sum(map(len, self._lines[:start]))
+
+    def columns(self) -> int:
+        """Return how many columns most rows and the header agree on, 0 where they do not."""
+        look = self.rows[header_place(self.rows) :][:LOOKED_AT_TITLES]
+        width = len(look[0])
+        return width if 2 * sum(len(row) == width for row in look[1:]) >= len(look) > 1 else 0
+
+
+def _likeliest(look: _Look) -> _Look:
+    """Return the look with the separator that the first line tells, or with one that the rows agree on instead."""
+    first, below = len(look.rows[0]), look.rows[1:LOOKED_AT_TITLES]
+    if first > 1 and (not below or 2 * sum(len(row) == first for row in below) >= len(below)):
+        return look
+    others = [_Look(look.text, delimiter, look.origin) for delimiter in DELIMITERS]
+    best = max(others, key=_Look.columns)
+    return best if best.columns() > 1 else look
+
+
+_UNIT = r"(?:\s?[A-Za-z%]{1,6})?"
+POINT, COMMA = re.compile(rf"[+-]?\d+(?:\.\d+)?{_UNIT}"), re.compile(rf"[+-]?\d+(?:,\d+)?{_UNIT}")
+SURE_COMMA = re.compile(rf"[+-]?(?:0|\d{{4,}}|\d+(?=,(?!\d{{3}}(?:\D|$)))),\d+{_UNIT}")
+"""No thousands are written so: '1,5', '0,123', '1234,567'; '1,234' may be either."""
+
+THOUSANDS = re.compile(rf"[+-]?\d{{1,3}}(?:\.\d{{3}})+(?:,\d+)?{_UNIT}")
+"""Numbers of a file with decimal commas, though none of them is read: '1.234', '1.234,56'."""
+
+
+def _comma_columns(names: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str) -> tuple[str, ...]:
+    """Return the columns whose numbers have a decimal comma, none where as many columns have a point.
+
+    Between semicolons commas win, as those stand there for the commas' sake. Between commas one such column is more
+    often a list than numbers.
+    """
+    commas, points = [], 0
+    for at, name in enumerate(names):
+        cells = [row[at].strip() for row in rows if at < len(row)]
+        numbers = [cell for cell in cells if cell.lstrip("+-")[:1].isdigit()]
+        sure = any(SURE_COMMA.fullmatch(cell) or ("." in cell and "," in cell) for cell in numbers)
+        if sure and all(COMMA.fullmatch(cell) or THOUSANDS.fullmatch(cell) for cell in numbers):
+            commas.append(name)
+        elif any("." in cell for cell in numbers) and all(POINT.fullmatch(cell) for cell in numbers):
+            points += 1
+    enough = {",": max(points + 1, 2), ";": max(points, 1)}.get(delimiter, points + 1)
+    return tuple(commas) if len(commas) >= enough else ()
 
 
 def _every_other_byte_is_zero(body: bytes) -> bool:
@@ -193,8 +297,12 @@ def _are_names(row: Sequence[str]) -> bool:
 
 
 def _names_columns(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row has no values and a row below it has some."""
-    return _are_names(rows[0]) and any(VALUE.fullmatch(cell) for row in rows[1:] for cell in row)
+    """Tell whether the first row has no values, and the rows below it have some where it has a name."""
+    below = [row for row in rows[1:] if len(row) == len(rows[0])]
+    return _are_names(rows[0]) and any(
+        bool(name) and 2 * sum(bool(VALUE.fullmatch(row[at])) for row in below) > len(below)
+        for at, name in enumerate(rows[0])
+    )
 
 
 MAX_LINE_BYTES = MIB // 2

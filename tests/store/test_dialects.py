@@ -1,0 +1,149 @@
+"""Delimited texts as programs of other countries and decades write them: recognised, or refused; never read wrongly."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from workprof.core.errors import TraceError
+from workprof.store.reports import IngestOptions
+
+HEADER = ["job_name", "duration_s", "requested_memory_bytes", "user"]
+ROWS = [
+    ["align 1", "12.5", "1500000.25", "anna"],
+    ["sort, all", "0.25", "2000000", "bea"],
+    ["call", "3", "7.5", "carl"],
+]
+EXPECTED = [["align 1", 12.5, 1500000.25, "anna"], ["sort, all", 0.25, 2e6, "bea"], ["call", 3, 7.5, "carl"]]
+
+
+def text(delimiter=",", decimal=".", end="\n", quoted=False, above="", rows=ROWS):
+    def cell(value, number):
+        value = value.replace(".", decimal) if number else value
+        return f'"{value}"' if quoted or delimiter in value else value
+
+    lines = [delimiter.join(f'"{name}"' if quoted else name for name in HEADER)]
+    lines += [delimiter.join(cell(value, 0 < at < 3) for at, value in enumerate(row)) for row in rows]
+    return above + end.join(lines) + end
+
+
+WRITTEN = {
+    "tab": text("\t"),
+    "bar": text("|"),
+    "semicolon": text(";"),
+    "semicolon and decimal comma": text(";", ","),
+    "tab and decimal comma": text("\t", ","),
+    "bar, decimal comma, all quoted": text("|", ",", quoted=True),
+    "comma, decimal comma, all quoted": text(",", ",", quoted=True),
+    "all quoted": text(quoted=True),
+    "windows": text(end="\r\n"),
+    "byte order mark": "\ufeff" + text(";", ","),
+    "sep": text(";", ",", above="sep=;\r\n"),
+    "sep with a mark": "\ufeff" + text("|", above='"sep=|"\n'),
+    "sep of a tab": text("\t", above="SEP=\t\n"),
+    "comments": text(above="# made by a script\n# on Monday, May 1, 2024\n#\n"),
+    "a title": text(";", ",", above="Jobs of May, 2024\n\n"),
+    "a title of a spreadsheet": text(";", ",", above="Jobs of May;;;\r\n;;;\r\n", end="\r\n"),
+    "several titles": text("\t", above="Cluster report\nMade by the cluster team\n\n"),
+    "a header that is a comment": "#" + text(),
+    "comments, and a header that is one": "# made by a script\n# " + text("\t"),
+}
+ENCODED = {name: content.encode() for name, content in WRITTEN.items()} | {
+    "Unicode text of Excel": ("\ufeff" + text("\t", ",", end="\r\n")).encode("utf-16-le"),
+    "UTF-16, big end first": ("\ufeff" + text(";")).encode("utf-16-be"),
+    "UTF-16 in gzip": gzip.compress(text("\t").encode("utf-16")),
+}
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_every_way_to_write_a_table_gives_the_same_rows(store, write, name):
+    path = write("jobs.txt", ENCODED[name])
+    assert store.detect([path]) == "generic"
+    assert store.suggest(path, IngestOptions()).columns == tuple(HEADER)
+    report = store.ingest([path], IngestOptions())
+    assert (report.rows_read, report.rows, report.rejected) == (3, 3, 0)
+    assert store.frame("jobs", HEADER).iloc[:, 1:].to_numpy().tolist() == EXPECTED
+    told = {check.name: check for check in report.checks}
+    assert ("decimal comma" in told) == ("0,25" in WRITTEN.get(name, text(decimal=",") if "Excel" in name else ""))
+    above = name.startswith(("sep", "comments", "a title", "several"))
+    assert ("titles" in told) == above
+
+
+def test_what_was_passed_over_is_shown_and_rejects_keep_their_lines(store, write):
+    content = text(above="# one\n\n# two\n") + "bad,soon,1,dora\nfew\n\nlast,1h 3m,2 GB,emil\n"
+    report = store.ingest([write("jobs.csv", content)], IngestOptions())
+    assert (report.rows, report.rejected) == (4, 2)
+    found = store.rejects("jobs")
+    assert set(zip(found["line"], found["text"], strict=True)) == {(8, "soon"), (9, "few")}
+    (told,) = (check for check in report.checks if check.name == "titles")
+    assert told.message == "3 lines above the header were passed over: # one; # two"
+
+
+def test_the_decimal_comma_shows_its_evidence_and_can_be_refused(store, write):
+    path = write("jobs.csv", text(";", ","))
+    (told,) = (check for check in store.ingest([path], IngestOptions()).checks if check.name == "decimal comma")
+    assert (told.count, told.level) == (2, "info")
+    assert "(duration_s: '12,5')" in told.message
+    with pytest.raises(TraceError, match="all 3 rows were rejected"):
+        store.ingest([path], IngestOptions(decimal="."))
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        (["1,5", "2,25", "1.234"], [1.5, 2.25]),  # one, or a thousand
+        (["1,5", "1.234,56", "2,5"], [1.5, 2.5]),
+        (["1,5", "1.234.567", "2,5"], [1.5, 2.5]),
+        (["1,234", "5,678", "9"], [9.0]),  # nothing tells whether those are thousands
+        (["1.5", "1,234.5", "2.5"], [1.5, 2.5]),
+        (["1.234,5", "12.345,6", "7"], [7.0]),
+    ],
+)
+def test_thousands_are_rejected_and_never_read_as_another_number(store, write, values, kept):
+    content = "job_name;duration_s\n" + "".join(f"j{at};{value}\n" for at, value in enumerate(values))
+    report = store.ingest([write("jobs.csv", content)], IngestOptions())
+    assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == kept
+    assert report.rejected == len(values) - len(kept)
+
+
+@pytest.mark.parametrize("mapped", ["1,5 GB", "0,5 h", "50,5 %"])
+def test_units_go_with_a_decimal_comma(store, write, mapped):
+    field = {"B": "requested_memory_bytes", "h": "time_limit_s", "%": "cpu_usage_percent"}[mapped[-1]]
+    path = write("jobs.csv", f"job_name;duration_s;{field}\na;1;{mapped}\nb;2;{mapped}\n")
+    assert store.ingest([path], IngestOptions()).rejected == 0
+    expected = {"B": 1.5 * 2**30, "h": 1800, "%": 50.5}[mapped[-1]]
+    assert store.frame("jobs", [field])[field].tolist() == [expected] * 2
+
+
+TABLES = {
+    "lists of devices": ('job_name,duration_s,gpus_used\na,1.5,"0,1"\nb,2.5,"2,3"\n', ["0,1", "2,3"]),
+    "versions": ("job_name;duration_s;gpus_used\na;1,5;3.11\nb;2,5;3.9\n", ["3.11", "3.9"]),
+    "dates": ("job_name;duration_s;gpus_used\na;1,5;01.05.2024\nb;2,5;02.05.2024\n", ["01.05.2024", "02.05.2024"]),
+    "a column called #": ("#,job_name,duration_s,gpus_used\n1,a,1.5,x\n2,b,2.5,y\n", ["x", "y"]),
+    "a first row with gaps": ("job_name,duration_s,a,b,gpus_used\na,1.5,,,x\nb,2.5,1,1,y\n", ["x", "y"]),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_other_peoples_tables_stay_what_they_are(store, write, name):
+    content, kept = TABLES[name]
+    report = store.ingest([write("jobs.csv", content)], IngestOptions())
+    assert (report.rows, report.rejected) == (2, 0)
+    frame = store.frame("jobs", ["duration_s", "gpus_used"])
+    assert frame["duration_s"].tolist() == [1.5, 2.5]
+    assert frame["gpus_used"].tolist() == kept
+    assert not [check for check in report.checks if check.name == "titles"]
+
+
+def test_a_text_of_words_is_no_table(store, write):
+    with pytest.raises(TraceError):
+        store.ingest([write("notes.txt", "Dear all,\nthis is no table,\nreally, not at all\n")], IngestOptions())
+
+
+def test_latin_1_is_still_asked_for(store, write):
+    path = write("jobs.csv", "job_name;duration_s\nmünchen;1,5\n".encode("latin-1"))
+    with pytest.raises(TraceError, match="set its encoding to latin-1"):
+        store.ingest([path], IngestOptions())
+    assert store.ingest([path], IngestOptions(encoding="latin-1")).rows == 1
+    assert store.frame("jobs", ["duration_s"])["duration_s"].tolist() == [1.5]
