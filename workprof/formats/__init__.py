@@ -15,6 +15,7 @@ from workprof.formats import (
     kubernetes,
     nextflow,
     pai_sample,
+    prometheus_pods,
     slurm,
     slurm_json,
     slurm_print,
@@ -43,6 +44,7 @@ FORMATS: dict[str, Format] = {
         airflow.FORMAT,
         airflow.API,
         borg.FORMAT,
+        prometheus_pods.FORMAT,
         generic.FORMAT,
     )
 }

@@ -1,0 +1,145 @@
+"""What the texts of an export say of pods: values with units, times, and the names of series."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from workprof.core.units import KIB
+from workprof.formats.pod_series import CPU, LIMIT, MEMORY, POD, REQUEST, label
+from workprof.formats.values import MOMENTS
+
+BYTES, CORES, PERCENT = "bytes", "cores", "percent"
+UNITS: dict[str, tuple[str, float]] = {
+    **dict.fromkeys(("b", "byte", "bytes"), (BYTES, 1.0)),
+    **{f"{letter}b": (BYTES, 1e3**power) for power, letter in enumerate("kmgtp", 1)},
+    **{f"{letter}{end}": (BYTES, float(KIB**power)) for power, letter in enumerate("kmgtp", 1) for end in ("ib", "i")},
+    **dict.fromkeys(("core", "cores", "cpu", "cpus", "vcpu"), (CORES, 1.0)),
+    **dict.fromkeys(("m", "mcpu", "millicores"), (CORES, 1e-3)),
+    **dict.fromkeys(("%", "percent"), (PERCENT, 1.0)),
+    **{name: ("", factor) for name, factor in (("k", 1e3), ("mil", 1e6), ("bil", 1e9), ("tri", 1e12))},
+}
+"""Unit of a value -> its quantity ('' = not told) and its factor; 'Mil' and 'Bil' are Grafana's short numbers."""
+
+NO_VALUE = frozenset({"", "null", "undefined", "nan", "-", "n/a", "none"})
+_NUMBER = re.compile(r"([+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d{1,3})?)\s*([^\d\s].*)?", re.ASCII)
+TIME_NAMES = ("time", "timestamp", "date", "datetime", "_time")
+VALUE_NAME = re.compile(r"value(?: ?#\w+)?", re.IGNORECASE)
+
+
+@functools.lru_cache(maxsize=100_000)
+def value_of(text: str) -> tuple[float, str]:
+    """Return a cell's number in bytes, cores or as it is, and its quantity ('' = not told).
+
+    Missing ones are NaN.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    told = text.strip()
+    if told.lower() in NO_VALUE:
+        return math.nan, ""
+    match = _NUMBER.fullmatch(told)
+    if match is None:
+        return float(told), ""  # '+Inf'
+    number, unit = float(match.group(1).replace(",", ".")), (match.group(2) or "").strip().lower()
+    if not unit:
+        return number, ""
+    if unit not in UNITS:
+        raise ValueError(f"unit {unit!r} is not known")
+    quantity, factor = UNITS[unit]
+    return number * factor, quantity
+
+
+EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
+"""A number above the first is in a unit of the second in seconds; others are seconds."""
+
+
+@functools.lru_cache(maxsize=100_000)
+def moment_of(text: str) -> float:
+    """Return a time in seconds since 1970; without a zone it is UTC.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    told = text.strip()
+    try:
+        number = float(told)
+    except ValueError:
+        pass
+    else:
+        if not math.isfinite(number):
+            raise ValueError("not finite")
+        return number * next((factor for least, factor in EPOCHS if abs(number) > least), 1.0)
+    try:
+        at = datetime.fromisoformat(told)
+    except ValueError:
+        at = next((found for found in (_parsed(told, pattern) for pattern in MOMENTS) if found), datetime.min)
+        if at == datetime.min:
+            raise
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _parsed(text: str, pattern: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, pattern)
+    except ValueError:
+        return None
+
+
+_PAIR = re.compile(r'([a-zA-Z_]\w*)\s*=~?\s*"((?:[^"\\]|\\.)*)"')
+_METRIC = re.compile(r"\s*([a-zA-Z_:][\w:]*)?\s*\{(.*)\}\s*(.*)", re.DOTALL)
+_NAMED_UNIT = re.compile(r"\s*[\[(]\s*([^\])]+?)\s*[\])]\s*$")
+_WORDS = {
+    **dict.fromkeys(("request", "requests", "requested"), REQUEST),
+    **dict.fromkeys(("limit", "limits"), LIMIT),
+    **dict.fromkeys(("memory", "mem", "rss", "ram"), MEMORY),
+    **dict.fromkeys(("cpu", "cpus"), CPU),
+    **dict.fromkeys(
+        ("usage", "used", "value", "pod", "working", "set", "bytes", "quota", "total", "average", "max"), ""
+    ),
+}
+POD_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a name of a series says: its metric and labels, and words of a legend."""
+
+    metric: str
+    labels: Mapping[str, str]
+    what: str = ""
+    resource: str = ""
+    unit: str = ""
+
+
+@functools.lru_cache(maxsize=10_000)
+def named(text: str) -> Named | None:
+    """Return what the name of a series says ('{pod="a"}', 'a', 'lab/a', 'a memory requests'), None without a pod."""
+    unit = _NAMED_UNIT.search(text)
+    told = UNITS.get(unit.group(1).lower(), ("", 1.0))[0] if unit else ""
+    known = unit is not None and unit.group(1).lower() in UNITS
+    bare = text[: unit.start()] if unit and known else text
+    match = _METRIC.fullmatch(bare)
+    if match:
+        labels = {key: value.replace('\\"', '"') for key, value in _PAIR.findall(match.group(2))}
+        metric = labels.pop("__name__", "") or match.group(1) or ""
+        metric = "" if VALUE_NAME.fullmatch(metric) else metric
+        words = [] if metric else [_WORDS.get(word, "") for word in match.group(3).lower().split()]
+    else:
+        tokens = re.split(r"[\s|:()]+|(?<=\s)-(?=\s)", bare.strip())
+        words = [_WORDS[token.lower()] for token in tokens if token.lower() in _WORDS]
+        names = [token for token in tokens if token.strip("-") and token.lower() not in _WORDS]
+        if len(names) != 1 or names[0].count("/") > 1:
+            return None
+        namespace, _, pod = names[0].rpartition("/")
+        labels, metric = {"pod": pod, "namespace": namespace}, ""
+    if not label(labels, POD):
+        return None
+    what = next((word for word in words if word in (REQUEST, LIMIT)), "")
+    resource = next((word for word in words if word in (MEMORY, CPU)), "")
+    return Named(metric, labels, what, resource, unit.group(1).lower() if unit and (told or known) else "")
