@@ -24,6 +24,8 @@ _STARTS = {
     "deadline": TIMED_OUT,
     "cancel": KILLED,
     "kill": KILLED,
+    "delet": KILLED,
+    "rerun": KILLED,
     "preempt": KILLED,
     "evict": KILLED,
     "revoked": KILLED,
