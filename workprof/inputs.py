@@ -1,20 +1,23 @@
-"""What a browser user may hand over: an upload, put under a name of ours, or a file of the data folder."""
+"""What is handed over: an upload put under a name of ours, a file of the data folder, or what comes through a pipe."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 import shutil
+import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from workprof.core.errors import SettingsError, WorkprofError
-from workprof.core.units import DAY_S, MIB
+from workprof.core.progress import Progress
+from workprof.core.units import DAY_S, MIB, format_bytes
 from workprof.store.home import make_folder, open_private_bytes, room_in
+from workprof.store.spool import write_bytes
 
 SUFFIXES = (
     *(".csv", ".tsv", ".tab", ".psv", ".txt", ".xlsx", ".xlsm", ".json", ".jsonl", ".ndjson"),
@@ -52,6 +55,54 @@ def spool_upload(stream: IO[bytes], given_name: str, home: Path) -> Spooled:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return Spooled(path, folder, path.name)
+
+
+STDIN = Path("-")
+PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+"""Where a shell puts what it pipes; a pipe elsewhere may have nobody at its other end, and is not read."""
+
+
+@contextlib.contextmanager
+def piped(paths: Sequence[Path], home: Path, progress: Progress) -> Iterator[list[Path]]:
+    """Yield the paths with '-' and the shell's pipes read into files of their own, removed afterwards.
+
+    Raises:
+        SettingsError: where '-' stands twice, or stdin is a terminal.
+        DiskFull: before the disk is.
+    """
+    _refuse_terminal(paths)
+    folder = home / "spool" / f"{UPLOAD}{uuid.uuid4().hex}"
+    found: list[Path] = []
+    try:
+        for at, path in enumerate(paths):
+            if path != STDIN and not (str(path).startswith(PIPES) and path.is_fifo()):
+                found.append(path)
+                continue
+            make_folder(folder / str(at), fresh=True)
+            target = folder / str(at) / "stdin"
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(room_in(home, "what was piped was not loaded"))
+                stream = sys.stdin.buffer if path == STDIN else stack.enter_context(path.open("rb"))
+                write_bytes(_told(stream, progress), target)
+            found.append(target)
+        yield found
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _refuse_terminal(paths: Sequence[Path]) -> None:
+    if paths.count(STDIN) > 1:
+        raise SettingsError("- stands for what is piped in, and can be named once; give the other files by their names")
+    if STDIN in paths and sys.stdin.isatty():
+        raise SettingsError("nothing is piped in; write cat FILE | workprof ingest - , or name the file")
+
+
+def _told(stream: IO[bytes], progress: Progress) -> Iterator[bytes]:
+    done = 0
+    while chunk := stream.read(MIB):
+        done += len(chunk)
+        progress(None, f"reading what is piped in: {format_bytes(done)}")
+        yield chunk
 
 
 def discard(source: Spooled) -> None:

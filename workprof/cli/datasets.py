@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files, or the folder of the raw tables.", show_default=False)],
+    paths: Annotated[list[Path], typer.Argument(help="Files, or a folder of them; - for stdin.", show_default=False)],
     trace_format: Annotated[str, typer.Option("--format", help=f"auto, or one of {', '.join(NAMES)}.")] = "auto",
     name: Annotated[str, typer.Option("--name", help="Name of the dataset (default: from the file).")] = "",
     mapping: Annotated[Path | None, typer.Option("--map", help='JSON {FIELD: {"from": COLUMN, "unit": UNIT}}')] = None,
@@ -68,8 +68,11 @@ def ingest(
         machine_memory_bytes=parse_size(machine_memory, bare="GB") if machine_memory else 0.0,
         machine_cores=machine_cores,
     )
-    with opened(home) as workbench:
-        report = workbench.ingest(paths, options, progress_line())
+    from workprof.inputs import piped  # noqa: PLC0415  `workprof --version` stays quick
+
+    progress = progress_line()
+    with opened(home) as workbench, piped(paths, workbench.settings.home, progress) as files:
+        report = workbench.ingest(files, options, progress)
     if report.already_loaded:
         warn(f"already loaded as {report.dataset!r}; nothing was read again")
     if report.lost:

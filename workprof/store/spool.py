@@ -317,7 +317,7 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
         _link(path, place, progress, span)
         return Spooled(place, path.name, long_lines=_without_long_lines(place, options))
     hashed = _Hashed(_told(chunks(path, options.expansion_limit), path, not packed, progress, span))
-    _write(_rewritten(hashed, options, path.name), place)
+    write_bytes(_rewritten(hashed, options, path.name), place)
     unpacked = Unpacked(hashed.sha256.digest(), hashed.size_bytes) if packed else None
     if head_of(place, 4) == PARQUET_MAGIC:
         parquet = place.rename(place.with_suffix(".parquet"))
@@ -428,7 +428,7 @@ def _link(path: Path, target: Path, progress: Progress, span: Span) -> Path:
     try:
         os.link(path.resolve(), target)
     except OSError:  # another file system, or links to others' files are forbidden
-        _write(_told(_plain_chunks(path), path, True, progress, span), target)
+        write_bytes(_told(_plain_chunks(path), path, True, progress, span), target)
     return target
 
 
@@ -447,7 +447,12 @@ def _told(source: Iterable[bytes], path: Path, plain: bool, progress: Progress, 
         yield chunk
 
 
-def _write(source: Iterable[bytes], target: Path) -> None:
+def write_bytes(source: Iterable[bytes], target: Path) -> None:
+    """Write chunks into a file of our own.
+
+    Raises:
+        OSError: before they fill the disk.
+    """
     free = free_bytes(target.parent) - SPARE_DISK_BYTES
     written = 0
     with open_private_bytes(target) as stream:

@@ -1,0 +1,107 @@
+"""Any kind of file through a pipe: `cat FILE | workprof ingest -`, and what stdin must not be."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from workprof.core.units import MIB
+
+ROWS = [{"job_name": f"job {at}", "duration_s": at + 0.5, "user": "u"} for at in range(40)]
+
+
+def workbook():
+    made, content = openpyxl.Workbook(), io.BytesIO()
+    for row in (list(ROWS[0]), *(list(row.values()) for row in ROWS)):
+        made.active.append(row)
+    made.save(content)
+    return content.getvalue()
+
+
+def parquet():
+    content = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(ROWS), content)
+    return content.getvalue()
+
+
+CSV = "\n".join([",".join(ROWS[0]), *(",".join(map(str, row.values())) for row in ROWS)]).encode() + b"\n"
+PIPED = {
+    "csv": CSV,
+    "gzip": gzip.compress(CSV),
+    "json": json.dumps({"jobs": ROWS}).encode(),
+    "xlsx": workbook(),
+    "parquet": parquet(),
+}
+
+
+COMMAND = [sys.executable, "-m", "workprof.cli"]
+
+
+def ingest(home, content, *arguments, **more):
+    command = [*COMMAND, "--home", str(home), "ingest", *arguments, "--json"]
+    return subprocess.run(command, input=content, capture_output=True, timeout=120, check=False, **more)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PIPED)
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_every_kind_of_file_comes_through_a_pipe(tmp_path, kind, name):
+    done = ingest(tmp_path / "home", PIPED[kind], name, "--name", "piped")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["dataset"], report["rows"], report["rejected"]) == ("piped", 40, 0)
+    assert not list((tmp_path / "home" / "spool").iterdir())
+
+
+@pytest.mark.slow
+def test_a_pipe_without_a_name_is_called_stdin_and_an_empty_one_is_refused(tmp_path):
+    report = json.loads(ingest(tmp_path / "home", CSV, "-").stdout)
+    assert report["dataset"] == "stdin"
+    empty = ingest(tmp_path / "home", b"", "-")
+    assert empty.returncode == 2
+    assert b"the file is empty" in empty.stderr
+
+
+def test_a_pipe_named_twice_is_refused(workprof):
+    twice = workprof("ingest", "-", "-")
+    assert twice.status == 2
+    assert "can be named once" in twice.err
+
+
+@pytest.mark.slow
+def test_a_terminal_is_not_read(tmp_path):
+    leader, follower = os.openpty()
+    try:
+        done = subprocess.run(
+            [*COMMAND, "--home", str(tmp_path / "home"), "ingest", "-"],
+            stdin=follower,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+    finally:
+        os.close(leader)
+        os.close(follower)
+    assert done.returncode == 2
+    assert b"cat FILE | workprof ingest -" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_told_and_nothing_is_left(tmp_path):
+    def narrow():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8 * MIB, 8 * MIB))
+
+    done = ingest(tmp_path / "home", CSV + b"a,1,u\n" * 4_000_000, "-", preexec_fn=narrow)
+    assert done.returncode not in (0, 1), done.stderr
+    assert b"what was piped was not loaded: no room on the disk of" in done.stderr
+    assert not list((tmp_path / "home" / "spool").iterdir())
