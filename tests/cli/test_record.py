@@ -89,6 +89,18 @@ def test_usage_alone_stands_before_any_command(workprof, tmp_path):
     assert (loaded["format"], loaded["rows"], loaded["rejected"]) == ("generic", 3, 0)
 
 
+@pytest.mark.slow
+def test_usage_of_a_command_is_its_own(tmp_path):
+    """Only what stands before the command is the recorder's, with a -- and without."""
+    command = ("echo", "--usage", "-v")
+    for form in (("--", *command), command):
+        made = run_process("record", "--interval", 0.5, "--usage", "-o", tmp_path / "u.csv", *form, home=tmp_path)
+        assert (made.status, made.out) == (0, "--usage -v\n")
+    made = run_process("record", *QUICK, "-o", tmp_path / "c.csv", *command, home=tmp_path)
+    assert made.status == 0 and made.out.startswith("--usage -v\n")
+    assert len(rows_of(tmp_path / "u.csv")) == 2 and (tmp_path / "c.csv").is_file()
+
+
 def outcome_of(at, seconds, peak_bytes, rc=0):
     return Outcome(
         workload=f"task{at % 7}",

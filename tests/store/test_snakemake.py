@@ -81,6 +81,19 @@ def test_json_lines_and_a_table_of_all_files(store, write):
     np.testing.assert_array_equal(frame["cpu_usage_percent"], [50, np.nan])
 
 
+def test_a_table_that_r_wrote_and_resources_that_were_not_known(store, write):
+    lines = '"s"\t"h:m:s"\t"max_rss"\t"rule"\t"resources"\n'
+    lines += "60\t\"0:01:00\"\t5\t\"a\"\t\"{'mem_mb': '<TBD>', '_cores': 3}\"\n"
+    lines += "30\t\"0:00:30\"\tNA\t\"b\"\t\"{'mem_mb': '8 GB', 'runtime': '2h'}\"\n"
+    report = store.ingest([write("r.tsv", lines)], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("snakemake", 2, 0)
+    frame = store.frame("r", ["task_name", "requested_memory_bytes", "requested_cpu_percent", "time_limit_s"])
+    assert frame["task_name"].tolist() == ["a", "b"]
+    np.testing.assert_array_equal(frame["requested_memory_bytes"], [np.nan, 8 * 1024**3])
+    np.testing.assert_array_equal(frame["requested_cpu_percent"], [300, np.nan])
+    np.testing.assert_array_equal(frame["time_limit_s"], [np.nan, 7200])
+
+
 @pytest.mark.parametrize(
     ("path", "told"),
     [

@@ -65,10 +65,12 @@ class OptionalFile(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Name the file that --usage leaves out."""
-        own = args.index("--") if "--" in args else len(args)
-        for at in range(own):
-            if args[at] == "--usage" and (at + 1 >= len(args) or args[at + 1].startswith("-")):
-                args = [*args[:at], f"--usage={ALONE}", *args[at + 1 :]]
+        valued = {name for one in self.params if not getattr(one, "is_flag", False) for name in one.opts}
+        at, args = 0, list(args)
+        while at < len(args) and args[at].startswith("-") and args[at] != "--":  # what follows is the command's own
+            if args[at] == "--usage" and (at + 1 == len(args) or args[at + 1].startswith("-")):
+                args[at] = f"--usage={ALONE}"
+            at += 2 if args[at] in valued else 1
         return super().parse_args(ctx, args)
 
 

@@ -47,6 +47,9 @@ ENDINGS = frozenset(
     {"gz", "zst", "txt", "tsv", "csv", "tab", "jsonl", "json", "log", "benchmark", "benchmarks", "bench", "bmk"}
 )
 LONGEST_LINE = 1 << 20
+AMOUNT = r"[0-9][\w. ]*"
+"""A resource may be a text ('8 GB'), or '<TBD>' where it was not known when the job was benchmarked."""
+
 
 RULES = {"rule": "rule_name", "process": "rule_name"}
 """Names that tables of all benchmarks give the columns that they add."""
@@ -96,7 +99,7 @@ def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
 def _lines(given: Given) -> Iterator[tuple[int, dict[str, str]] | Unreadable]:
     """Yield line and cells by column of every run of a file."""
     names: list[str] = []
-    delimiter = "\t"
+    delimiter, quoted = "\t", False
     for number, line in given.lines():
         if not line.strip():
             continue
@@ -110,20 +113,19 @@ def _lines(given: Given) -> Iterator[tuple[int, dict[str, str]] | Unreadable]:
                 yield number, {key: _text(value) for key, value in values.items()}
         elif not names:
             delimiter = _cells(line)[0]
-            names = [cell.strip() for cell in _split(line, delimiter)]
+            quoted = delimiter != "\t" or '"' in line
+            names = [cell.strip() for cell in _split(line, delimiter, quoted)]
         else:
-            cells = _split(line, delimiter)
+            cells = _split(line, delimiter, quoted)
             if len(cells) != len(names):
                 yield Unreadable(number, "", line, f"{len(cells)} cells; the header has {len(names)}")
             elif [cell.strip() for cell in cells] != names:  # files that were put together with their headers
                 yield number, {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
 
 
-def _split(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a line; Snakemake separates by tabs and puts nothing in quotes."""
-    if delimiter == "\t":
-        return line.split("\t")
-    return next(csv.reader([line], delimiter=delimiter), [])
+def _split(line: str, delimiter: str, quoted: bool) -> list[str]:
+    """Return the cells of a line; Snakemake itself puts nothing in quotes, and writes some in texts."""
+    return next(csv.reader([line], delimiter=delimiter), []) if quoted else line.split(delimiter)
 
 
 def _text(value: object) -> str:
@@ -143,7 +145,7 @@ def _cells_of(row: Mapping[str, str], name: str, repeat: int) -> list[str | floa
         "repeat": repeat,
         "input_size_mb": _sum(known.pop("input_size_mb", "")),
         **{
-            key: _entry(resources, key)
+            key: _entry(resources, key, AMOUNT)
             for key in ("_cores", "mem_mb", "mem_mib", "disk_mb", "runtime", "gpu", "nvidia_gpu")
         },
     }
@@ -169,9 +171,15 @@ def told_by_path(name: str) -> tuple[str, str, str | None]:
     return job, words[0], None
 
 
-def _entry(text: str, key: str) -> str | None:
-    """Return the number or the plain text of a key in a dict as Python or JSON writes it."""
-    found = re.search(rf"""['"]{key}['"]\s*:\s*(?:'([^']*)'|"([^"]*)"|([0-9][0-9.eE+-]*))""", text)
+def _entry(text: str, key: str, value: str = r"[^'\"]*") -> str | None:
+    """Return the value of a key, in quotes or a plain number, in a dict as Python or JSON writes it.
+
+    Args:
+        text: of the dict.
+        key: in it.
+        value: regular expression of what may stand in quotes.
+    """
+    found = re.search(rf"""['"]{key}['"]\s*:\s*(?:'({value})'|"({value})"|([0-9][0-9.eE+-]*)\s*[,}}])""", text)
     return next((group for group in found.groups() if group), None) if found else None
 
 
