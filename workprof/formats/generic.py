@@ -13,14 +13,28 @@ FORMAT = Format(
     title="Job table (CSV, Parquet, JSON lines)",
     rules=tuple(Rule(name, name, field.unit) for name, field in FIELDS.items()),
     nulls=("", "NULL", "null", "NA", "N/A", "-", "\\N"),
-    finished=("terminated", "completed", "complete", "cached", "succeeded", "success", "finished", "done", "ok"),
+    finished=(
+        "terminated",
+        "completed",
+        "complete",
+        "cached",
+        "succeeded",
+        "success",
+        "finished",
+        "finish",
+        "passed",
+        "done",
+        "ok",
+        "0",
+        "0.0",
+    ),
     duration_from_times=True,
 )
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "job_name": (
         *("job name", "job", "job id", "jobs", "name", "id", "pod", "pod name", "application", "workload name"),
-        *("workload id", "run name", "run", "run id"),
+        "workload id",
     ),
     "task_name": ("task name", "task", "process", "step", "stage", "container", "task type", "rule", "task id"),
     "user": ("user", "owner", "user name", "account", "submitted by", "requester", "job owner"),
@@ -58,6 +72,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "input_bytes": ("input", "input size", "file size"),
 }
 """Names under which other systems keep a field, the likeliest first; in any order of words, and as `WORDS` spells."""
+
+BY_VALUES = ("cpu", "gpu", "nodes")
+"""Names of two fields: the values tell which."""
 
 WORDS: dict[str, str] = {
     alias: word

@@ -256,6 +256,8 @@ def guesses(look: Look) -> dict[str, Guess]:
         if column is not None:
             found[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
+    if "run_name" in found and not set(NAME_FIELDS) & found.keys():
+        found["job_name"] = found.pop("run_name")
     found = _clocks(found, look)
     return {field: found[field] for field in FIELDS if field in found}
 

@@ -128,6 +128,8 @@ def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> L
         whole = whole and len(rows) < SAMPLE_ROWS
         return Look(names, _types(names, rows, decimal), texts_of(names, rows), 0, whole, decimal=decimal)
     shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter)
+    if any("\n" in name for name in shape.raw_header):  # a quote that is left open
+        shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter, quoting=False)
     cells = cells_of(content, shape, whole)
     types, texts = _types(shape.header, cells, decimal), texts_of(shape.header, cells)
     return Look(shape.header, types, texts, 2, whole and len(cells) < LOOK_ROWS, shape.delimiter, decimal)

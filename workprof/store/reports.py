@@ -301,6 +301,24 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class KeptMapping:
+    """A mapping that was saved under a name.
+
+    Attributes:
+        created: ISO 8601, UTC.
+        mapping: field -> source.
+    """
+
+    name: str
+    created: str
+    mapping: dict[str, FieldSource]
+
+    def fits(self, columns: Sequence[str]) -> bool:
+        """Tell whether a file has every column that it uses."""
+        return {source.column for source in self.mapping.values()} <= set(columns)
+
+
+@dataclass(frozen=True)
 class ProfileNote:
     """A name and a note that a user gave to one profile of one clustering."""
 

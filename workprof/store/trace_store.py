@@ -15,7 +15,7 @@ from workprof.core.settings import Settings
 from workprof.store import catalogue, checks, detect, documents, frames, ingest, outputs, proposal
 from workprof.store.catalogue import Known
 from workprof.store.connection import Database, quoted
-from workprof.store.documents import FeedbackTables, ScenarioTables
+from workprof.store.documents import FeedbackTables, MappingTables, ScenarioTables
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -29,7 +29,7 @@ from workprof.store.reports import (
 )
 
 
-class TraceStore(FeedbackTables, ScenarioTables):
+class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
     """One home folder's database. One per process; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
@@ -78,7 +78,7 @@ class TraceStore(FeedbackTables, ScenarioTables):
         return ingest.ingest(self._database, [Path(path) for path in paths], options, progress)
 
     def suggest(self, path: Path, options: IngestOptions) -> Suggestion:
-        """Return what a look at the first rows of a generic file proposes."""
+        """Return what a look at the first rows of a generic file proposes, or says of the mapping in the options."""
         return proposal.suggest(self._database, Path(path), options)
 
     def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
