@@ -211,7 +211,7 @@ def _look(workbench: Workbench, paths: list[Path], options: IngestOptions, outpu
 
     if output is not None:
         checked_output(output, (".json",))
-    named = options.format if options.format != "auto" else workbench.detect(paths)
+    named = options.format if options.format != "auto" else workbench.detect(paths, options)
     if named != "generic":
         raise SettingsError(f"format {named} knows its columns, there is no mapping to look at; load it without --look")
     if len(paths) != 1:

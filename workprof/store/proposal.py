@@ -202,7 +202,9 @@ def _refusal(
     unsure = [(field, one) for field, one in evidence.items() if not one.sure]
     if not unsure:
         return ""
-    return "; ".join(f"the unit of {one.column!r} ({field}) is not certain: {in_words(one)}" for field, one in unsure)
+    return "; ".join(
+        f"the unit of {one.column!r} ({field}) is not certain ({one.why}): {in_words(one)}" for field, one in unsure
+    )
 
 
 def in_words(one: Evidence) -> str:
