@@ -17,6 +17,7 @@ from workprof.core.errors import ColumnMissing, UnitUnknown
 from workprof.core.progress import silent
 from workprof.core.units import GB, MINUTE_S, format_duration
 from workprof.formats import generic, values
+from workprof.formats.declare import TEXT
 from workprof.formats.fields import FIELDS, REQUESTS, TIME_FIELDS
 from workprof.store.connection import Database
 from workprof.store.home import room_in
@@ -24,7 +25,10 @@ from workprof.store.json_rows import first_objects, is_json
 from workprof.store.look import LOOK_BYTES, LOOK_ROWS, Look, cells_of, texts_of
 from workprof.store.mapping import (
     AS_CHOSEN,
+    DATES,
     FIRST_EPOCH_S,
+    IN_NAME,
+    IN_VALUES,
     LARGEST_NODE_BYTES,
     LONGEST_MEDIAN_S,
     NEARLY_ALL,
@@ -86,7 +90,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
     own = {rule.field for rule in own_rules({}, found.columns)}
     further = {field: source for field, source in found.mapping.items() if field not in own}
     if not missing_fields(own):
-        further = {field: source for field, source in further.items() if _harmless(found.evidence[field])}
+        further = {field: source for field, source in further.items() if _told(field, found.evidence[field])}
     elif found.refusal:
         if found.missing:
             raise ColumnMissing(f"{path.name}: {found.refusal}. A proposal: {as_json(found.mapping)}")
@@ -97,8 +101,10 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
     return replace(options, mapping=further)
 
 
-def _harmless(evidence: Evidence) -> bool:
-    return evidence.sure and not evidence.warning and not evidence.unread
+def _told(field: str, evidence: Evidence) -> bool:
+    """Tell whether a file whose names already do says by itself what a further column is."""
+    told = FIELDS[field].type == TEXT or evidence.why in (DATES, IN_NAME, IN_VALUES)
+    return told and evidence.sure and not evidence.unread
 
 
 def look_at(database: Database, path: Path, options: IngestOptions) -> Look:
@@ -191,7 +197,9 @@ def _asked(field: str, source: FieldSource, look: Look, likely: Mapping[str, Gue
     known = likely.get(field)
     same = known is not None and known.source == FieldSource(rule.source, rule.unit)
     unit = rule.unit or (FIELDS[field].unit)
-    return Guess(FieldSource(rule.source, unit), True, known.why if same and known else AS_CHOSEN)
+    if same and known is not None:
+        return known
+    return Guess(FieldSource(rule.source, unit), True, AS_CHOSEN)
 
 
 def _refusal(
@@ -218,7 +226,7 @@ def in_words(one: Evidence) -> str:
 def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look) -> Evidence:
     source = guess.source
     first = look.present(source.column, SHOWN_VALUES)
-    if FIELDS[field].type != "DOUBLE":
+    if FIELDS[field].type == TEXT:
         shown = tuple((_short(value), _short(value)) for value in first)
         return Evidence(source.column, "", guess.sure, guess.why, shown)
     number = _numbers(field, source, look)
