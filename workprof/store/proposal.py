@@ -126,8 +126,8 @@ def look_at(database: Database, path: Path, options: IngestOptions) -> Look:
 
 def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> Look:
     content = decoded_head(head, origin)
-    decimal = options.decimal or "."
     if is_json(content):
+        decimal = options.decimal or "."
         objects = first_objects(content[:HEAD_BYTES], len(head) < HEAD_BYTES)
         names = tuple(dict.fromkeys(key for found in objects for key in found))
         rows = [[found.get(name) for name in names] for found in objects]
@@ -136,9 +136,11 @@ def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> L
     shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter)
     if any("\n" in name for name in shape.raw_header):  # a quote that is left open
         shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter, quoting=False)
-    cells = cells_of(content, shape, whole)
+    decimal = options.decimal or shape.decimal
+    cells = cells_of(decoded_head(head[shape.skipped_bytes :], origin), shape, whole)
     types, texts = _types(shape.header, cells, decimal), texts_of(shape.header, cells)
-    return Look(shape.header, types, texts, 2, whole and len(cells) < LOOK_ROWS, shape.delimiter, decimal)
+    whole = whole and len(cells) < LOOK_ROWS
+    return Look(shape.header, types, texts, 2 + shape.skipped, whole, shape.delimiter, decimal)
 
 
 def _types(names: tuple[str, ...], rows: list[list[object]] | list[list[str]], decimal: str) -> dict[str, str]:
