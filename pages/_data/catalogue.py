@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -21,10 +22,11 @@ from workprof.charts.data import (
     dated,
     ingest_sentence,
     join_table,
+    mapping_table,
 )
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
-from workprof.store.reports import Dataset, lines_lost
+from workprof.store.reports import Dataset, IngestReport, lines_lost
 from workprof.workbench import Workbench
 
 PREVIEW_ROWS = 100
@@ -114,7 +116,26 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
     if report.joins:
         st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that a row was repeated.")
         tables.show(join_table(report), hide_index=True, key="data_joins", alt="Rows before and after each join")
+    mapped(dataset, report)
     rejected(workbench, dataset)
+
+
+def mapped(dataset: Dataset, report: IngestReport) -> None:
+    """Show which column of a generic file became which field, and offer it for other files."""
+    if not report.mapping:
+        return
+    st.markdown("**Mapping**: which column became which field, in which unit. Further columns kept their names.")
+    tables.show(mapping_table(report), hide_index=True, key="data_mapping", alt=f"Mapping of {dataset.name}")
+    st.download_button(
+        "Mapping as JSON",
+        data=json.dumps(report.mapping, indent=2),
+        file_name=f"{safe_name(dataset.name)}-mapping.json",
+        mime="application/json",
+        on_click="ignore",
+        key="data_mapping_json",
+        icon=":material/download:",
+        help="For --map, or for another file with these columns.",
+    )
 
 
 def rejected(workbench: Workbench, dataset: Dataset) -> None:

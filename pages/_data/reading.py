@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from pages._data import mapping
+from pages._data.mapping import WAITING, WAITING_OPTIONS
 from pages._frame import datasets
 from pages._frame.visit import Visit
-from pages._parts import running_work, tables
+from pages._parts import running_work
 from pages._parts.controls import AUTO, LARGEST_AMOUNT, LARGEST_GB, choice, number
 from workprof.background import TaskView
-from workprof.charts.data import column_kind, ingest_sentence
-from workprof.charts.text import label, markdown_text, unit, visible
-from workprof.core.units import DURATION_FACTORS, GB, MEMORY_FACTORS, MIB, PERCENT_FACTORS, format_bytes
-from workprof.formats import NAMES
-from workprof.formats.fields import FIELDS
+from workprof.charts.data import ingest_sentence
+from workprof.charts.text import markdown_text, visible
+from workprof.core.units import GB, MIB, format_bytes
+from workprof.formats import NAMES, generic
 from workprof.inputs import SUFFIXES, Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
-from workprof.store.reports import GRAINS, JOINS, FieldSource, IngestOptions, IngestReport, Suggestion
+from workprof.store.reports import GRAINS, JOINS, IngestOptions, IngestReport
 
 TYPES = [suffix.removeprefix(".") for suffix in SUFFIXES]
 KINDS = (
@@ -80,109 +80,9 @@ def _folder(visit: Visit) -> str | None:
     )
 
 
-Start = Callable[[Visit, Spooled, IngestOptions], None]
-
-UNITS = {
-    "s": tuple(sorted(DURATION_FACTORS, key=lambda name: name != "s")),
-    "bytes": tuple(MEMORY_FACTORS),
-    "percent": tuple(PERCENT_FACTORS),
-}
-WAITING = "data_waiting"
-IDENTITY = ("job_name", "task_name")
-MOST_LINES = 6
-FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
-
-
-def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
-    """Show the columns with guesses; import once the required fields are there and the user says so."""
-    st.session_state.pop(WAITING, None)  # a file that cannot be looked at is not waiting for a mapping
-    with discarded_if_refused(source):
-        suggestion = visit.workbench.suggest(source.path, options)
-    st.session_state[WAITING] = source
-    st.markdown(f"**{markdown_text(source.label)}** has columns that workprof does not know. Which is what?")
-    _samples(suggestion)
-    first = tuple(dict.fromkeys([*FIRST, *suggestion.mapping]))
-    mapping = _fields(first, suggestion)
-    with st.expander("Further fields", icon=":material/add:"):
-        mapping |= _fields(tuple(name for name in FIELDS if name not in first), suggestion)
-    st.caption("Until you import it, the file is this page's alone: loading the page again drops it.")
-    missing = _missing(mapping)
-    _ticks(mapping)
-    with st.container(horizontal=True):
-        if st.button("Import with this mapping", type="primary", disabled=bool(missing), key="map_import"):
-            start(visit, source, replace(options, format="generic", mapping=mapping))
-        if st.button("Cancel", key="map_cancel"):
-            discard(source)
-            st.session_state.pop(WAITING, None)
-            st.rerun()
-    if missing:
-        st.caption(f"Still missing: {'; '.join(missing)}.")
-
-
-def _samples(suggestion: Suggestion) -> None:
-    rows = [
-        {
-            "column": name,
-            "type": column_kind(suggestion.types.get(name, "")),
-            "first values": ", ".join(suggestion.sample.get(name, ())),
-        }
-        for name in suggestion.columns
-    ]
-    tables.show(
-        rows,
-        hide_index=True,
-        key="map_sample",
-        alt="Columns of the file with their first values",
-        height=220 if len(rows) > MOST_LINES else "content",
-    )
-
-
-def _fields(names: tuple[str, ...], suggestion: Suggestion) -> dict[str, FieldSource]:
-    return {name: found for name in names if (found := _field(name, suggestion)) is not None}
-
-
-def _field(name: str, suggestion: Suggestion) -> FieldSource | None:
-    guess = suggestion.mapping.get(name)
-    units = UNITS.get(unit(name), ())
-    columns: list[str] = ["", *suggestion.columns]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        column = st.selectbox(
-            f"{label(name)} ({name})",
-            columns,
-            index=columns.index(guess.column) if guess and guess.column in columns else 0,
-            format_func=lambda text: visible(text) or "not in this file",
-            key=f"map_{name}",
-        )
-        chosen = ""
-        if units:
-            start = units.index(guess.unit) if guess and guess.unit in units else 0
-            chosen = st.selectbox(f"unit of {label(name)}", units, index=start, key=f"map_unit_{name}", width=190)
-    return FieldSource(column, chosen) if column else None
-
-
-def _missing(mapping: dict[str, FieldSource]) -> list[str]:
-    found = []
-    if not any(name in mapping for name in IDENTITY):
-        found.append("a name (job or task)")
-    if not _timed(mapping):
-        found.append("the duration, or start and end")
-    return found
-
-
-def _timed(mapping: dict[str, FieldSource]) -> bool:
-    return "duration_s" in mapping or {"start_time_s", "end_time_s"} <= mapping.keys()
-
-
-def _ticks(mapping: dict[str, FieldSource]) -> None:
-    for words, there in (
-        ("a name of the job or task", any(name in mapping for name in IDENTITY)),
-        ("the duration, or start and end", _timed(mapping)),
-    ):
-        icon = ":material/check_circle: there" if there else ":material/error: missing"
-        st.markdown(f"{icon} · {words} (required)")
-
-
 INGEST = "work_ingest"
+MAPPED = "data_mapped"
+"""Key of an ingest that began with a mapping, its source and its options."""
 
 
 def section(visit: Visit, *, expanded: bool) -> None:
@@ -196,25 +96,42 @@ def section(visit: Visit, *, expanded: bool) -> None:
         if waiting is None:
             _choose(visit, busy)
         else:
-            screen(visit, waiting, st.session_state["data_waiting_options"], start)
+            mapping.screen(visit, waiting, st.session_state[WAITING_OPTIONS], start)
 
 
 def start(visit: Visit, source: Spooled, options: IngestOptions) -> None:
-    """Start the ingest of a source in the background."""
-    owned = None if source.folder == source.path else source.folder
+    """Start the ingest of a source in the background; the upload of a generic file is kept until it is loaded."""
+    mapped = options.format == generic.FORMAT.name
+    owned = None if mapped or source.folder == source.path else source.folder
     view = visit.app_state.ingests.start(source.label, [source.path], options, discard=owned)
     running_work.begun(INGEST, view.key)
     st.session_state.pop(WAITING, None)
+    st.session_state[MAPPED] = (view.key, source, options) if mapped else None
     st.rerun()
 
 
 def _follow(visit: Visit) -> bool:
     view = running_work.follow(visit.app_state.ingests, INGEST)
+    if view is not None and not view.active:
+        _settle(view)
     if view is not None and view.result is not None:
         _done(view)
     elif view is not None:
         running_work.task_panel(visit.app_state.ingests, view, "Loading")
     return view is not None and view.active
+
+
+def _settle(view: TaskView[IngestReport]) -> None:
+    """Drop the upload of a generic file that is loaded; one that is not goes back to its mapping, as it was."""
+    key, source, options = st.session_state.get(MAPPED) or ("", None, None)
+    if key != view.key or source is None:
+        return
+    st.session_state[MAPPED] = None
+    if view.result is not None:
+        discard(source)
+        return
+    st.session_state[WAITING], st.session_state[WAITING_OPTIONS] = source, options
+    mapping.forget_widgets()
 
 
 def _done(view: TaskView[IngestReport]) -> None:
@@ -231,7 +148,9 @@ def _done(view: TaskView[IngestReport]) -> None:
 
 def _choose(visit: Visit, busy: bool) -> None:
     picked = pick(visit, choose())
-    options = ingest_options()
+    with st.container(horizontal=True):
+        options = ingest_options()
+        mapping.saved(visit)
     clicked = st.button(
         "Import",
         type="primary",
@@ -246,10 +165,11 @@ def _choose(visit: Visit, busy: bool) -> None:
 def _begin(visit: Visit, source: Spooled, options: IngestOptions) -> None:
     with discarded_if_refused(source):
         named = options.format if options.format != "auto" else visit.workbench.detect([source.path], options)
-    if named != "generic":
-        start(visit, source, options)
-    st.session_state[WAITING] = source
-    st.session_state["data_waiting_options"] = options
+        certain = named == generic.FORMAT.name and not visit.workbench.suggest(source.path, options).refusal
+    if named != generic.FORMAT.name or certain:
+        start(visit, source, replace(options, format=named) if certain else options)
+    mapping.forget_widgets()
+    st.session_state[WAITING], st.session_state[WAITING_OPTIONS] = source, options
     st.rerun()
 
 

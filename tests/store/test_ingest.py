@@ -190,15 +190,14 @@ def test_duplicates_are_counted_or_dropped(store, write):
     assert store.frame(dropped.dataset, ["duration_s"])["duration_s"].tolist() == list(range(100))
 
 
-def test_generic_needs_a_mapping_and_proposes_one(store, write):
+def test_a_generic_file_proposes_its_mapping_and_loads_with_it(store, write):
     path = write("g.csv", "Job ID,runtime_min,MaxRSS_MB,cores\na,2,100,4\n")
-    with pytest.raises(ColumnMissing, match=r'"duration_s": \{"from": "runtime_min", "unit": "min"\}'):
-        store.ingest([path], IngestOptions())
     proposal = store.suggest(path, IngestOptions())
     assert proposal.mapping["duration_s"] == FieldSource("runtime_min", "min")
     assert proposal.mapping["job_name"].column == "Job ID"
     assert proposal.mapping["peak_memory_bytes"] == FieldSource("MaxRSS_MB", "MB")
     report = store.ingest([path], IngestOptions(mapping=proposal.mapping))
+    assert store.ingest([path], IngestOptions()).already_loaded  # the same mapping, found without it
     row = store.preview(report.dataset).iloc[0]
     assert (row["duration_s"], row["peak_memory_bytes"], row["requested_cpu_percent"]) == (120, 1e8, 400)
 

@@ -154,6 +154,16 @@ def check_table(report: IngestReport) -> pd.DataFrame:
     )
 
 
+def mapping_table(report: IngestReport) -> pd.DataFrame:
+    """Return which column of a generic file became which field, in which unit."""
+    return pd.DataFrame(
+        [
+            {"field": field, "column": source["from"], "unit": source.get("unit", "")}
+            for field, source in report.mapping.items()
+        ]
+    )
+
+
 def ingest_sentence(report: IngestReport) -> str:
     """Return what an ingest did, in one sentence."""
     if report.already_loaded:

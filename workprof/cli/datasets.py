@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,10 +17,17 @@ from workprof.core.shares import in_words
 from workprof.core.units import parse_size
 from workprof.formats import NAMES
 from workprof.store.outputs import SUFFIX, checked_output
-from workprof.store.reports import FieldSource, IngestOptions, IngestReport, lines_lost
+from workprof.store.reports import Evidence, FieldSource, IngestOptions, IngestReport, Suggestion, lines_lost
+
+if TYPE_CHECKING:
+    from workprof.workbench import Workbench
 
 SUFFIXES = (".parquet", ".csv", SUFFIX)
 EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns)."
+
+
+MAP_SHAPE = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
+MAP_HELP = 'Of a generic file: FILE.json with {FIELD: {"from": COLUMN, "unit": UNIT}}, or a saved name.'
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +40,11 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files, or a folder of them; - for stdin.", show_default=False)],
     trace_format: Annotated[str, typer.Option("--format", help=f"auto, or one of {', '.join(NAMES)}.")] = "auto",
     name: Annotated[str, typer.Option("--name", help="Name of the dataset (default: from the file).")] = "",
-    mapping: Annotated[Path | None, typer.Option("--map", help='JSON {FIELD: {"from": COLUMN, "unit": UNIT}}')] = None,
+    mapping: Annotated[str, typer.Option("--map", help=MAP_HELP)] = "",
+    look: Annotated[
+        bool, typer.Option("--look", help="Show what a generic file's columns become; load nothing.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="With --look: the mapping as JSON.")] = None,
     join: Annotated[str, typer.Option("--join", help="Raw tables: corrected (worker_name) or faithful.")] = "corrected",
     grain: Annotated[str, typer.Option("--grain", help="Raw tables: instance, task or job.")] = "instance",
     delimiter: Annotated[str, typer.Option("--delimiter", help="Of a generic CSV.")] = "",
@@ -56,7 +68,6 @@ def ingest(
     options = IngestOptions(
         format=trace_format,
         name=name,
-        mapping=read_mapping(mapping),
         join=join,
         grain=grain,
         delimiter=delimiter,
@@ -68,10 +79,16 @@ def ingest(
         machine_memory_bytes=parse_size(machine_memory, bare="GB") if machine_memory else 0.0,
         machine_cores=machine_cores,
     )
+    if output is not None and not look:
+        raise SettingsError("-o writes the mapping that --look proposes; add --look, or leave it out")
     from workprof.inputs import piped  # noqa: PLC0415  `workprof --version` stays quick
 
     progress = progress_line()
     with opened(home) as workbench, piped(paths, workbench.settings.home, progress) as files:
+        options = replace(options, mapping=given_mapping(workbench, mapping))
+        if look:
+            _look(workbench, list(files), options, output, as_json)
+            return
         report = workbench.ingest(files, options, progress)
     if report.already_loaded:
         warn(f"already loaded as {report.dataset!r}; nothing was read again")
@@ -153,27 +170,103 @@ def sample(
     emit(report, as_json, lambda: f"{report.dataset}: {report.rows:,} rows\n{table(strata)}")
 
 
-def read_mapping(path: Path | None) -> dict[str, FieldSource]:
+def given_mapping(workbench: Workbench, given: str) -> dict[str, FieldSource]:
+    """Return field -> source of what --map names: a JSON file, or a saved mapping; '' = none.
+
+    Raises:
+        SettingsError: when it is neither.
+    """
+    if not given:
+        return {}
+    path = Path(given)
+    if path.suffix.lower() == ".json" or path.exists():
+        return read_mapping(path)
+    kept = {one.name: one.mapping for one in workbench.mappings()}
+    if given not in kept:
+        there = f"saved ones: {', '.join(kept)}" if kept else "none is saved"
+        raise SettingsError(f"--map {given}: there is no such file and no mapping of that name ({there})")
+    return kept[given]
+
+
+def read_mapping(path: Path) -> dict[str, FieldSource]:
     """Return field -> source of a --map file.
 
     Raises:
         SettingsError: when the file is not that kind of JSON.
     """
-    if path is None:
-        return {}
-    shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
+    from workprof.store.mapping import from_json  # noqa: PLC0415  `workprof --version` stays quick
+
     if path.exists() and not path.is_file():  # reading a pipe or a device may never end
-        raise SettingsError(f"--map {path} is no regular file; write JSON such as {shape}")
+        raise SettingsError(f"--map {path} is no regular file; write JSON such as {MAP_SHAPE}")
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise SettingsError(f"--map {path} cannot be read ({error}); write JSON such as {shape}") from error
-    entries = document.items() if isinstance(document, dict) else ()
-    wrong = [field for field, entry in entries if not (isinstance(entry, dict) and isinstance(entry.get("from"), str))]
-    if not entries or wrong:
-        what = f"field {wrong[0]!r} has no column" if wrong else "there is no field in it"
-        raise SettingsError(f"--map {path}: {what}; write JSON such as {shape}")
-    return {field: FieldSource(entry["from"], str(entry.get("unit", ""))) for field, entry in entries}
+        content = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"--map {path} cannot be read ({error}); write JSON such as {MAP_SHAPE}") from error
+    return from_json(content, f"--map {path}")
+
+
+def _look(workbench: Workbench, paths: list[Path], options: IngestOptions, output: Path | None, as_json: bool) -> None:
+    """Show what a generic file's columns become, and write the mapping."""
+    from workprof.store.mapping import document  # noqa: PLC0415  `workprof --version` stays quick
+
+    if output is not None:
+        checked_output(output, (".json",))
+    named = options.format if options.format != "auto" else workbench.detect(paths, options)
+    if named != "generic":
+        raise SettingsError(f"format {named} knows its columns, there is no mapping to look at; load it without --look")
+    if len(paths) != 1:
+        raise SettingsError("--look takes one file")
+    found = workbench.suggest(paths[0], options)
+    mapped = document(found.mapping)
+    if output is not None:
+        output.write_text(json.dumps(mapped, indent=2) + "\n", encoding="utf-8")
+    answer = {
+        "file": paths[0].name,
+        "rows": found.rows,
+        "whole": found.whole,
+        "columns": found.columns,
+        "mapping": mapped,
+        "missing": found.missing,
+        "evidence": found.evidence,
+        "loads": not found.refusal,
+        "refusal": found.refusal,
+    }
+    emit(answer, as_json, lambda: _looked(found, output))
+
+
+def _looked(found: Suggestion, output: Path | None) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "field": field,
+            "column": one.column,
+            "unit": one.unit,
+            "because": one.why if one.sure else f"to check: {one.why}",
+            "values": ", ".join(raw if raw == becomes else f"{raw} -> {becomes}" for raw, becomes in one.values[:3]),
+            "median": one.median,
+            "largest": one.highest,
+        }
+        for field, one in found.evidence.items()
+    ]
+    whole = f"all {found.rows:,} rows" if found.whole else f"the first {found.rows:,} rows"
+    lines = [f"{whole} looked at", "", table(rows)]
+    used = {source.column for source in found.mapping.values()}
+    rest = [name for name in found.columns if name not in used]
+    lines += ["", f"kept under their own names: {', '.join(rest)}"] if rest else []
+    lines += [f"{one.column}: {one.warning}" for one in found.evidence.values() if one.warning]
+    lines += [
+        f"{one.column}: {one.unread:,} values cannot be read, the first {where(one)}{one.unread_text!r}"
+        for one in found.evidence.values()
+        if one.unread
+    ]
+    lines.append(f"not loaded without asking: {found.refusal}" if found.refusal else "loads as it is")
+    if output is not None:
+        lines.append(f"wrote the mapping to {output}; load with --map {output}")
+    return "\n".join(lines)
+
+
+def where(one: Evidence) -> str:
+    """Return 'at line 7: ' of the first value that cannot be read."""
+    return f"at line {one.unread_line:,}: " if one.unread_line else ""
 
 
 def _confirmed(question: str) -> bool:
@@ -194,4 +287,9 @@ def _as_text(report: IngestReport) -> str:
     found = [check for check in report.checks if check.count]
     if found:
         lines += ["", table([vars(check) for check in found])]
+    if report.mapping:
+        taken: list[dict[str, object]] = [
+            {"field": key, "column": each["from"], "unit": each.get("unit", "")} for key, each in report.mapping.items()
+        ]
+        lines += ["", table(taken)]
     return "\n".join(lines)

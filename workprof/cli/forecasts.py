@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli.console import Home, Json, emit, emit_of, names, opened, progress_line, table, warn
-from workprof.cli.datasets import read_mapping
+from workprof.cli.datasets import given_mapping
 from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, settings_of
 from workprof.cli.questions import register as add_function
 from workprof.core.errors import SettingsError
@@ -254,14 +254,14 @@ def _observe(
     jobs: str,
     refit: bool,
     trace_format: str,
-    mapping: Path | None,
+    mapping: str,
     home: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
     settings = settings_of(questions.OBSERVE, given)
-    read = IngestOptions(format=trace_format, mapping=read_mapping(mapping))
     with opened(home) as workbench:
+        read = IngestOptions(format=trace_format, mapping=given_mapping(workbench, mapping))
         result = workbench.observe(dataset, jobs, settings, progress_line(), refit, read)
         now = workbench.feedback(dataset, settings)
     for note in result.notes:
@@ -463,7 +463,7 @@ def register(tree: typer.Typer) -> None:
             parameter("jobs", Annotated[str, _FINISHED]),
             parameter("refit", Annotated[bool, _REFIT], False),
             parameter("trace_format", Annotated[str, _FORMAT], "auto"),
-            parameter("mapping", Annotated[Path | None, _MAP], None),
+            parameter("mapping", Annotated[str, _MAP], ""),
             *options(questions.OBSERVE),
             *OUT,
         ],

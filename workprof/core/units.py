@@ -15,7 +15,15 @@ MINUTE_S = 60
 HOUR_S = 3600
 DAY_S = 86_400
 
-DURATION_FACTORS = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9, "s": 1.0, "min": float(MINUTE_S), "h": float(HOUR_S)}
+DURATION_FACTORS = {
+    "ms": 1e-3,
+    "us": 1e-6,
+    "ns": 1e-9,
+    "s": 1.0,
+    "min": float(MINUTE_S),
+    "h": float(HOUR_S),
+    "d": float(DAY_S),
+}
 """Seconds in one unit."""
 
 MEMORY_FACTORS = {

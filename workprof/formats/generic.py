@@ -13,94 +13,183 @@ FORMAT = Format(
     title="Job table (CSV, Parquet, JSON lines)",
     rules=tuple(Rule(name, name, field.unit) for name, field in FIELDS.items()),
     nulls=("", "NULL", "null", "NA", "N/A", "-", "\\N"),
-    finished=("terminated", "completed", "complete", "cached", "succeeded", "success", "finished", "done", "ok"),
+    finished=(
+        "terminated",
+        "completed",
+        "complete",
+        "cached",
+        "succeeded",
+        "success",
+        "finished",
+        "finish",
+        "passed",
+        "done",
+        "ok",
+        "0",
+        "0.0",
+    ),
     duration_from_times=True,
 )
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
-    "job_name": ("job", "job_id", "jobid", "id", "name", "pod", "pod_name", "application"),
-    "task_name": ("task", "process", "step", "stage", "container", "task_type", "rule"),
-    "user": ("owner", "user_name", "username", "uid", "account"),
-    "group": ("team", "project", "department", "group_name"),
-    "workload": ("workflow", "pipeline", "app", "queue", "namespace", "model"),
-    "run_name": ("run", "run_id"),
-    "node": ("machine", "host", "hostname", "node_name", "server", "instance"),
-    "gpu_type": ("gpu", "gpu_model", "accelerator"),
-    "status": ("state", "result", "outcome", "exit_status"),
-    "submit_time_s": ("submit", "submitted", "submit_time", "queued", "created", "submitted_at", "created_at"),
-    "start_time_s": ("start", "started", "start_time", "started_at", "begin"),
-    "end_time_s": ("end", "ended", "end_time", "finish", "finished_at", "complete", "completed_at", "stop"),
-    "duration_s": ("duration", "runtime", "run_time", "realtime", "elapsed", "wall_time", "walltime", "makespan"),
-    "instances": ("inst_num", "replicas", "num_instances", "nodes", "tasks"),
-    "requested_cpu_percent": ("cpus", "cores", "plan_cpu", "cpu_request", "requested_cpu", "req_cpus", "alloc_cpus"),
-    "requested_gpu_percent": ("gpus", "plan_gpu", "gpu_request", "requested_gpu", "num_gpus"),
-    "requested_memory_bytes": (
-        "memory",
-        "mem",
-        "plan_mem",
-        "memory_request",
-        "requested_memory",
-        "req_mem",
-        "memory_limit",
+    "job_name": (
+        *("job name", "job", "job id", "jobs", "name", "id", "pod", "pod name", "application", "workload name"),
+        "workload id",
     ),
-    "time_limit_s": (
-        "time_limit",
-        "timelimit",
-        "timelimitraw",
-        "wall_time_limit",
-        "walltime_limit",
-        "requested_time",
-        "requested_walltime",
+    "task_name": ("task name", "task", "process", "step", "stage", "container", "task type", "rule", "task id"),
+    "user": ("user", "owner", "user name", "account", "submitted by", "requester", "job owner"),
+    "group": ("group", "team", "project", "department", "group name", "lab", "tenant", "organisation"),
+    "workload": ("workload", "workflow", "pipeline", "app", "queue", "namespace", "model", "partition"),
+    "run_name": ("run name", "run", "run id"),
+    "node": ("node", "machine", "host", "node name", "server", "instance", "node list", "exec host", "nodes"),
+    "gpu_type": ("gpu type", "gpu model", "gpu name", "gpu", "gpu spec"),
+    "status": ("status", "state", "result", "outcome", "phase", "exit status", "exit code", "final state"),
+    "submit_time_s": ("submit", "submit time", "arrival"),
+    "start_time_s": ("start", "scheduled", "launch"),
+    "end_time_s": ("end",),
+    "duration_s": (
+        *("duration", "run time", "real time", "elapsed", "wall time", "wall clock", "wall clock time", "makespan"),
+        *("execution time", "execution duration", "run duration", "elapsed wall clock", "seconds", "minutes", "hours"),
     ),
-    "cpu_usage_percent": ("cpu_usage", "%cpu", "cpu", "cpu_percent", "avg_cpu", "cpu_util"),
-    "gpu_usage_percent": ("gpu_usage", "gpu_wrk_util", "gpu_util", "gpu_percent"),
-    "mean_memory_bytes": ("avg_mem", "mean_memory", "average_memory", "avg_memory", "ave_rss", "memory_mean"),
+    "instances": ("instances", "instance count", "replicas", "replica count", "node count", "task count", "nodes"),
+    "requested_cpu_percent": ("cpu requested", "cpu count", "cpu requested count", "cpu"),
+    "requested_gpu_percent": ("gpu requested", "gpu count", "gpu requested count", "gpu"),
+    "requested_memory_bytes": ("memory requested", "memory"),
+    "time_limit_s": ("time requested", "wall time requested", "run time requested", "duration requested"),
+    "cpu_usage_percent": ("cpu used", "cpu mean", "cpu used mean", "cpu"),
+    "gpu_usage_percent": ("gpu used", "gpu mean", "gpu used mean", "gpu worker used", "gpu"),
+    "mean_memory_bytes": ("memory mean", "memory used mean", "rss mean"),
     "peak_memory_bytes": (
-        "peak_rss",
-        "max_rss",
-        "maxrss",
-        "max_mem",
-        "peak_memory",
-        "max_memory",
-        "memory_peak",
-        "rss",
+        *("rss peak", "memory peak", "memory used peak", "resident set size peak", "rss", "memory used"),
+        *("resident set size", "vmem peak", "vmem"),
     ),
-    "mean_gpu_memory_bytes": ("avg_gpu_wrk_mem", "avg_gpu_memory", "gpu_memory"),
-    "peak_gpu_memory_bytes": ("max_gpu_wrk_mem", "max_gpu_memory", "peak_gpu_memory"),
-    "read_bytes": ("read", "disk_read", "bytes_read", "io_read"),
-    "write_bytes": ("write", "disk_write", "bytes_written", "io_write"),
-    "read_count": ("syscr", "reads", "read_ops"),
-    "write_count": ("syscw", "writes", "write_ops"),
-    "input_bytes": ("input", "input_size", "input_mb", "file_size"),
+    "mean_gpu_memory_bytes": ("gpu memory mean", "gpu memory used mean", "gpu worker memory mean", "gpu memory"),
+    "peak_gpu_memory_bytes": ("gpu memory peak", "gpu memory used peak", "gpu worker memory peak", "gpu memory used"),
+    "read_bytes": ("read", "disk read", "data read", "io read"),
+    "write_bytes": ("write", "disk write", "data write", "io write"),
+    "read_count": ("syscr", "reads", "read operations"),
+    "write_count": ("syscw", "writes", "write operations"),
+    "input_bytes": ("input", "input size", "file size"),
 }
-"""Names under which other systems keep a field; compared in lower case without unit suffix."""
+"""Names under which other systems keep a field, the likeliest first; in any order of words, and as `WORDS` spells."""
+
+BY_VALUES = ("cpu", "gpu", "nodes")
+"""Names of two fields: the values tell which."""
+
+WORDS: dict[str, str] = {
+    alias: word
+    for word, aliases in {
+        "memory": "mem ram",
+        "requested": "req request requests reqs alloc allocated allocation plan planned reserved limit limits required",
+        "peak": "max maximum highest most",
+        "mean": "avg ave average",
+        "used": "use usage util utilization utilisation consumed consumption actual",
+        "cpu": "cpus core cores vcpu vcpus vcore vcores ncpu ncpus ncores processors slots",
+        "gpu": "gpus ngpu ngpus accelerator accelerators",
+        "worker": "wrk",
+        "count": "num number n no nr inst",
+        "start": "started starts begin began beginning begins",
+        "end": "ended ends finish finished stop stopped complete completed completion deletion deleted",
+        "submit": "submitted submission queued enqueued created creation",
+        "scheduled": "schedule",
+        "launch": "launched",
+        "duration": "durations",
+        "execution": "exec",
+        "run": "runs",
+        "wall": "wallclocktime",
+        "user": "username uid",
+        "node": "nodename",
+        "host": "hostname",
+        "instances": "instance",
+        "replicas": "replica",
+        "task": "tasks",
+        "read": "bytesread",
+        "write": "written",
+        "operations": "ops",
+        "disk": "bytes",
+        "organisation": "organization org",
+        "vmem": "vmsize vms",
+    }.items()
+    for alias in aliases.split()
+}
+"""Other spelling of a word -> the one of `SYNONYMS`."""
+
+TOGETHER: dict[str, str] = {
+    "jobid": "job id",
+    "jobname": "job name",
+    "taskname": "task name",
+    "runtime": "run time",
+    "realtime": "real time",
+    "walltime": "wall time",
+    "wallclock": "wall clock",
+    "timelimit": "time requested",
+    "timelimitraw": "time requested",
+    "starttime": "start",
+    "endtime": "end",
+    "submittime": "submit",
+    "nodelist": "node list",
+    "reqmem": "memory requested",
+    "reqcpus": "cpu requested",
+    "alloccpus": "cpu requested",
+    "maxrss": "rss peak",
+    "averss": "rss mean",
+    "maxvmem": "vmem peak",
+    "maxmem": "memory peak",
+    "numgpus": "gpu count",
+    "numcpus": "cpu count",
+}
+"""Words that are written as one."""
+
+CORES = frozenset(
+    ["cpus", "cores", "vcpus", "vcores", "ncpu", "ncpus", "ncores", "processors", "slots", "gpus", "ngpu", "ngpus"]
+)
+"""Words that say that a column counts whole cores or GPUs."""
+
+FILLING = frozenset(
+    ["at", "date", "datetime", "timestamp", "ts", "utc", "of", "the", "in", "on", "v", "total", "local"]
+)
+"""Words that say nothing of which field a column is."""
+
+OF_A_RUN = frozenset(["job", "task", "run", "pod", "process", "instances", "name"])
+"""Words that say nothing beside one of `TELLING`: 'job start', 'user name', 'pod phase'."""
+
+MOMENTS = frozenset(["start", "end", "submit", "scheduled", "launch", "duration", "elapsed"])
+"""Words beside which 'time' says nothing."""
+
+TELLING = MOMENTS | frozenset(
+    ["memory", "cpu", "gpu", "rss", "status", "state", "user", "node", "host", "owner", "phase"]
+)
+WITH_ID = frozenset(["user", "node", "host", "owner"])
 
 UNIT_SUFFIXES: dict[str, str] = {
-    "ms": "ms",
-    "msec": "ms",
-    "millis": "ms",
-    "us": "us",
-    "s": "s",
-    "sec": "s",
-    "secs": "s",
-    "seconds": "s",
-    "min": "min",
-    "mins": "min",
-    "minutes": "min",
-    "h": "h",
-    "hours": "h",
-    "b": "B",
-    "bytes": "B",
-    "kb": "KB",
-    "kib": "KiB",
-    "mb": "MB",
-    "mib": "MiB",
-    "gb": "GB",
-    "gib": "GiB",
-    "percent": "percent",
-    "pct": "percent",
-    "cores": "cores",
-    "share": "share",
-    "ratio": "share",
+    alias: unit
+    for unit, aliases in {
+        "ms": "ms msec msecs millis millisecond milliseconds",
+        "us": "us usec usecs micros microsecond microseconds µs",
+        "ns": "ns nanos nanosecond nanoseconds",
+        "s": "s sec secs second seconds",
+        "min": "min mins minute minutes",
+        "h": "h hr hrs hour hours",
+        "d": "d day days",
+        "B": "b byte bytes",
+        "KB": "kb kbyte kbytes kilobytes",
+        "KiB": "kib",
+        "MB": "mb mbyte mbytes megabytes",
+        "MiB": "mib",
+        "GB": "gb gbyte gbytes gigabytes",
+        "GiB": "gib",
+        "TB": "tb tbyte tbytes terabytes",
+        "TiB": "tib",
+        "percent": "percent pct perc",
+        "milli": "milli millicores millicore mcpu mcores",
+        "share": "share ratio fraction",
+    }.items()
+    for alias in aliases.split()
 }
-"""Unit that a column name's last word tells."""
+"""Unit that a column name's last word tells, in lower case."""
+
+REAL_TIME = frozenset(("real", "time"))
+"""Nextflow's name of a duration: in milliseconds in its traces, whatever a copy of one is called."""
+
+WALL = "wall"
+"""Word of batch systems for a duration, which they count in seconds."""

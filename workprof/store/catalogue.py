@@ -45,6 +45,7 @@ STATEMENTS = (
     """,
     *documents.FEEDBACK_TABLES,
     *documents.SCENARIO_TABLES,
+    *documents.MAPPING_TABLES,
 )
 
 STAGE = "stage_"

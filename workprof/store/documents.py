@@ -1,21 +1,22 @@
-"""JSON documents that the database keeps: scenarios, the names of profiles, the memory of the feedback loop."""
+"""JSON documents that the database keeps: scenarios, mappings, names of profiles, the memory of the feedback loop."""
 
 from __future__ import annotations
 
 import io
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import duckdb
 import numpy as np
 
-from workprof.core.errors import EntryDamaged, WorkprofError
+from workprof.core.errors import EntryDamaged, SettingsError, WorkprofError
 from workprof.core.records import Arrays, Packed, pack, unpack
 from workprof.store.connection import Database
 from workprof.store.entries import UNREADABLE, misfit
-from workprof.store.reports import ProfileNote
+from workprof.store.reports import FieldSource, KeptMapping, ProfileNote
 
 Record = TypeVar("Record")
 
@@ -119,7 +120,7 @@ class ScenarioTables:
 
     def _kept_scenarios(self, dataset: str) -> list[tuple[str, object]]:
         with self._database.cursor() as cursor:
-            if not _has_table(cursor):
+            if not _has_table(cursor, "scenarios"):
                 return []
             query = "SELECT name, document FROM scenarios WHERE dataset = ? ORDER BY created DESC, name"
             return [(str(name), document) for name, document in cursor.execute(query, [dataset]).fetchall()]
@@ -130,14 +131,103 @@ class ScenarioTables:
             cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
 
 
+MAPPING_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS mappings (
+        name VARCHAR NOT NULL,
+        created VARCHAR NOT NULL,   -- ISO 8601, UTC
+        document VARCHAR NOT NULL   -- JSON
+    )
+    """,
+)
+
+MOST_NAME = 80
+"""Characters of a mapping's name."""
+
+
+class MappingTables:
+    """Methods of the store for mappings of generic files that were saved under a name."""
+
+    _database: Database
+
+    def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> KeptMapping:
+        """Keep a mapping in place of one of the same name and return it.
+
+        Raises:
+            SettingsError: for a name that cannot be used, and a mapping without a field.
+        """
+        called = _mapping_name(name)
+        if not mapping:
+            raise SettingsError(f"mapping {called!r} has no field; choose a column for one first")
+        kept = KeptMapping(called, datetime.now(UTC).isoformat(timespec="milliseconds"), mapping)
+        with self._database.writing(), self._database.transaction() as cursor:
+            cursor.execute("DELETE FROM mappings WHERE name = ?", [called])
+            row = [called, kept.created, json.dumps(pack(mapping).document)]
+            cursor.execute("INSERT INTO mappings VALUES (?, ?, ?)", row)
+        return kept
+
+    def mappings(self) -> tuple[KeptMapping, ...]:
+        """Return the saved mappings, the newest first; one that somebody damaged is left out."""
+        with self._database.cursor() as cursor:
+            if not _has_table(cursor, "mappings"):
+                return ()
+            rows = cursor.execute("SELECT name, created, document FROM mappings ORDER BY created DESC, name").fetchall()
+        found = [(name, created, stored(dict[str, FieldSource], document)) for name, created, document in rows]
+        return tuple(KeptMapping(name, created, one) for name, created, one in found if isinstance(one, dict))
+
+    def mapping(self, name: str) -> KeptMapping:
+        """Return the mapping of a name.
+
+        Raises:
+            SettingsError: names what there is.
+        """
+        kept = self.mappings()
+        found = next((one for one in kept if one.name == name), None)
+        if found is None:
+            there = ", ".join(one.name for one in kept) or "none yet"
+            raise SettingsError(f"no mapping {name!r}; there are: {there}")
+        return found
+
+    def rename_mapping(self, name: str, new: str) -> KeptMapping:
+        """Give a mapping another name and return it.
+
+        Raises:
+            SettingsError: when there is no such mapping, or the new name is taken or cannot be used.
+        """
+        found, called = self.mapping(name), _mapping_name(new)
+        if called != name and any(one.name == called for one in self.mappings()):
+            raise SettingsError(f"a mapping is already called {called!r}; give another name, or remove that one")
+        with self._database.writing(), self._database.transaction() as cursor:
+            cursor.execute("UPDATE mappings SET name = ? WHERE name = ?", [called, name])
+        return replace(found, name=called)
+
+    def remove_mapping(self, name: str) -> KeptMapping:
+        """Forget a mapping and return what it was.
+
+        Raises:
+            SettingsError: when there is no such mapping.
+        """
+        found = self.mapping(name)
+        with self._database.writing(), self._database.transaction() as cursor:
+            cursor.execute("DELETE FROM mappings WHERE name = ?", [name])
+        return found
+
+
+def _mapping_name(name: str) -> str:
+    called = name.strip()
+    if not called or len(called) > MOST_NAME or not called.isprintable():
+        raise SettingsError(f"the mapping is called {name[:20]!r}; give a name of 1 to {MOST_NAME} characters")
+    return called
+
+
 def forget_scenarios(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
     """Forget the scenarios of a dataset, inside a transaction of the caller."""
     cursor.execute("DELETE FROM scenarios WHERE dataset = ?", [dataset])
 
 
-def _has_table(cursor: duckdb.DuckDBPyConnection) -> bool:
-    """Tell whether the table is there: a read-only home of an earlier version has none."""
-    found = cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'scenarios'").fetchone()
+def _has_table(cursor: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Tell whether a table is there: a read-only home of an earlier version has none."""
+    found = cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [name]).fetchone()
     return found is not None
 
 

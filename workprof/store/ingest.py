@@ -18,8 +18,9 @@ import duckdb
 
 from workprof.core.errors import Cancelled, TraceError
 from workprof.core.progress import Progress
-from workprof.formats import MEASUREMENTS, TABLES, declared, has_reader
-from workprof.store import catalogue, checks, measurements, one_file, rejects, tables
+from workprof.formats import MEASUREMENTS, TABLES, declared, generic, has_reader
+from workprof.formats.fields import FIELDS
+from workprof.store import catalogue, checks, mapping, measurements, one_file, proposal, rejects, tables
 from workprof.store.catalogue import REJECTS, ROWS, STAGE
 from workprof.store.connection import Database, quoted
 from workprof.store.content_hash import ContentHash, salt_of
@@ -27,7 +28,7 @@ from workprof.store.detect import NamedFiles, named_files
 from workprof.store.home import room_in
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.parquet_bounds import refuse_long_texts, refuse_promises
-from workprof.store.reports import Check, Dataset, IngestOptions, IngestReport, lines_lost, shares_of
+from workprof.store.reports import Check, Dataset, FieldSource, IngestOptions, IngestReport, lines_lost, shares_of
 from workprof.store.running import Span
 from workprof.store.spool import Spooled, TextOptions, spool
 
@@ -61,6 +62,8 @@ def ingest(database: Database, paths: Sequence[Path], options: IngestOptions, pr
     started = time.perf_counter()
     database.refuse_if_readonly()
     files = named_files(paths, options)
+    if files.format == generic.FORMAT.name and not options.mapping:
+        options = proposal.taken(database, files.paths[0], options)
     lost = f"{files.origin} was not loaded"
     with database.writing(progress), _clear_errors(files.origin), room_in(database.home.folder, lost):
         hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, LAYOUT_VERSION))
@@ -186,7 +189,15 @@ def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Pa
         running=counts.get(checks.RUNNING, 0),
         never_started=counts.get(checks.NEVER_STARTED, 0),
         machine_shares=shares_of(loaded.columns),
+        mapping=_mapping(task, loaded) if task.files.format == generic.FORMAT.name else {},
     )
+
+
+def _mapping(task: Task, loaded: Loaded) -> mapping.Document:
+    """Return which column became which field: what was mapped, and columns with a field's own name."""
+    own = [column.name for column in loaded.columns if column.name in FIELDS and column.source == column.name]
+    named = {name: FieldSource(name, FIELDS[name].unit) for name in own}
+    return mapping.document(named | task.options.mapping)
 
 
 def _commit_rows(

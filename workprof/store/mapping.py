@@ -1,33 +1,50 @@
-"""The rules of one ingest: the format's own, those that the user gave for a generic file, or proposed."""
+"""The rules of one ingest, and what a generic file's columns seem to be: from their names and their values."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from workprof.core.arrays import Floats
+from workprof.core.causes import OTHER, cause_of
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
-from workprof.core.units import FACTORS, UNITS_OF
+from workprof.core.units import DAY_S, DURATION_FACTORS, FACTORS, GIB, KIB, UNITS_OF, factor
 from workprof.formats import generic, values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule
 from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
-from workprof.formats.generic import SYNONYMS, UNIT_SUFFIXES
+from workprof.formats.generic import (
+    CORES,
+    FILLING,
+    MOMENTS,
+    OF_A_RUN,
+    REAL_TIME,
+    SYNONYMS,
+    TELLING,
+    TOGETHER,
+    UNIT_SUFFIXES,
+    WALL,
+    WITH_ID,
+    WORDS,
+)
+from workprof.store.look import Look
 from workprof.store.relation import INTERVAL, TIMESTAMP
 from workprof.store.reports import FieldSource
 
 SHOWN_COLUMNS = 20
 
 
-def rules_for(
-    declared: Format, mapping: Mapping[str, FieldSource], found: Sequence[str], guesses: Mapping[str, FieldSource]
-) -> tuple[Rule, ...]:
+def rules_for(declared: Format, mapping: Mapping[str, FieldSource], found: Sequence[str]) -> tuple[Rule, ...]:
     """Return the rules, every one of whose columns the file has or may lack.
 
     Args:
         declared: the format.
-        mapping: what the user said; only for the generic format.
+        mapping: what the user said, or `guesses` that are sure; only for the generic format.
         found: the file's columns.
-        guesses: what a look at the file proposes; only shown.
 
     Raises:
         ColumnMissing: when required columns or fields are absent; names what was found and what to do.
@@ -36,21 +53,34 @@ def rules_for(
     if declared.name != generic.FORMAT.name:
         _require(declared, found)
         return declared.rules
-    asked = [_checked(field, source, found) for field, source in mapping.items()]
-    taken = {rule.source for rule in asked}
-    own = [
-        rule
-        for rule in declared.rules
-        if rule.source in found and rule.source not in taken and rule.field not in mapping
-    ]
-    rules = (*asked, *own)
+    rules = (*(checked(field, source, found) for field, source in mapping.items()), *own_rules(mapping, found))
     lacking = missing_fields({rule.field for rule in rules})
     if lacking:
-        raise ColumnMissing(
-            f"fields are missing: {'; '.join(lacking)}. Columns found: {shown(found)}. "
-            f"Say which column is which with --map FILE.json; a proposal to check: {as_json(guesses)}"
-        )
+        raise ColumnMissing(lacking_words(lacking, {rule.field for rule in rules}, found))
     return rules
+
+
+def own_rules(mapping: Mapping[str, FieldSource], found: Sequence[str]) -> tuple[Rule, ...]:
+    """Return the rules of columns that carry a field's own name and are not mapped."""
+    taken = {source.column for source in mapping.values()}
+    return tuple(
+        rule
+        for rule in generic.FORMAT.rules
+        if rule.source in found and rule.source not in taken and rule.field not in mapping
+    )
+
+
+def lacking_words(lacking: Sequence[str], have: Collection[str], found: Sequence[str]) -> str:
+    """Return which fields are missing, and what would do."""
+    told = f"fields are missing: {'; '.join(lacking)}. Columns found: {shown(found)}"
+    if DURATION in lacking and "start_time_s" in have:
+        return f"{told}. There are start times, but no end and no duration: add a column with either"
+    if DURATION in lacking and "end_time_s" in have:
+        return f"{told}. There are end times, but no start and no duration: add a column with either"
+    return f"{told}. Say which column is which with --map FILE.json; `workprof ingest FILE --look` shows a proposal"
+
+
+DURATION = "duration_s, or start_time_s and end_time_s"
 
 
 def missing_fields(have: Collection[str]) -> tuple[str, ...]:
@@ -59,13 +89,45 @@ def missing_fields(have: Collection[str]) -> tuple[str, ...]:
     if not set(NAME_FIELDS) & set(have):
         lacking.append("job_name or task_name")
     if "duration_s" not in have and not {"start_time_s", "end_time_s"} <= set(have):
-        lacking.append("duration_s, or start_time_s and end_time_s")
+        lacking.append(DURATION)
     return tuple(lacking)
+
+
+Document = dict[str, dict[str, str]]
+"""A mapping as JSON: field -> {"from": column, "unit": unit}."""
+
+
+def document(mapping: Mapping[str, FieldSource]) -> Document:
+    """Return a mapping as --map takes it, in the order of the fields."""
+    ordered = [field for field in FIELDS if field in mapping] + [field for field in mapping if field not in FIELDS]
+    return {
+        field: {"from": mapping[field].column} | ({"unit": mapping[field].unit} if mapping[field].unit else {})
+        for field in ordered
+    }
 
 
 def as_json(mapping: Mapping[str, FieldSource]) -> str:
     """Return a mapping as the JSON that --map takes."""
-    return json.dumps({field: _source_json(source) for field, source in mapping.items()})
+    return json.dumps(document(mapping))
+
+
+def from_json(content: str, named: str) -> dict[str, FieldSource]:
+    """Return field -> source of a mapping written as JSON.
+
+    Raises:
+        SettingsError: when it is no such JSON; `named` says whose.
+    """
+    shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
+    try:
+        told = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{named} cannot be read ({error}); write JSON such as {shape}") from error
+    entries = list(told.items()) if isinstance(told, dict) else []
+    wrong = [field for field, entry in entries if not (isinstance(entry, dict) and isinstance(entry.get("from"), str))]
+    if not entries or wrong:
+        what = f"field {wrong[0]!r} has no column" if wrong else "there is no field in it"
+        raise SettingsError(f"{named}: {what}; write JSON such as {shape}")
+    return {field: FieldSource(entry["from"], str(entry.get("unit", ""))) for field, entry in entries}
 
 
 def shown(names: Sequence[str]) -> str:
@@ -83,7 +145,13 @@ def _require(declared: Format, found: Sequence[str]) -> None:
         )
 
 
-def _checked(field: str, source: FieldSource, found: Sequence[str]) -> Rule:
+def checked(field: str, source: FieldSource, found: Sequence[str]) -> Rule:
+    """Return the rule of one entry of a mapping.
+
+    Raises:
+        SettingsError: for an unknown field, and (UnitUnknown) for a unit that does not fit.
+        ColumnMissing: for a column that the file lacks.
+    """
     if field not in FIELDS:
         raise SettingsError(f"the mapping names the field {field!r}; fields are {', '.join(FIELDS)}")
     if source.column not in found:
@@ -96,82 +164,323 @@ def _checked(field: str, source: FieldSource, found: Sequence[str]) -> Rule:
     return Rule(field, source.column, source.unit or PLAIN)
 
 
-def _source_json(source: FieldSource) -> dict[str, str]:
-    return {"from": source.column} | ({"unit": source.unit} if source.unit else {})
-
-
 MOSTLY = 0.8
-"""Share of a column's first texts that must be values of a field: one 'Unknown' does not hide a column."""
+"""Share of a column's values that must be values of a field: one 'Unknown' does not hide a column."""
 
-EPOCHS = (("ns", 1e17), ("us", 1e14), ("ms", 1e11))
-"""Units of time stamps that are all above these: as seconds they would be after the year 5000."""
+EPOCHS = (("s", 1e0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9))
+FIRST_EPOCH_S, LAST_EPOCH_S = 6.0e8, 2.6e9
+"""A moment between 1989 and 2052 counts from 1970; the unit is the one in which all of a column are."""
+
+OFFSET_S = 600.0, 2.0e8
+"""A trace on a clock of its own lasts from ten minutes to six years."""
+
+SHORT_SPAN_S = 1.0e8
+LONGEST_MEDIAN_S, SHORTEST_MEDIAN_S = 30.0 * DAY_S, 0.01
+MANY_MEDIAN_S = 10_000.0
+"""Bare durations above this in the middle are as likely milliseconds as seconds."""
+FEW_S = 200.0
+"""Bare durations that are all below this may be hours or minutes as well."""
+
+LARGEST_NODE_BYTES = 24.0 * GIB * KIB
+SURELY_BYTES = 2e8
+"""Half of the sizes above this: as kilobytes that would be more than 200 GB."""
+
+SAME_WITHIN = 3.0
+AGREEING = 0.8
+NEARLY_ALL = 0.9
+CLOCK_OF_TWO = re.compile(r"\d+:\d\d")
+DAY_ALONE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def guessed_mapping(types: Mapping[str, str], samples: Mapping[str, Sequence[str]]) -> dict[str, FieldSource]:
-    """Return field -> column with unit, by equal names first, then by synonyms; every column is used once."""
-    free = list(types)
-    mapping: dict[str, FieldSource] = {}
+OWN_NAME, DATES, IN_VALUES, IN_NAME = "workprof's own name", "dates", "units in the values", "in the column's name"
+AS_CHOSEN = "as chosen"
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column is taken for.
+
+    Attributes:
+        sure: it can be loaded so without asking.
+        why: what the unit rests on.
+    """
+
+    source: FieldSource
+    sure: bool
+    why: str
+
+
+def words_of(column: str) -> tuple[frozenset[str], str]:
+    """Return the words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", column.strip().replace("%", " percent "))
+    spaced = re.sub(r"([A-Z]+)([A-Z][a-z]{2,})", r"\1 \2", spaced)
+    spaced = re.sub(r"\b([KMGTkmgt]i?) B\b", r"\1B", spaced.replace("_", " "))
+    parts = [part for part in re.split(r"[^a-z0-9µ]+", spaced.lower()) if part]
+    unit = ""
+    if len(parts) > 1 and parts[-1] in UNIT_SUFFIXES:
+        unit = UNIT_SUFFIXES[parts.pop()]
+    elif len(parts) > 1 and parts[0] == "percent":
+        unit = UNIT_SUFFIXES[parts.pop(0)]
+    elif parts in (["seconds"], ["minutes"], ["hours"]):
+        unit = UNIT_SUFFIXES[parts[0]]
+    elif any(part in CORES for part in parts):
+        unit = "cores"
+    spelled = " ".join(TOGETHER.get(part, WORDS.get(part, part)) for part in parts).split()
+    words = {WORDS.get(word, word) for word in spelled} - FILLING
+    if words & TELLING and words - OF_A_RUN:
+        words -= OF_A_RUN
+    if words & MOMENTS and words != {"time"}:
+        words -= {"time"}
+    if words & WITH_ID:
+        words -= {"id"}
+    return frozenset(words), unit
+
+
+_WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in SYNONYMS.items()}
+
+
+def guesses(look: Look) -> dict[str, Guess]:
+    """Return field -> what it may be taken from: equal names first, then by `SYNONYMS`; every column is used once."""
+    named = {column: words_of(column) for column in look.columns}
+    free = list(look.columns)
+    found: dict[str, Guess] = {}
     for field in FIELDS:
         if field in free:
-            mapping[field] = FieldSource(field, FIELDS[field].unit)
+            found[field] = Guess(FieldSource(field, FIELDS[field].unit), True, OWN_NAME)
             free.remove(field)
-    for field, synonyms in SYNONYMS.items():
-        if field in mapping:
+    for field, wanted in _WANTED.items():
+        if field in found:
             continue
-        named = _named(field, synonyms, free)
-        column = next((name for name in named if _fits(field, types[name], samples.get(name, ()))), None)
+        likely = [column for words in wanted for column in free if words and named[column][0] == words]
+        column = next((name for name in likely if _fits(field, name, named[name][1], look)), None)
         if column is not None:
-            mapping[field] = FieldSource(column, _unit(field, column, types[column], samples.get(column, ())))
+            found[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
-    return {field: mapping[field] for field in FIELDS if field in mapping}
+    if "run_name" in found and not set(NAME_FIELDS) & found.keys():
+        found["job_name"] = found.pop("run_name")
+    found = _clocks(found, look)
+    return {field: found[field] for field in FIELDS if field in found}
 
 
-def _named(field: str, synonyms: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return the columns that are called like a field, the likeliest first."""
-    wanted = (re.sub(r"_(s|bytes|percent)$", "", field), field, *synonyms)
-    found = [c for name in wanted for c in columns if name in (_bare(c), c.strip().lower())]
-    return list(dict.fromkeys(found))
+def _quantity(field: str) -> str:
+    return values.TIME if field in TIME_FIELDS else FIELDS[field].unit
 
 
-def _bare(column: str) -> str:
-    words = re.split(r"[\s_.\-()\[\]]+", column.strip().lower())
-    words = [word for word in words if word]
-    if len(words) > 1 and words[-1] in UNIT_SUFFIXES:
-        words = words[:-1]
-    return "_".join(words)
+def factor_of(field: str, unit: str) -> float:
+    """Return what one unit is in the unit that a field is kept in."""
+    return factor(unit) if unit else 1.0
 
 
-def _fits(field: str, kind: str, texts: Sequence[str]) -> bool:
-    """Tell whether a field may come from a column: by its type, or by its first texts ('08:23:08', '16Gi')."""
-    if FIELDS[field].type == TEXT or kind in (NUMBER, "BIGINT"):
-        return True
-    if kind == TIMESTAMP:
-        return field in TIME_FIELDS
-    if kind == INTERVAL:
-        return FIELDS[field].unit == "s" and field not in TIME_FIELDS
-    there = [value for value in texts if value.strip() and value not in generic.FORMAT.nulls]
-    quantity = values.TIME if field in TIME_FIELDS else FIELDS[field].unit
-    read = [value is not None for value in values.numbers(there, quantity)]
-    return bool(read) and sum(read) >= MOSTLY * len(read)
-
-
-def _unit(field: str, column: str, kind: str, texts: Sequence[str]) -> str:
-    unit = FIELDS[field].unit
-    if not unit or kind in (TIMESTAMP, INTERVAL):
-        return unit
-    words = [word for word in re.split(r"[\s_.\-()\[\]]+", column.strip().lower()) if word]
-    told = UNIT_SUFFIXES.get(words[-1], "") if len(words) > 1 else ""
-    if told in UNITS_OF.get(unit, {}):
-        return told
-    if words[-1] in ("cpus", "cores", "gpus"):
-        return "cores"
-    if field in TIME_FIELDS:
-        return next((epoch for epoch, least in EPOCHS if any(_above(value, least) for value in texts)), unit)
-    return unit
-
-
-def _above(value: str, limit: float) -> bool:
-    try:
-        return float(value) > limit
-    except ValueError:
+def _fits(field: str, column: str, unit: str, look: Look) -> bool:
+    """Tell whether a field may come from a column: by the unit in its name, and by its values ('08:23:08', '16Gi')."""
+    there = look.present(column, 1000)
+    if not there:
         return False
+    if FIELDS[field].type == TEXT:
+        return _fits_text(field, column, there, look)
+    if unit and unit not in UNITS_OF.get(FIELDS[field].unit, {}):
+        return False
+    if look.types[column] == TIMESTAMP:
+        return field in TIME_FIELDS
+    if look.types[column] == INTERVAL:
+        return FIELDS[field].unit == "s" and field not in TIME_FIELDS
+    read = look.numbers(column, _quantity(field))
+    known = int(read.present.sum())
+    if not known or int((read.present & ~read.unread).sum()) < MOSTLY * known:
+        return False
+    return _fits_cores(field, column, read.at(1.0), unit) if FIELDS[field].unit == "percent" else True
+
+
+def _fits_text(field: str, column: str, there: Sequence[str], look: Look) -> bool:
+    numeric = look.types[column] in (NUMBER, "BIGINT")
+    if field == "status":
+        words = {value.strip().lower() for value in there}
+        return any(word in generic.FORMAT.finished or cause_of(word) != OTHER for word in words)
+    if field in ("node", "gpu_type", "workload", "group"):
+        return not (numeric and words_of(column)[0] & {"nodes", "gpu", "instance"})
+    return True
+
+
+def _fits_cores(field: str, column: str, read: Floats, unit: str) -> bool:
+    """Tell a request from a use where the name says neither ('cpu'): requests are whole, a use is in percent."""
+    words = words_of(column)[0]
+    if words not in ({"cpu"}, {"gpu"}):
+        return True
+    number = read[np.isfinite(read)]
+    whole = bool((number == np.round(number)).all()) and float(number.max(initial=0.0)) <= MOST_CORES
+    asked = unit != "percent" and (whole or unit in ("cores", "milli"))
+    return asked == field.startswith("requested")
+
+
+def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Look) -> Guess:
+    """Return the guess of a column's unit by itself; moments and durations look at each other in `_clocks`."""
+    words, told = name
+    own = FIELDS[field].unit
+    if not own:
+        return Guess(FieldSource(column), True, "")
+    if look.types[column] in (TIMESTAMP, INTERVAL):
+        return Guess(FieldSource(column, own), True, DATES if look.types[column] == TIMESTAMP else IN_VALUES)
+    read = look.numbers(column, _quantity(field))
+    number = read.number[~np.isnan(read.number)]
+    bare = read.bare & (read.number != 0)
+    if not bare.any() and (read.present & ~read.bare).any():
+        if own == "s" and field not in TIME_FIELDS and _two_parts(column, look):
+            return Guess(FieldSource(column, own), False, "'1:30' is read as minutes and seconds")
+        return Guess(FieldSource(column, own), True, DATES if field in TIME_FIELDS else IN_VALUES)
+    if told:
+        return Guess(FieldSource(column, told), True, IN_NAME)
+    if field in TIME_FIELDS:
+        epoch = _epoch(number)
+        if epoch:
+            return Guess(FieldSource(column, epoch), True, "time stamps since 1970")
+        return Guess(FieldSource(column, own), False, "no unit in the column's name")
+    unit, sure = {"s": _seconds, "B": _bytes, "percent": _percent}[own](field, words, number)
+    return Guess(FieldSource(column, unit), sure, "size of the values" if sure else "no unit in the column's name")
+
+
+def _two_parts(column: str, look: Look) -> bool:
+    return all(CLOCK_OF_TWO.fullmatch(value.strip()) for value in look.present(column, 1000))
+
+
+def _epoch(number: Floats) -> str:
+    """Return the unit in which all moments (0 = not known) are of our time, '' where there is none."""
+    moments = number[number > 0]
+    if not moments.size:
+        return ""
+    low, high = float(moments.min()), float(moments.max())
+    fitting = (unit for unit, per_s in EPOCHS if low / per_s > FIRST_EPOCH_S and high / per_s < LAST_EPOCH_S)
+    return next(fitting, "")
+
+
+def _seconds(field: str, words: frozenset[str], number: Floats) -> tuple[str, bool]:
+    median, largest = (float(np.median(number)), float(number.max())) if number.size else (0.0, 0.0)
+    if field == "time_limit_s":
+        return "s", False
+    if words == REAL_TIME:
+        return ("ms" if median >= MANY_MEDIAN_S / 10 else "s"), False
+    if WALL in words:
+        return "s", 1 <= median <= LONGEST_MEDIAN_S
+    if median >= MANY_MEDIAN_S:
+        return ("ms" if largest > LONGEST_MEDIAN_S else "s"), False
+    return "s", largest > FEW_S
+
+
+def _bytes(field: str, words: frozenset[str], number: Floats) -> tuple[str, bool]:
+    del field, words
+    median, largest = (float(np.median(number)), float(number.max())) if number.size else (0.0, 0.0)
+    if median >= SURELY_BYTES:
+        return "B", largest <= LARGEST_NODE_BYTES
+    for unit, most in (("GB", 2_000.0), ("MB", 4e6), ("KB", 4e9)):
+        if largest <= most:
+            return unit, False
+    return "B", False
+
+
+MOST_CORES = 512.0
+
+
+def _percent(field: str, words: frozenset[str], number: Floats) -> tuple[str, bool]:
+    del words
+    largest = float(number.max()) if number.size else 0.0
+    if field.startswith("requested"):
+        few = largest < (16 if "gpu" in field else 50)
+        return ("cores", True) if few else ("percent", False)
+    if largest <= 1:
+        return "share", False
+    return "percent", largest > 16
+
+
+def _clocks(found: dict[str, Guess], look: Look) -> dict[str, Guess]:
+    """Return the guesses with moments and durations compared: end - start tells the unit of a bare duration."""
+    found = dict(found)
+    times = [field for field in TIME_FIELDS if field in found]
+    offsets = [field for field in times if not found[field].sure]
+    duration = found.get("duration_s")
+    run = _end_minus_start(found, look)
+    if offsets:
+        unit, sure, why = _offset_unit(offsets, found, run, duration, look)
+        for field in offsets:
+            found[field] = Guess(replace(found[field].source, unit=unit), sure, why)
+        run = _end_minus_start(found, look)
+    timed = run is not None and found["start_time_s"].sure and found["end_time_s"].sure
+    if duration is not None and not duration.sure and timed and run is not None:
+        compared = _compared(duration.source.column, run, look)
+        if compared is not None:
+            found["duration_s"] = Guess(FieldSource(duration.source.column, compared), True, "end - start agrees")
+        elif duration.why.startswith("'1:30'"):
+            del found["duration_s"]  # end - start says it without doubt
+    limit, known = found.get("time_limit_s"), found.get("duration_s")
+    if limit is not None and not limit.sure and known is not None and known.sure:
+        found["time_limit_s"] = _limit(limit, known, look)
+    return found
+
+
+def _converted(field: str, source: FieldSource, look: Look) -> Floats:
+    return look.numbers(source.column, _quantity(field)).at(factor_of(field, source.unit))
+
+
+def _end_minus_start(found: Mapping[str, Guess], look: Look) -> Floats | None:
+    if not {"start_time_s", "end_time_s"} <= found.keys():
+        return None
+    start, end = (_converted(field, found[field].source, look) for field in ("start_time_s", "end_time_s"))
+    return np.where((start > 0) & (end > start), end - start, np.nan)
+
+
+def _ratio(longer: Floats, number: Floats) -> Floats:
+    both = (longer > 0) & (number > 0)
+    ratio: Floats = longer[both] / number[both]
+    return ratio
+
+
+def _nearest(ratio: Floats, units: Mapping[str, float]) -> str | None:
+    """Return the unit that most of the ratios are, None where they are none."""
+    if not ratio.size:
+        return None
+    median = float(np.median(ratio))
+    unit = min(units, key=lambda name: abs(math.log(units[name] / median)))
+    near = np.abs(np.log(ratio / units[unit])) <= math.log(SAME_WITHIN)
+    return unit if float(near.mean()) >= AGREEING else None
+
+
+def _compared(column: str, run: Floats, look: Look) -> str | None:
+    """Return the unit in which a column of bare durations is as long as end - start."""
+    read = look.numbers(column, "s")
+    if not (read.bare & (read.number > 0)).any():
+        return None
+    return _nearest(_ratio(run, read.number), DURATION_FACTORS)
+
+
+def _offset_unit(
+    offsets: Sequence[str], found: Mapping[str, Guess], run: Floats | None, duration: Guess | None, look: Look
+) -> tuple[str, bool, str]:
+    """Return the unit of moments on the trace's own clock, whether it is sure, and what it rests on."""
+    plain = run is not None and {"start_time_s", "end_time_s"} <= set(offsets)
+    if plain and run is not None and duration is not None and duration.sure:
+        lasted = _converted("duration_s", duration.source, look)
+        unit = _nearest(_ratio(lasted, run), {name: 1 / per_s for name, per_s in EPOCHS})
+        if unit:
+            return unit, True, "end - start agrees with the duration"
+    moments = np.concatenate([look.numbers(found[field].source.column, values.TIME).number for field in offsets])
+    moments = moments[np.isfinite(moments) & (moments < NO_MOMENT)]
+    span = float(moments.max()) if moments.size else 0.0
+    known = run[np.isfinite(run)] if run is not None else np.zeros(0)
+    median = float(np.median(known)) if known.size else 0.0
+    if span <= SHORT_SPAN_S:
+        return "s", median <= 2 * DAY_S, "counted from the trace's start"
+    fitting = [unit for unit, per_s in EPOCHS[:3] if OFFSET_S[0] <= span / per_s <= OFFSET_S[1]]
+    return (fitting[0] if fitting else "s"), len(fitting) == 1, "the only unit in which the trace lasts a usual time"
+
+
+NO_MOMENT = 9e18
+"""What a 64-bit number means by 'never'."""
+
+
+def _limit(limit: Guess, known: Guess, look: Look) -> Guess:
+    """Return the first unit in which time limits hold for nearly all runs."""
+    asked = look.numbers(limit.source.column, "s")
+    lasted = _converted("duration_s", known.source, look)
+    both = np.isfinite(asked.number) & np.isfinite(lasted) & (asked.number > 0)
+    for unit in ("s", "min", "h"):
+        if both.any() and float((asked.number[both] * factor(unit) >= 0.98 * lasted[both]).mean()) >= 0.95:
+            return Guess(replace(limit.source, unit=unit), True, "no run is longer than its limit")
+    return limit

@@ -24,7 +24,7 @@ from workprof.store.endings import settle
 from workprof.store.folding import Folded, complete
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
-from workprof.store.mapping import guessed_mapping, missing_fields, rules_for
+from workprof.store.mapping import missing_fields, rules_for
 from workprof.store.relation import (
     TIMESTAMP,
     CsvDialect,
@@ -195,9 +195,7 @@ def _text_source(
     columns, guessed = guessed_columns(
         shape, {column.name: column.type for column in declared.columns}, declared.nulls, decimal
     )
-    types = {column.name: column.type for column in columns}
-    samples = {name: shape.values(position)[:5] for position, name in enumerate(shape.header)}
-    rules = rules_for(declared, options.mapping, shape.header, guessed_mapping(types, samples))
+    rules = rules_for(declared, options.mapping, shape.header)
     texts = {
         name
         for position, name in enumerate(shape.header)
@@ -225,8 +223,7 @@ def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) 
     relation = parquet_relation(spooled)
     if declared.headings is not None:
         relation = renamed(relation, declared.headings([column.name for column in relation.columns]))
-    types = {column.name: column.type for column in relation.columns}
-    rules = rules_for(declared, options.mapping, tuple(types), guessed_mapping(types, {}))
+    rules = rules_for(declared, options.mapping, tuple(column.name for column in relation.columns))
     return Source(relation, rules, CsvDialect(), Rewritten(spooled))
 
 

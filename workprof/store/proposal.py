@@ -1,23 +1,51 @@
-"""The look at a generic file that the mapping screen shows."""
+"""What a look at a generic file proposes: which column is which field, in which unit, and what speaks for it."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workprof.core.arrays import Floats
+from workprof.core.errors import ColumnMissing, UnitUnknown
 from workprof.core.progress import silent
-from workprof.formats import generic
+from workprof.core.units import GB, MINUTE_S, format_duration
+from workprof.formats import generic, values
+from workprof.formats.declare import TEXT
+from workprof.formats.fields import FIELDS, REQUESTS, TIME_FIELDS
 from workprof.store.connection import Database
 from workprof.store.home import room_in
 from workprof.store.json_rows import first_objects, is_json
-from workprof.store.mapping import guessed_mapping, missing_fields
+from workprof.store.look import LOOK_BYTES, LOOK_ROWS, Look, cells_of, texts_of
+from workprof.store.mapping import (
+    AS_CHOSEN,
+    DATES,
+    FIRST_EPOCH_S,
+    IN_NAME,
+    IN_VALUES,
+    LARGEST_NODE_BYTES,
+    LONGEST_MEDIAN_S,
+    NEARLY_ALL,
+    OWN_NAME,
+    SHORTEST_MEDIAN_S,
+    Guess,
+    as_json,
+    checked,
+    factor_of,
+    guesses,
+    lacking_words,
+    missing_fields,
+    own_rules,
+)
 from workprof.store.parquet_bounds import refuse_promises
-from workprof.store.relation import guessed_type, parquet_relation
-from workprof.store.reports import IngestOptions, Suggestion
+from workprof.store.relation import INTERVAL, TIMESTAMP, guessed_type, parquet_relation
+from workprof.store.reports import Evidence, FieldSource, IngestOptions, Suggestion
 from workprof.store.running import Span
 from workprof.store.spool import (
     PARQUET_MAGIC,
@@ -29,17 +57,62 @@ from workprof.store.spool import (
     plain_head,
     spool,
 )
-from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
+from workprof.store.text_shape import HEAD_BYTES, SAMPLE_ROWS, decoded_head, text_shape
 
 SHOWN_VALUES = 5
+SHOWN_CHARACTERS = 40
+MIB_BYTES = 1e6
 
 
 def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestion:
-    """Return columns, types, first values and guesses; reads only the first rows."""
+    """Return what the first rows propose, or what they say of the mapping in the options.
+
+    Raises:
+        TraceError: when the file cannot be read as asked.
+        SettingsError: when the mapping names an unknown field.
+    """
+    return proposed(look_at(database, path, options), options)
+
+
+def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptions:
+    """Return the options with what names and values of a generic file tell for sure.
+
+    A file whose columns carry all the names that workprof needs is taken as it is; of its further columns, those that
+    are sure.
+
+    Raises:
+        ColumnMissing: when no column seems to be a required field.
+        UnitUnknown: when a unit is a guess; shows the evidence and the mapping to check.
+    """
+    found = suggest(database, path, options)
+    if not found.columns:
+        return options  # the ingest tells why
+    own = {rule.field for rule in own_rules({}, found.columns)}
+    further = {field: source for field, source in found.mapping.items() if field not in own}
+    if not missing_fields(own):
+        further = {field: source for field, source in further.items() if _told(field, found.evidence[field])}
+    elif found.refusal:
+        if found.missing:
+            raise ColumnMissing(f"{path.name}: {found.refusal}. A proposal: {as_json(found.mapping)}")
+        raise UnitUnknown(
+            f"{path.name}: {found.refusal}. Check it with `workprof ingest FILE --look`, then load it with "
+            f"--map FILE.json that holds {as_json(found.mapping)}"
+        )
+    return replace(options, mapping=further)
+
+
+def _told(field: str, evidence: Evidence) -> bool:
+    """Tell whether a file whose names already do says by itself what a further column is."""
+    told = FIELDS[field].type == TEXT or evidence.why in (DATES, IN_NAME, IN_VALUES)
+    return told and evidence.sure and not evidence.unread
+
+
+def look_at(database: Database, path: Path, options: IngestOptions) -> Look:
+    """Return the first rows of a file: of a text at most 16 MiB, 100,000 rows."""
     checked_input(path)
     if head_of(path).startswith(PARQUET_MAGIC):
         return _of_parquet(Spooled(path, path.name, parquet=True), database.expansion_limit)
-    head = plain_head(path, HEAD_BYTES, options.encoding, options.sheet)
+    head = plain_head(path, LOOK_BYTES, options.encoding, options.sheet)
     if is_columnar(head):
         token = uuid.uuid4().hex
         lost = f"{path.name} was not looked at"
@@ -47,45 +120,212 @@ def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestio
             wanted = TextOptions(expansion_limit=database.expansion_limit)
             unpacked = spool(path, folder / "look", wanted, silent, Span(0, 1, ""))
             return _of_parquet(unpacked, database.expansion_limit)
-    return _of_text(head, path.name, options)
+    whole = len(head) < LOOK_BYTES
+    return _of_text(head, whole, path.name, options)
 
 
-def _of_text(head: bytes, origin: str, options: IngestOptions) -> Suggestion:
+def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> Look:
     content = decoded_head(head, origin)
     if is_json(content):
-        objects = first_objects(content, len(head) < HEAD_BYTES)
+        decimal = options.decimal or "."
+        objects = first_objects(content[:HEAD_BYTES], len(head) < HEAD_BYTES)
         names = tuple(dict.fromkeys(key for found in objects for key in found))
-        values = {name: tuple(str(found[name]) for found in objects if found.get(name) is not None) for name in names}
-        return _proposal(names, values, {}, "", options)
-    shape = text_shape(head, origin, options.delimiter)
-    values = {name: shape.values(position) for position, name in enumerate(shape.header)}
-    return _proposal(
-        shape.header, values, {}, shape.delimiter, replace(options, decimal=options.decimal or shape.decimal)
-    )
+        rows = [[found.get(name) for name in names] for found in objects]
+        whole = whole and len(rows) < SAMPLE_ROWS
+        return Look(names, _types(names, rows, decimal), texts_of(names, rows), 0, whole, decimal=decimal)
+    shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter)
+    if any("\n" in name for name in shape.raw_header):  # a quote that is left open
+        shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter, quoting=False)
+    decimal = options.decimal or shape.decimal
+    cells = cells_of(decoded_head(head[shape.skipped_bytes :], origin), shape, whole)
+    types, texts = _types(shape.header, cells, decimal), texts_of(shape.header, cells)
+    whole = whole and len(cells) < LOOK_ROWS
+    return Look(shape.header, types, texts, 2 + shape.skipped, whole, shape.delimiter, decimal)
 
 
-def _of_parquet(spooled: Spooled, expansion_limit: int) -> Suggestion:
+def _types(names: tuple[str, ...], rows: list[list[object]] | list[list[str]], decimal: str) -> dict[str, str]:
+    nulls, first = generic.FORMAT.nulls, rows[:SAMPLE_ROWS]
+    return {
+        name: guessed_type([str(row[at]) for row in first if at < len(row) and row[at] is not None], nulls, decimal)
+        for at, name in enumerate(names)
+    }
+
+
+def _of_parquet(spooled: Spooled, expansion_limit: int) -> Look:
     refuse_promises(spooled, expansion_limit)
     relation = parquet_relation(spooled)
     with pq.ParquetFile(spooled.path) as file:
-        first = next(
-            file.iter_batches(batch_size=SHOWN_VALUES), pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
-        )
-        values = {name: tuple(str(value) for value in first.column(name).to_pylist()) for name in first.schema.names}
+        first = next(file.iter_batches(batch_size=LOOK_ROWS), pa.RecordBatch.from_pylist([], schema=file.schema_arrow))
+        whole = first.num_rows == file.metadata.num_rows
+    columns = [[_of_python(value) for value in first.column(name).to_pylist()] for name in first.schema.names]
     types = {column.name: column.type for column in relation.columns}
-    return _proposal(tuple(types), values, types, "", IngestOptions())
+    texts = texts_of(tuple(types), list(zip(*columns, strict=True)))
+    return Look(tuple(types), types, texts, 1, whole)
 
 
-def _proposal(
-    names: tuple[str, ...],
-    values: dict[str, tuple[str, ...]],
-    types: dict[str, str],
-    delimiter: str,
-    options: IngestOptions,
-) -> Suggestion:
-    nulls, decimal = generic.FORMAT.nulls, options.decimal or "."
-    known = types or {name: guessed_type(values[name], nulls, decimal) for name in names}
-    mapping = guessed_mapping(known, values)
-    sample = {name: values[name][:SHOWN_VALUES] for name in names}
-    encoding = options.encoding or ("utf-8" if not types else "")
-    return Suggestion(names, known, sample, mapping, missing_fields(mapping), delimiter, encoding)
+def _of_python(value: object) -> object:
+    return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def proposed(look: Look, options: IngestOptions) -> Suggestion:
+    """Return the proposal of a look; of a mapping that is asked for, what it would make of the columns."""
+    likely = guesses(look)
+    if options.mapping:
+        chosen = {field: _asked(field, source, look, likely) for field, source in options.mapping.items()}
+        for rule in own_rules(options.mapping, look.columns):
+            chosen[rule.field] = Guess(FieldSource(rule.source, rule.unit), True, OWN_NAME)
+    else:
+        chosen = likely
+    evidence = {field: _evidence(field, guess, chosen, look) for field, guess in chosen.items()}
+    mapping = {field: guess.source for field, guess in chosen.items()}
+    missing = missing_fields(mapping)
+    return Suggestion(
+        columns=look.columns,
+        types=look.types,
+        sample={name: tuple(look.present(name, SHOWN_VALUES)) for name in look.columns},
+        mapping=mapping,
+        missing=missing,
+        delimiter=look.delimiter,
+        encoding=options.encoding or ("utf-8" if look.delimiter else ""),
+        evidence=evidence,
+        rows=look.rows,
+        whole=look.whole,
+        refusal=_refusal(missing, mapping, evidence, look),
+    )
+
+
+def _asked(field: str, source: FieldSource, look: Look, likely: Mapping[str, Guess]) -> Guess:
+    rule = checked(field, source, look.columns)
+    known = likely.get(field)
+    same = known is not None and known.source == FieldSource(rule.source, rule.unit)
+    unit = rule.unit or (FIELDS[field].unit)
+    if same and known is not None:
+        return known
+    return Guess(FieldSource(rule.source, unit), True, AS_CHOSEN)
+
+
+def _refusal(
+    missing: tuple[str, ...], mapping: Mapping[str, FieldSource], evidence: Mapping[str, Evidence], look: Look
+) -> str:
+    if missing:
+        return lacking_words(missing, mapping.keys(), look.columns)
+    unsure = [(field, one) for field, one in evidence.items() if not one.sure]
+    if not unsure:
+        return ""
+    return "; ".join(
+        f"the unit of {one.column!r} ({field}) is not certain ({one.why}): {in_words(one)}" for field, one in unsure
+    )
+
+
+def in_words(one: Evidence) -> str:
+    """Return a line of evidence: '50715 -> 50.7 s with unit ms, longest 2 min 00 s'."""
+    told = ", ".join(f"{raw} -> {becomes}" for raw, becomes in one.values)
+    unit = f" as {one.unit}" if one.unit else ""
+    largest = f"; median {one.median}, largest {one.highest}" if one.highest else ""
+    return f"{told}{unit}{largest}" + (f"; {one.warning}" if one.warning else "")
+
+
+def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look) -> Evidence:
+    source = guess.source
+    first = look.present(source.column, SHOWN_VALUES)
+    if FIELDS[field].type == TEXT:
+        shown = tuple((_short(value), _short(value)) for value in first)
+        return Evidence(source.column, "", guess.sure, guess.why, shown)
+    number = _numbers(field, source, look)
+    read = look.numbers(source.column, _quantity(field))
+    at = np.flatnonzero(read.present)[:SHOWN_VALUES]
+    shown = tuple(
+        (_short(value), words_of_value(field, float(number[place]))) for value, place in zip(first, at, strict=True)
+    )
+    finite = number[np.isfinite(number)]
+    if field in TIME_FIELDS:
+        finite = finite[finite > 0]
+    unread = np.flatnonzero(read.unread)
+    told = [words_of_value(field, float(value)) for value in _range(finite)]
+    lowest, median, highest = told or ("", "", "")
+    warning = _absurd(field, finite) or _below(field, number, chosen, look)
+    return Evidence(
+        column=source.column,
+        unit=source.unit,
+        sure=guess.sure and (not warning or guess.why in (OWN_NAME, AS_CHOSEN)),
+        why=guess.why,
+        values=shown,
+        lowest=lowest,
+        median=median,
+        highest=highest,
+        unread=len(unread),
+        unread_line=int(unread[0]) + look.first_line if len(unread) and look.first_line else 0,
+        unread_text=_short(str(look.texts[source.column][int(unread[0])])) if len(unread) else "",
+        warning=warning,
+    )
+
+
+def _short(value: str) -> str:
+    line = " ".join(value.split())
+    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _quantity(field: str) -> str:
+    return values.TIME if field in TIME_FIELDS else FIELDS[field].unit
+
+
+def _numbers(field: str, source: FieldSource, look: Look) -> Floats:
+    unit = "" if look.types[source.column] in (TIMESTAMP, INTERVAL) else source.unit
+    return look.numbers(source.column, _quantity(field)).at(factor_of(field, unit))
+
+
+def _range(finite: Floats) -> tuple[float, ...]:
+    return (float(finite.min()), float(np.median(finite)), float(finite.max())) if finite.size else ()
+
+
+def words_of_value(field: str, value: float) -> str:
+    """Return a value of a field as people read it: '50.7 s', '17.2 GB', '4 cores', '2024-05-26 19:54:50'."""
+    if not np.isfinite(value):
+        return "not readable"
+    if field in TIME_FIELDS:
+        if FIRST_EPOCH_S < value < 2.5e11:
+            return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S}"
+        return f"{format_duration(value)} after the start" if value < 2.5e11 else f"{value:.4g} s"
+    unit = FIELDS[field].unit
+    if unit == "s":
+        return format_duration(value) if value >= MINUTE_S or value == 0 else f"{value:.3g} s"
+    if unit == "B":
+        return f"{value / GB:.3g} GB" if value >= GB / 1000 or value == 0 else f"{value:,.0f} bytes"
+    if unit == "percent":
+        what = "GPU" if "gpu" in field else "core"
+        return f"{value / 100:.4g} {what}" + ("" if value == 100 else "s")
+    return f"{value:,.6g}"
+
+
+def _absurd(field: str, finite: Floats) -> str:
+    """Return what no machine and no trace can be, '' where there is no such thing."""
+    if not finite.size:
+        return ""
+    median, largest = float(np.median(finite)), float(finite.max())
+    if field == "duration_s":
+        if median > LONGEST_MEDIAN_S:
+            return f"half of the runs would last over {format_duration(LONGEST_MEDIAN_S)}: is the unit right?"
+        if 0 < median < SHORTEST_MEDIAN_S:
+            return "half of the runs would last under 10 ms: is the unit right?"
+    if FIELDS[field].unit == "B" and "memory" in field:
+        most = float(np.quantile(finite, 0.99))
+        if most > LARGEST_NODE_BYTES:
+            return f"{words_of_value(field, most)} is more than any node has: is the unit right?"
+        if 0 < largest < MIB_BYTES:
+            return "all sizes are under 1 MB: is the unit right?"
+    if field in TIME_FIELDS and largest > 2.5e11:
+        return "the times are thousands of years away: is the unit right?"
+    return ""
+
+
+def _below(field: str, number: Floats, chosen: Mapping[str, Guess], look: Look) -> str:
+    """Return a warning where nearly all rows use more than this request, or nearly nothing of it."""
+    usage = next((used for used, request in REQUESTS if request == field), "")
+    if "memory" not in field or usage not in chosen:
+        return ""
+    used = _numbers(usage, chosen[usage].source, look)
+    both = np.isfinite(used) & np.isfinite(number) & (number > 0) & (used > 0)
+    if not both.any() or float((used[both] > number[both]).mean()) < NEARLY_ALL:
+        return ""
+    times = float(np.median(used[both] / number[both]))
+    return f"nearly all runs use more than they request ({times:,.3g} times in the middle): is a unit wrong?"

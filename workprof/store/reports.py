@@ -31,7 +31,7 @@ class IngestOptions:
     Attributes:
         format: a name of `workprof.formats`, or 'auto'.
         name: of the dataset; '' = from the file name.
-        mapping: field -> source, for the generic format; empty = guesses are not taken silently: required.
+        mapping: field -> source, for the generic format; empty = what names and values tell for sure.
         join: of the raw tables: 'corrected' (worker_name) or 'faithful' (inst_id, as published).
         grain: of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'.
         delimiter, encoding, decimal: of a text file; '' = the format's own.
@@ -103,6 +103,7 @@ class IngestReport:
         running: rows that still run at the end of the trace.
         never_started: rows that wait, or were given up before they ran.
         machine_shares: numbers that the trace gives as shares of its largest machine, and what a whole one counts as.
+        mapping: of a generic file, as --map takes it: field -> {"from": column, "unit": unit}.
     """
 
     dataset: str
@@ -121,6 +122,7 @@ class IngestReport:
     running: int = 0
     never_started: int = 0
     machine_shares: tuple[Share, ...] = ()
+    mapping: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def lines_lost(lost: int) -> str:
@@ -243,16 +245,46 @@ class SampleReport:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """What a column becomes as a field, in one unit; over the rows that were looked at.
+
+    Attributes:
+        sure: it can be loaded so without asking.
+        why: what the unit rests on, '' where there is none.
+        values: first values of the column, each with what it becomes, for people.
+        lowest, median, highest: for people, '' where there are no numbers.
+        unread: values that cannot be read as this field; the first of them with its line (0 = unknown).
+        warning: what is absurd about it, '' = nothing.
+    """
+
+    column: str
+    unit: str
+    sure: bool
+    why: str
+    values: tuple[tuple[str, str], ...] = ()
+    lowest: str = ""
+    median: str = ""
+    highest: str = ""
+    unread: int = 0
+    unread_line: int = 0
+    unread_text: str = ""
+    warning: str = ""
+
+
+@dataclass(frozen=True)
 class Suggestion:
-    """What a look at a generic file proposes: never applied without the user's yes.
+    """What a look at a generic file proposes.
 
     Attributes:
         columns: names in the file's order.
         types: name -> DuckDB type guessed from the first rows.
         sample: name -> first few values as text.
-        mapping: field -> guessed source.
+        mapping: field -> guessed source, or as it was asked for.
         missing: required fields that no column seems to hold.
         delimiter, encoding: as guessed.
+        evidence: field -> what its column becomes.
+        rows: looked at; `whole`: there are no more.
+        refusal: why it is not loaded without asking, '' = it can be.
     """
 
     columns: tuple[str, ...]
@@ -262,6 +294,28 @@ class Suggestion:
     missing: tuple[str, ...]
     delimiter: str
     encoding: str
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    rows: int = 0
+    whole: bool = True
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class KeptMapping:
+    """A mapping that was saved under a name.
+
+    Attributes:
+        created: ISO 8601, UTC.
+        mapping: field -> source.
+    """
+
+    name: str
+    created: str
+    mapping: dict[str, FieldSource]
+
+    def fits(self, columns: Sequence[str]) -> bool:
+        """Tell whether a file has every column that it uses."""
+        return {source.column for source in self.mapping.values()} <= set(columns)
 
 
 @dataclass(frozen=True)

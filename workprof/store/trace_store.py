@@ -15,7 +15,8 @@ from workprof.core.settings import Settings
 from workprof.store import catalogue, checks, detect, documents, frames, ingest, outputs, proposal
 from workprof.store.catalogue import Known
 from workprof.store.connection import Database, quoted
-from workprof.store.documents import FeedbackTables, ScenarioTables
+from workprof.store.documents import FeedbackTables, MappingTables, ScenarioTables
+from workprof.store.look import Look
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -29,7 +30,7 @@ from workprof.store.reports import (
 )
 
 
-class TraceStore(FeedbackTables, ScenarioTables):
+class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
     """One home folder's database. One per process; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
@@ -45,6 +46,7 @@ class TraceStore(FeedbackTables, ScenarioTables):
         """
         self._database = Database(settings)
         self._known = Known(self._database)
+        self._last_look: tuple[tuple[Path, int, IngestOptions], Look] | None = None
         if settings.readonly:
             return
         try:
@@ -78,8 +80,16 @@ class TraceStore(FeedbackTables, ScenarioTables):
         return ingest.ingest(self._database, [Path(path) for path in paths], options, progress)
 
     def suggest(self, path: Path, options: IngestOptions) -> Suggestion:
-        """Return what a look at the first rows of a generic file proposes."""
-        return proposal.suggest(self._database, Path(path), options)
+        """Return what a look at the first rows of a generic file proposes, or says of the mapping in the options.
+
+        The rows of the last file are kept: a page asks again for every unit that is chosen.
+        """
+        place, asked = Path(path), replace(options, mapping={})
+        key = (place, place.stat().st_mtime_ns if place.exists() else 0, asked)
+        last = self._last_look
+        if last is None or last[0] != key:
+            last = self._last_look = (key, proposal.look_at(self._database, place, options))
+        return proposal.proposed(last[1], options)
 
     def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
         """Return the format that the files seem to have, read as the options say.

@@ -27,8 +27,10 @@ from workprof.store.reports import (
     Column,
     ColumnProfile,
     Dataset,
+    FieldSource,
     IngestOptions,
     IngestReport,
+    KeptMapping,
     SampleReport,
     Suggestion,
     TimeCoverage,
@@ -47,8 +49,32 @@ class DatasetQuestions(Asking):
         return self._store.ingest(paths, options or IngestOptions(), progress)
 
     def suggest(self, path: Path, options: IngestOptions | None = None) -> Suggestion:
-        """Return a proposal of how to map a generic file."""
+        """Return a proposal of how to map a generic file with its evidence; with a mapping, the evidence of that."""
         return self._store.suggest(path, options or IngestOptions())
+
+    def mappings(self) -> tuple[KeptMapping, ...]:
+        """Return the saved mappings of generic files, the newest first."""
+        return self._store.mappings()
+
+    def mapping(self, name: str) -> KeptMapping:
+        """Return one saved mapping.
+
+        Raises:
+            SettingsError: names what there is.
+        """
+        return self._store.mapping(name)
+
+    def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> KeptMapping:
+        """Keep a mapping in place of one of the same name and return it."""
+        return self._store.save_mapping(name, mapping)
+
+    def rename_mapping(self, name: str, new: str) -> KeptMapping:
+        """Give a saved mapping another name and return it."""
+        return self._store.rename_mapping(name, new)
+
+    def remove_mapping(self, name: str) -> KeptMapping:
+        """Forget a saved mapping and return what it was."""
+        return self._store.remove_mapping(name)
 
     def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
         """Return the format that the files seem to have, read as the options say."""

@@ -1,0 +1,270 @@
+"""The mapping of a generic file: which column is which field, in which unit, with values beside what they become."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from pages._frame.errors import refused
+from pages._frame.visit import Visit
+from pages._parts import tables
+from workprof.charts.data import column_kind
+from workprof.charts.text import label, markdown_text, visible
+from workprof.core.errors import WorkprofError
+from workprof.core.units import UNITS_OF
+from workprof.formats.fields import FIELDS
+from workprof.inputs import Spooled, discard, discarded_if_refused, safe_name
+from workprof.store.documents import MOST_NAME
+from workprof.store.mapping import checked, document, from_json, missing_fields
+from workprof.store.reports import Evidence, FieldSource, IngestOptions, KeptMapping, Suggestion
+
+Start = Callable[[Visit, Spooled, IngestOptions], None]
+Mapping = dict[str, FieldSource]
+
+WAITING = "data_waiting"
+WAITING_OPTIONS = "data_waiting_options"
+MOST_LINES = 6
+MOST_JSON_BYTES = 200_000
+FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
+UNIT_WORDS = {"d": "days", "h": "hours", "min": "minutes", "percent": "percent (100 = one)", "share": "share (0-1)"}
+
+
+def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
+    """Show the columns with what they become; import once the required fields are there and the user says so."""
+    if "map_pending" in st.session_state:
+        _fill(st.session_state.pop("map_pending"))
+    st.session_state.pop(WAITING, None)  # a file that cannot be looked at is not waiting for a mapping
+    with discarded_if_refused(source):
+        plain = replace(options, mapping={})
+        guessed = visit.workbench.suggest(source.path, plain)
+        given = {field: one for field, one in options.mapping.items() if one.column in guessed.columns}
+        chosen = _chosen(given or guessed.mapping)
+        shown = visit.workbench.suggest(source.path, replace(plain, mapping=chosen)) if chosen else guessed
+    st.session_state[WAITING] = source
+    st.markdown(f"**{markdown_text(source.label)}**: which column is what?")
+    _offered(visit, guessed)
+    _headline(shown)
+    first = tuple(dict.fromkeys([*FIRST, *guessed.mapping, *given]))
+    mapping = _fields(first, shown, chosen)
+    with st.expander("Further fields", icon=":material/add:"):
+        mapping |= _fields(tuple(name for name in FIELDS if name not in first), shown, chosen)
+    with st.expander("Columns of the file", icon=":material/table_rows:"):
+        _samples(shown)
+    missing = missing_fields(mapping)
+    with st.container(horizontal=True):
+        if st.button("Import with this mapping", type="primary", disabled=bool(missing), key="map_import"):
+            start(visit, source, replace(options, format="generic", mapping=mapping))
+        if st.button("Cancel", key="map_cancel"):
+            discard(source)
+            st.session_state.pop(WAITING, None)
+            st.rerun()
+        _keep(visit, source, mapping, shown)
+    if missing:
+        st.caption(f"Still missing: {'; '.join(missing)}.")
+    st.caption("Until it is imported, the file is this page's alone: loading the page again drops it.")
+
+
+def _chosen(start: Mapping) -> Mapping:
+    """Return the mapping that the widgets show; the one to start with where they were not shown yet."""
+    if not any(f"map_{name}" in st.session_state for name in FIELDS):
+        return start
+    found = {}
+    for name in FIELDS:
+        column = st.session_state.get(f"map_{name}", "")
+        if column:
+            found[name] = FieldSource(column, st.session_state.get(f"map_unit_{name}") or _unit(name, column, start))
+    return found
+
+
+def _unit(name: str, column: str, start: Mapping) -> str:
+    """Return the unit that a field starts with."""
+    guess = start.get(name)
+    return guess.unit if guess and guess.column == column else FIELDS[name].unit
+
+
+def _headline(shown: Suggestion) -> None:
+    if shown.missing:
+        st.info(f"Choose columns for: {'; '.join(shown.missing)}.", icon=":material/help:")
+        return
+    unsure = [label(field) for field, one in shown.evidence.items() if not one.sure]
+    if unsure:
+        st.info(f"Check the unit of {', '.join(unsure)}: compare the values below.", icon=":material/help:")
+
+
+def _samples(suggestion: Suggestion) -> None:
+    rows = [
+        {
+            "column": name,
+            "type": column_kind(suggestion.types.get(name, "")),
+            "first values": ", ".join(suggestion.sample.get(name, ())),
+        }
+        for name in suggestion.columns
+    ]
+    tables.show(
+        rows,
+        hide_index=True,
+        key="map_sample",
+        alt="Columns of the file with their first values",
+        height=220 if len(rows) > MOST_LINES else "content",
+    )
+
+
+def _fields(names: tuple[str, ...], shown: Suggestion, start: Mapping) -> Mapping:
+    return {name: found for name in names if (found := _field(name, shown, start)) is not None}
+
+
+def _field(name: str, shown: Suggestion, start: Mapping) -> FieldSource | None:
+    units = tuple(UNITS_OF.get(FIELDS[name].unit, ()))
+    columns = ["", *shown.columns]
+    initial, one = start.get(name), shown.evidence.get(name)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if f"map_{name}" not in st.session_state:
+            st.session_state[f"map_{name}"] = initial.column if initial and initial.column in columns else ""
+        column = st.selectbox(
+            f"{label(name)} ({name})",
+            columns,
+            format_func=lambda text: visible(text) or "not in this file",
+            key=f"map_{name}",
+        )
+        unit = ""
+        if units and column:
+            if f"map_unit_{name}" not in st.session_state:
+                known = initial.unit if initial and initial.unit in units else FIELDS[name].unit
+                st.session_state[f"map_unit_{name}"] = known
+            unit = st.selectbox(
+                f"unit of {label(name)}",
+                units,
+                key=f"map_unit_{name}",
+                width=150,
+                format_func=lambda text: UNIT_WORDS.get(text, text),
+            )
+    if column and one is not None and one.column == column:
+        _beside(one, shown)
+    return FieldSource(column, unit) if column else None
+
+
+def _beside(one: Evidence, shown: Suggestion) -> None:
+    """Show what the first values become, how far the column reaches, what cannot be read, and what is absurd."""
+    if one.highest:
+        values = " · ".join(
+            markdown_text(raw if raw == becomes else f"{raw} → {becomes}") for raw, becomes in one.values
+        )
+        where = "" if shown.whole else f" (first {shown.rows:,} rows)"
+        sure = "" if one.sure else f" :orange-badge[check the unit: {markdown_text(one.why)}]"
+        reach = f"median {markdown_text(one.median)}, largest {markdown_text(one.highest)}{where}"
+        st.caption(f"{values} · {reach}{sure}")
+    if one.unread:
+        at = f"line {one.unread_line:,}: " if one.unread_line else ""
+        st.caption(f":red[{one.unread:,} values cannot be read, the first at {at}{markdown_text(one.unread_text)}]")
+    if one.warning:
+        st.warning(markdown_text(one.warning, 300), icon=":material/warning:")
+
+
+def _fill(mapping: Mapping) -> None:
+    """Put a mapping into the widgets."""
+    for name in FIELDS:
+        source = mapping.get(name)
+        st.session_state[f"map_{name}"] = source.column if source else ""
+        st.session_state.pop(f"map_unit_{name}", None)
+        if source and FIELDS[name].unit:
+            st.session_state[f"map_unit_{name}"] = source.unit or FIELDS[name].unit
+
+
+def forget_widgets() -> None:
+    """Forget what was chosen for another file."""
+    for name in FIELDS:
+        st.session_state.pop(f"map_{name}", None)
+        st.session_state.pop(f"map_unit_{name}", None)
+
+
+def _offered(visit: Visit, guessed: Suggestion) -> None:
+    """Offer the saved mappings whose columns this file has."""
+    fitting = {one.name: one for one in visit.workbench.mappings() if one.fits(guessed.columns)}
+    if not fitting:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Saved mappings for these columns", list(fitting), format_func=visible, key="map_saved")
+        st.button(
+            "Use saved mapping",
+            icon=":material/bookmark:",
+            key="map_use",
+            on_click=_fill,
+            args=(fitting[name].mapping,) if name in fitting else ({},),
+        )
+
+
+def _keep(visit: Visit, source: Spooled, mapping: Mapping, shown: Suggestion) -> None:
+    """Show the ways to keep a mapping: under a name, as JSON, and back from JSON."""
+    with st.popover("Save or load mapping", icon=":material/bookmark_add:"):
+        name = st.text_input(
+            "Mapping name", key="map_name", max_chars=MOST_NAME, help="An existing name is overwritten."
+        )
+        if st.button("Save mapping", key="map_save", disabled=not (name and name.strip() and mapping)):
+            try:
+                kept = visit.workbench.save_mapping(name, mapping)
+            except WorkprofError as error:
+                refused(str(error))
+            else:
+                st.success(f"Saved as {markdown_text(kept.name)}.", icon=":material/check:")
+        st.download_button(
+            "Mapping as JSON",
+            data=json.dumps(document(mapping), indent=2),
+            file_name=f"{safe_name(source.label).split('.')[0]}-mapping.json",
+            mime="application/json",
+            on_click="ignore",
+            key="map_download",
+            icon=":material/download:",
+        )
+        given = st.file_uploader("Mapping from JSON", type=["json"], key="map_upload")
+        if given is not None and st.button("Use this JSON", key="map_from_json"):
+            _load(given.name, given.getvalue()[:MOST_JSON_BYTES], shown)
+
+
+def _load(name: str, content: bytes, shown: Suggestion) -> None:
+    try:
+        mapping = from_json(content.decode("utf-8", errors="replace"), name)
+        for field, source in mapping.items():
+            checked(field, source, shown.columns)
+    except WorkprofError as error:
+        refused(str(error))
+        return
+    st.session_state["map_pending"] = mapping
+    st.rerun()
+
+
+def saved(visit: Visit) -> None:
+    """Show the saved mappings with what can be done with one."""
+    kept = {one.name: one for one in visit.workbench.mappings()}
+    if not kept:
+        return
+    with st.popover("Saved mappings", icon=":material/bookmarks:"):
+        name = st.selectbox("Mapping", list(kept), format_func=visible, key="mapping_chosen")
+        if name in kept:
+            _one(visit, kept[name])
+
+
+def _one(visit: Visit, one: KeptMapping) -> None:
+    st.caption(", ".join(f"{label(field)} ← {markdown_text(source.column)}" for field, source in one.mapping.items()))
+    st.download_button(
+        "Mapping as JSON",
+        data=json.dumps(document(one.mapping), indent=2),
+        file_name=f"{safe_name(one.name)}.json",
+        mime="application/json",
+        on_click="ignore",
+        key="mapping_download",
+        icon=":material/download:",
+    )
+    new = st.text_input("New name", value=one.name, max_chars=MOST_NAME, key=f"mapping_new_{one.created}")
+    try:
+        with st.container(horizontal=True):
+            if st.button("Rename", key="mapping_rename", disabled=visit.readonly or new.strip() in ("", one.name)):
+                visit.workbench.rename_mapping(one.name, new)
+                st.rerun()
+            if st.button("Remove", key="mapping_remove", icon=":material/delete:", disabled=visit.readonly):
+                visit.workbench.remove_mapping(one.name)
+                st.rerun()
+    except WorkprofError as error:
+        refused(str(error))

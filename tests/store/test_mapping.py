@@ -1,0 +1,259 @@
+"""Columns of a generic file recognised by their names and values; units that are sure, and such that are asked."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
+from workprof.store.mapping import document, from_json, words_of
+from workprof.store.reports import FieldSource, IngestOptions
+
+AUTO = IngestOptions()
+
+
+def table(header, row, count=40):
+    return header + "\n" + "".join(",".join(str(cell) for cell in row(at)) + "\n" for at in range(count))
+
+
+def taken(report):
+    return {field: (source["from"], source.get("unit", "")) for field, source in report.mapping.items()}
+
+
+@pytest.mark.parametrize(
+    ("column", "words", "unit"),
+    [
+        ("Memory requested (GB)", {"memory", "requested"}, "GB"),
+        ("memRequestedGB", {"memory", "requested"}, "GB"),
+        ("memory_kB", {"memory"}, "KB"),
+        ("memoryGiB", {"memory"}, "GiB"),
+        ("ReqMem", {"memory", "requested"}, ""),
+        ("MaxRSS", {"rss", "peak"}, ""),
+        ("cpu_milli", {"cpu"}, "milli"),
+        ("num_gpu", {"gpu", "count"}, ""),
+        ("NCPUS", {"cpu"}, "cores"),
+        ("vCPUs", {"cpu"}, "cores"),
+        ("%cpu", {"cpu"}, "percent"),
+        ("CPU time", {"cpu", "time"}, ""),
+        ("Job start time [UTC]", {"start"}, ""),
+        ("deletion_time", {"end"}, ""),
+        ("startTime", {"start"}, ""),
+        ("Elapsed (hours)", {"elapsed"}, "h"),
+        ("wallclock", {"wall", "clock"}, ""),
+        ("Memory utilization (%)", {"memory", "used"}, "percent"),
+    ],
+)
+def test_a_name_tells_words_and_unit(column, words, unit):
+    assert words_of(column) == (words, unit)
+
+
+def test_the_spreadsheet_of_a_planner_loads_without_a_mapping(store, write):
+    header = "Job ID,Job name,User,Cores,Memory requested (GB),Peak memory (GB),Start,End,Status"
+    text = table(
+        header,
+        lambda at: (
+            *(at, f"fit{at % 5}", f"u{at % 3}", 2 ** (at % 4), 16, 1.5),
+            *(f"2024-05-{at % 20 + 1:02} 10:00:00", f"2024-05-{at % 20 + 1:02} 11:30:00", "Completed"),
+        ),
+    )
+    report = store.ingest([write("plan.csv", text)], AUTO)
+    assert (report.format, report.rows, report.rejected) == ("generic", 40, 0)
+    assert taken(report) == {
+        "job_name": ("Job name", ""),
+        "user": ("User", ""),
+        "status": ("Status", ""),
+        "start_time_s": ("Start", "s"),
+        "end_time_s": ("End", "s"),
+        "requested_cpu_percent": ("Cores", "cores"),
+        "requested_memory_bytes": ("Memory requested (GB)", "GB"),
+        "peak_memory_bytes": ("Peak memory (GB)", "GB"),
+    }
+    frame = store.frame("plan", ["duration_s", "requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent"])
+    assert set(frame["duration_s"]) == {5400.0}
+    assert set(frame["requested_memory_bytes"]) == {16e9}
+    assert set(frame["peak_memory_bytes"]) == {1.5e9}
+    assert frame["requested_cpu_percent"].tolist()[:4] == [100, 200, 400, 800]
+    assert store.ingest([write("plan.csv.gz", gzip.compress(text.encode()))], AUTO).already_loaded
+
+
+def test_pods_of_a_public_trace_load_by_their_names(store, write):
+    header = "name,cpu_milli,memory_mib,num_gpu,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time"
+    text = table(
+        header,
+        lambda at: (f"pod-{at}", 6000, 16384, at % 2, "", "LS", "Succeeded", at * 1e5, at * 1e5 + 5007, at * 1e5 + 7),
+    )
+    report = store.ingest([write("pods.csv", text)], IngestOptions(format="generic"))
+    assert (report.rows, report.rejected) == (40, 0)
+    names = ["duration_s", "requested_cpu_percent", "requested_memory_bytes", "requested_gpu_percent"]
+    frame = store.frame("pods", names)
+    assert set(frame["duration_s"]) == {5000.0}
+    assert set(frame["requested_cpu_percent"]) == {600.0}
+    assert set(frame["requested_memory_bytes"]) == {16384 * 2.0**20}
+    assert frame["requested_gpu_percent"].tolist()[:2] == [0, 100]
+
+
+def test_texts_with_units_are_sure(store, write):
+    text = table("JobName,Elapsed,ReqMem,MaxRSS,State", lambda at: (f"j{at}", "01:00:30", "4G", "1024K", "COMPLETED"))
+    store.ingest([write("texts.csv", text)], IngestOptions(format="generic"))
+    frame = store.frame("texts", ["duration_s", "requested_memory_bytes", "peak_memory_bytes"])
+    assert frame.iloc[0].tolist()[1:] == [3630.0, 4 * 2.0**30, 2.0**20]
+
+
+class TestMilliseconds:
+    """A bare `realtime` is taken for milliseconds with evidence, or asked; never silently for seconds."""
+
+    def test_alone_it_is_asked_with_the_evidence_and_the_mapping(self, store, write):
+        path = write("steps.csv", table("job,realtime", lambda at: (f"j{at}", 50715 + at)))
+        with pytest.raises(UnitUnknown, match=r"50715 -> 50\.7 s") as refused:
+            store.ingest([path], AUTO)
+        ready = json.loads(str(refused.value).split("that holds ")[1])
+        assert ready["duration_s"] == {"from": "realtime", "unit": "ms"}
+        assert store.datasets() == ()
+        report = store.ingest([path], IngestOptions(mapping=from_json(json.dumps(ready), "ready")))
+        assert store.frame(report.dataset, ["duration_s"])["duration_s"].tolist()[0] == pytest.approx(50.715)
+
+    @pytest.mark.parametrize(("unit", "per_s"), [("ms", 1e3), ("s", 1), ("us", 1e6)])
+    def test_start_and_end_tell_it(self, store, write, unit, per_s):
+        def row(at):
+            start = 1_700_000_000_000 + at * 1000
+            return f"j{at}", start, start + 51_000, int(50.7 * per_s)
+
+        report = store.ingest([write("timed.csv", table("job,start,end,realtime", row))], AUTO)
+        assert taken(report)["duration_s"] == ("realtime", unit)
+        assert taken(report)["start_time_s"] == ("start", "ms")
+        assert set(store.frame("timed", ["duration_s"])["duration_s"].round(1)) <= {50.7, 50.0}
+
+    @pytest.mark.parametrize(("name", "value", "sure"), [("walltime", 50_000, True), ("runtime", 900, True)])
+    def test_usual_seconds_are_taken_for_seconds(self, store, write, name, value, sure):
+        found = store.suggest(write("s.csv", table(f"job,{name}", lambda at: (f"j{at}", value + at))), AUTO)
+        assert (found.mapping["duration_s"].unit, found.evidence["duration_s"].sure) == ("s", sure)
+
+    @pytest.mark.parametrize(("name", "value"), [("runtime", 50_000), ("runtime", 4), ("elapsed", 1.5)])
+    def test_what_may_be_another_unit_is_asked(self, store, write, name, value):
+        found = store.suggest(write("s.csv", table(f"job,{name}", lambda at: (f"j{at}", value + at))), AUTO)
+        assert not found.evidence["duration_s"].sure
+        assert "not certain" in found.refusal
+
+
+@pytest.mark.parametrize(("unit", "per_s"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+def test_time_stamps_tell_their_unit(store, write, unit, per_s):
+    def row(at):
+        return f"j{at}", (1_700_000_000 + at) * per_s, (1_700_000_060 + at) * per_s
+
+    report = store.ingest([write("epochs.csv", table("job,started_at,finished_at", row))], AUTO)
+    assert taken(report)["end_time_s"] == ("finished_at", unit)
+    frame = store.frame(report.dataset, ["start_time_s", "duration_s"])
+    assert frame["start_time_s"].tolist()[0] == pytest.approx(1_700_000_000)
+    assert frame["duration_s"].tolist()[0] == pytest.approx(60)
+
+
+def test_microseconds_from_the_traces_start_are_no_milliseconds_since_1970(store, write):
+    def row(at):
+        return f"j{at}", 600_000_000 + at * 65_000_000_000, 4_200_000_000 + at * 65_000_000_000
+
+    report = store.ingest([write("offsets.csv", table("job,start_time,end_time", row))], AUTO)
+    assert taken(report)["start_time_s"] == ("start_time", "us")
+    assert set(store.frame("offsets", ["duration_s"])["duration_s"]) == {3600.0}
+
+
+def test_a_unit_that_makes_no_sense_is_asked(store, write):
+    text = table("job,runtime_h,memory requested (GB),peak memory (GB)", lambda at: (f"j{at}", 9000, 16, 8000 + at))
+    found = store.suggest(write("absurd.csv", text), AUTO)
+    assert "over 30 d" in found.evidence["duration_s"].warning
+    assert "501 times" in found.evidence["requested_memory_bytes"].warning
+    with pytest.raises(UnitUnknown, match="runtime_h"):
+        store.ingest([write("absurd.csv", text)], AUTO)
+    large = table("job,runtime_s,peak memory (GB)", lambda at: (f"j{at}", 90, 64_000_000))
+    assert "more than any node" in store.suggest(write("l.csv", large), AUTO).evidence["peak_memory_bytes"].warning
+
+
+def test_the_evidence_follows_the_unit_and_names_what_cannot_be_read(store, write):
+    text = table("job,runtime,memory", lambda at: (f"j{at}", "soon" if at == 4 else 50_715, 4))
+    path = write("e.csv", text)
+    seconds = store.suggest(path, IngestOptions(mapping={"duration_s": FieldSource("runtime", "s")})).evidence
+    millis = store.suggest(path, IngestOptions(mapping={"duration_s": FieldSource("runtime", "ms")})).evidence
+    assert seconds["duration_s"].values[0] == ("50715", "14 h 05 min")
+    assert millis["duration_s"].values[0] == ("50715", "50.7 s")
+    assert (millis["duration_s"].highest, len(millis["duration_s"].values)) == ("50.7 s", 5)
+    one = millis["duration_s"]
+    assert (one.unread, one.unread_line, one.unread_text) == (1, 6, "soon")
+    with pytest.raises(SettingsError, match="nonsense"):
+        store.suggest(path, IngestOptions(mapping={"nonsense": FieldSource("runtime")}))
+
+
+def test_a_file_with_workprofs_own_names_loads_as_before(store, write):
+    """Further columns are fields only where that is sure."""
+    text = table("job_name,duration_s,mem,memory_used_mb", lambda at: (f"j{at}", at, 3, 70))
+    report = store.ingest([write("own.csv", text)], AUTO)
+    assert set(taken(report)) == {"job_name", "duration_s", "peak_memory_bytes"}
+    assert set(store.frame("own", ["mem"])["mem"]) == {3}
+    assert set(store.frame("own", ["peak_memory_bytes"])["peak_memory_bytes"]) == {7e7}
+
+
+def test_start_times_alone_are_refused_in_one_sentence(store, write):
+    path = write("starts.csv", table("job,start,status", lambda at: (f"j{at}", 1_700_000_000 + at, "done")))
+    with pytest.raises(ColumnMissing, match="There are start times, but no end and no duration: add a column"):
+        store.ingest([path], AUTO)
+
+
+def test_hours_and_minutes_without_seconds_give_way_to_start_and_end(store, write):
+    def row(at):
+        return f"j{at}", "2024-05-01 10:00:00", f"2024-05-01 12:{at:02}:00", f"2:{at:02}"
+
+    report = store.ingest([write("hm.csv", table("job,start,end,duration", row))], AUTO)
+    assert "duration_s" not in taken(report)
+    assert store.frame("hm", ["duration_s"])["duration_s"].tolist()[:2] == [7200.0, 7260.0]
+    alone = write("alone.csv", table("job,duration", lambda at: (f"j{at}", f"2:{at:02}")))
+    with pytest.raises(UnitUnknown, match="minutes and seconds"):
+        store.ingest([alone], AUTO)
+
+
+@pytest.mark.parametrize("name", ["exit_code", "exit status"])
+def test_exit_codes_tell_what_has_finished(store, write, name):
+    report = store.ingest([write("x.csv", table(f"job,runtime_s,{name}", lambda at: (f"j{at}", 9, at % 4)))], AUTO)
+    assert (report.rows, store.dataset("x").finished_rows) == (40, 10)
+
+
+def test_a_status_of_other_words_is_left_a_column(store, write):
+    store.ingest([write("w.csv", table("job,runtime_s,state", lambda at: (f"j{at}", 9, "blue")))], AUTO)
+    assert store.dataset("w").finished_rows == 40
+    assert set(store.frame("w", ["state"])["state"]) == {"blue"}
+
+
+def test_a_mapping_travels_as_json():
+    mapping = {"duration_s": FieldSource("run time", "ms"), "job_name": FieldSource("job")}
+    told = document(mapping)
+    assert list(told) == ["job_name", "duration_s"]
+    assert from_json(json.dumps(told), "here") == mapping
+    for wrong in ("[]", "{", '{"job_name": "job"}', "{}"):
+        with pytest.raises(SettingsError, match="here"):
+            from_json(wrong, "here")
+
+
+def test_mappings_are_kept_by_name(store, settings):
+    mapping = {"job_name": FieldSource("job"), "duration_s": FieldSource("realtime", "ms")}
+    store.save_mapping(" flow ", mapping)
+    store.save_mapping("flow", mapping | {"user": FieldSource("who")})
+    (kept,) = store.mappings()
+    assert (kept.name, kept.mapping["user"].column) == ("flow", "who")
+    assert kept.fits(["job", "realtime", "who", "more"]) and not kept.fits(["job", "realtime"])
+    store.save_mapping("other", mapping)
+    with pytest.raises(SettingsError, match="already called"):
+        store.rename_mapping("other", "flow")
+    assert store.rename_mapping("other", "second").mapping == mapping
+    store.remove_mapping("flow")
+    assert [one.name for one in store.mappings()] == ["second"]
+    for name in ("", "x" * 81, "a\nb"):
+        with pytest.raises(SettingsError, match="give a name"):
+            store.save_mapping(name, mapping)
+    with pytest.raises(SettingsError, match="there are: second"):
+        store.mapping("flow")
+    assert all(path.stat().st_mode & 0o077 == 0 for path in settings.home.glob("*.duckdb*"))
+
+
+def test_only_the_first_rows_of_a_large_file_are_looked_at(store, write):
+    text = table("job,runtime_s", lambda at: (f"j{at}", at % 90), count=100_200)
+    found = store.suggest(write("large.csv", text), AUTO)
+    assert (found.rows, found.whole) == (100_000, False)
+    assert np.isclose(float(found.evidence["duration_s"].highest.split()[0]), 1)

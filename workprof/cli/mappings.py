@@ -1,0 +1,80 @@
+"""Commands on saved mappings of generic files: list, show, save, rename, remove."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, opened, table
+from workprof.cli.datasets import read_mapping
+from workprof.store.mapping import document
+
+app = typer.Typer(help="Saved mappings of generic files.", rich_markup_mode=None)
+
+Name = Annotated[str, typer.Argument(help="Of the mapping.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def mappings(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """List the saved mappings, newest first."""
+    if context.invoked_subcommand is not None:
+        return
+    with opened(home) as workbench:
+        found = workbench.mappings()
+    rows = [{"name": one.name, "created": one.created, "mapping": document(one.mapping)} for one in found]
+    lines = [
+        {
+            "name": one.name,
+            "created": one.created[:16],
+            "columns": ", ".join(each.column for each in one.mapping.values()),
+        }
+        for one in found
+    ]
+    emit(rows, as_json, lambda: table(list(lines)))
+
+
+@app.command()
+def show(name: Name, home: Home = None, as_json: Json = False) -> None:
+    """Print a mapping as JSON, as --map takes it."""
+    with opened(home) as workbench:
+        found = document(workbench.mapping(name).mapping)
+    emit(found, as_json, lambda: json.dumps(found, indent=2))
+
+
+@app.command()
+def save(
+    name: Name,
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="JSON of `workprof ingest --look -o`.", show_default=False)
+    ],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Save a mapping under a name; one of that name is overwritten."""
+    with opened(home) as workbench:
+        kept = workbench.save_mapping(name, read_mapping(path))
+    emit({"mapping": kept.name, "fields": len(kept.mapping)}, as_json, lambda: f"saved {kept.name}")
+
+
+@app.command()
+def rename(
+    name: Name,
+    new: Annotated[str, typer.Argument(help="New name.", show_default=False)],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Give a mapping another name."""
+    with opened(home) as workbench:
+        kept = workbench.rename_mapping(name, new)
+    emit({"mapping": kept.name}, as_json, lambda: f"{name} is now {kept.name}")
+
+
+@app.command()
+def remove(name: Name, home: Home = None, as_json: Json = False) -> None:
+    """Remove a mapping; datasets that were loaded with it stay."""
+    with opened(home) as workbench:
+        workbench.remove_mapping(name)
+    emit({"mapping": name}, as_json, lambda: f"removed {name}")

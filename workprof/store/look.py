@@ -1,0 +1,122 @@
+"""A bounded look into a table: its columns, and the numbers that the values of its first rows would become."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from workprof.core.arrays import Bools, Floats
+from workprof.formats import generic, values
+from workprof.store.text_shape import TextShape
+
+LOOK_BYTES = 16 << 20
+LOOK_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the values of a column say, row by row.
+
+    Attributes:
+        number: in workprof's unit, a bare number as it stands; NaN = none.
+        bare: it is a bare number, so that its unit is not in the text.
+        present: there is a value.
+    """
+
+    number: Floats
+    bare: Bools
+    present: Bools
+
+    def at(self, factor: float) -> Floats:
+        """Return the numbers with `factor` for one unit of a bare one."""
+        return np.where(self.bare, self.number * factor, self.number)
+
+    @property
+    def unread(self) -> Bools:
+        """Values that say no number."""
+        return self.present & np.isnan(self.number)
+
+
+@dataclass(frozen=True)
+class Look:
+    """The first rows of a file.
+
+    Attributes:
+        columns: in the file's order.
+        types: column -> DuckDB type guessed from them, or of the schema.
+        texts: column -> its values as texts, None = missing.
+        first_line: of the first row, 0 where a file has no lines.
+        whole: there are no more rows.
+        delimiter, decimal: of a delimited text.
+    """
+
+    columns: tuple[str, ...]
+    types: dict[str, str]
+    texts: dict[str, Sequence[str | None]]
+    first_line: int
+    whole: bool
+    delimiter: str = ""
+    decimal: str = "."
+    _read: dict[tuple[str, str], Numbers] = field(default_factory=dict, compare=False)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were looked at."""
+        return len(self.texts[self.columns[0]]) if self.columns else 0
+
+    def present(self, column: str, most: int = LOOK_ROWS) -> list[str]:
+        """Return the first values of a column that are there."""
+        found = (value for value in self.texts[column] if value is not None)
+        return [value for value, _ in zip(found, range(most), strict=False)]
+
+    def numbers(self, column: str, quantity: str) -> Numbers:
+        """Return what the values of a column say as a quantity of `values.number`."""
+        key = column, quantity
+        if key not in self._read:
+            table = pa.table({"t": pa.array(self.texts[column], pa.string())})
+            with duckdb.connect(config={"threads": 1}) as connection:
+                connection.execute("SET TimeZone = 'UTC'")
+                connection.register("look", table)
+                number = values.number("t", quantity, 1.0, generic.FORMAT.size_base, self.decimal)
+                bare = values.plain("t", self.decimal)
+                found = connection.execute(f"SELECT {number} AS n, {bare} IS NOT NULL AS b FROM look").fetchnumpy()
+            read = np.ma.filled(np.ma.asarray(found["n"], dtype=np.float64), np.nan)
+            self._read[key] = Numbers(
+                read,
+                np.ma.filled(np.ma.asarray(found["b"]), False).astype(bool),
+                np.array([value is not None for value in self.texts[column]], dtype=bool),
+            )
+        return self._read[key]
+
+
+def texts_of(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, Sequence[str | None]]:
+    """Return the values of every column as texts; a short row lacks its last values."""
+    nulls = generic.FORMAT.nulls
+    texts: dict[str, Sequence[str | None]] = {}
+    for at, name in enumerate(columns):
+        cells = (row[at] if at < len(row) else None for row in rows)
+        told = (None if cell is None else str(cell) for cell in cells)
+        texts[name] = [None if cell is None or cell in nulls or not cell.strip() else cell for cell in told]
+    return texts
+
+
+def cells_of(head: str, shape: TextShape, whole: bool) -> list[list[str]]:
+    """Return the rows of a delimited text's beginning, as far as they stand there whole."""
+    lines = head if whole else head[: head.rfind("\n") + 1]
+    reader = csv.reader(io.StringIO(lines, newline=""), delimiter=shape.delimiter)
+    found: list[list[str]] = []
+    try:
+        for row in reader:
+            if row:
+                found.append(row)
+            if len(found) > LOOK_ROWS:
+                break
+    except csv.Error:  # the ingest tells of it, with its line
+        pass
+    return found[1:]
