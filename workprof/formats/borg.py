@@ -32,7 +32,7 @@ SHARES = (
 """What a Borg trace gives as shares of the largest machine."""
 
 _NESTED = ("resource_request", "average_usage", "maximum_usage")
-_SPELLED = tuple(
+SPELLED = tuple(
     f"{name}{sign}{part}" for name in (*_NESTED, "request") for sign in (".", "_") for part in ("cpus", "memory")
 )
 
@@ -43,9 +43,9 @@ def _part(column: str, part: str) -> str:
     return f"TRY_CAST(nullif({found}, '') AS DOUBLE)"
 
 
-def _share(field: str, of: str, part: str, *others: str) -> Made:
+def share(field: str, of: str, part: str, *others: str) -> Made:
     """Return how a field is made of the ways in which extracts write a share."""
-    spelled = [name for name in (f"{of}.{part}", f"{of}_{part}") if name in _SPELLED]
+    spelled = [name for name in (f"{of}.{part}", f"{of}_{part}") if name in SPELLED]
     named = [f'"{name}"' for name in (field, *spelled)]
     values = ", ".join((*named, _part(of, part), *(f'"{name}"' for name in others)))
     return Made(field, f"coalesce({values})", may=(field, *spelled, of, *others))
@@ -94,7 +94,7 @@ FORMAT = Format(
             for name in (
                 *("start_time", "end_time", "request_cpus", "request_memory", "average_usage_cpus"),
                 *("average_usage_memory", "maximum_usage_cpus", "maximum_usage_memory", "assigned_memory"),
-                *(name for name in _SPELLED if not name.startswith("request_")),
+                *(name for name in SPELLED if not name.startswith("request_")),
             )
         ),
     ),
@@ -123,11 +123,11 @@ FORMAT = Format(
             "coalesce(collection_logical_name, collection_name)",
             may=("collection_logical_name", "collection_name"),
         ),
-        _share("requested_cpu_percent", "resource_request", "cpus"),
-        _share("requested_memory_bytes", "resource_request", "memory", "assigned_memory"),
-        _share("cpu_usage_percent", "average_usage", "cpus"),
-        _share("mean_memory_bytes", "average_usage", "memory"),
-        _share("peak_memory_bytes", "maximum_usage", "memory"),
+        share("requested_cpu_percent", "resource_request", "cpus"),
+        share("requested_memory_bytes", "resource_request", "memory", "assigned_memory"),
+        share("cpu_usage_percent", "average_usage", "cpus"),
+        share("mean_memory_bytes", "average_usage", "memory"),
+        share("peak_memory_bytes", "maximum_usage", "memory"),
     ),
     windows=Windows(
         keys=("job_name", "instance_index"),

@@ -108,6 +108,29 @@ class Windows:
 
 
 @dataclass(frozen=True)
+class Events:
+    """Rows that each tell of an event of a run, its word in `status` and its moment in `submit_time_s`.
+
+    They fold into one row per attempt: what happened to a key up to an event that ends it. It is submitted at the first
+    of the events `submits`, starts at the first of `starts`, and keeps the word of its end; without an end it has the
+    word of its start, else its last one. Other columns have the last value that the events tell.
+
+    Attributes:
+        keys: fields and kept columns that together name an instance; those that are there.
+        submits, starts, ends: words.
+        largest: fields of which the largest of the attempt counts.
+        made: fields that are made of attempts.
+    """
+
+    keys: tuple[str, ...]
+    submits: tuple[str, ...]
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+    largest: tuple[str, ...] = ()
+    made: tuple[Made, ...] = ()
+
+
+@dataclass(frozen=True)
 class Capacity:
     """A usage field and the column that tells how much there is of it, with that column's unit."""
 
@@ -215,6 +238,7 @@ class Format:
         made: fields, and columns that the source may lack, that are computed of others, one after another.
         attempts: the column that counts a task's attempts, from 1; each of them is a row.
         windows: rows that are folded into the run that they tell a part of, after `made`.
+        events: rows that are folded into the attempts that they tell of, after `made`.
         normalised: fields that the source gives as shares (0-1) of the largest machine.
         truth_prefix: columns that hold a planted truth; no method sees them unless it asks.
         header: the first line names the columns; without it they are `columns`, in their order.
@@ -248,6 +272,7 @@ class Format:
     made: tuple[Made, ...] = ()
     attempts: str = ""
     windows: Windows | None = None
+    events: Events | None = None
     normalised: tuple[str, ...] = ()
     header: bool = True
     recognises: Callable[[Sequence[Sequence[str]]], bool] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shlex
@@ -48,6 +49,8 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
     path = checked_input(paths[0])
     measured = measurements(path, options.encoding, options.sheet)
     if measured:
+        with contextlib.suppress(TraceError):  # numbers alone look like the counters of perf stat
+            return _without_header(path, options) or measured
         return measured
     found = column_names(path, options)
     named = next((name for name, known in FORMATS.items() if _has_headings(known, found)), "")

@@ -1,4 +1,4 @@
-"""Rows that each tell of a few minutes of a run become one row per run: over the staged rows, in SQL."""
+"""Rows that tell of a few minutes, or of an event, of a run become one row per run: over the staged rows, in SQL."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from workprof.core.progress import Progress
-from workprof.formats.declare import Format, Made, Windows
+from workprof.formats.declare import Events, Format, Made, Windows
+from workprof.formats.fields import FIELDS
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, FLAGS
-from workprof.store.connection import quoted
+from workprof.store.connection import quoted, text
 from workprof.store.folding import complete
 from workprof.store.loaded import Stage
 from workprof.store.reports import Check, Column, IngestOptions
@@ -48,9 +49,11 @@ def complete_runs(
     progress: Progress,
 ) -> Runs:
     """Fold the windows of a format into runs, make what is made of runs, and turn shares of a machine into amounts."""
-    names = {column.name for column in columns}
-    windows = declared.windows
+    windows, events = declared.windows, declared.events
     before = after = 0
+    if events:
+        before, after, columns = _fold_events(cursor, stage, events, declared.finished, columns, progress)
+    names = {column.name for column in columns}
     if windows and {*windows.keys, "start_time_s", "end_time_s"} <= names:
         before, after = _fold(cursor, stage, windows, columns, progress)
     machine = options.machine
@@ -58,6 +61,7 @@ def complete_runs(
     shares = [name for name in declared.normalised if name in names]
     made = (
         *(windows.made if windows else ()),
+        *(events.made if events else ()),
         *(Made(name, f"{quoted(name)} * {machine.whole(known[name].unit)!r}", needs=(name,)) for name in shares),
     )
     then = complete(cursor, stage, replace(declared, steps=None, made=made), columns, progress, FOLD)
@@ -69,8 +73,9 @@ def complete_runs(
     )
     if before == after:
         return Runs(marked)
-    told = f"{before:,} rows of usage windows were folded into {after:,} runs"
-    return Runs(marked, before - after, (Check("windows", "info", before - after, told),))
+    name, what = ("events", "events") if events else ("windows", "usage windows")
+    told = f"{before:,} rows of {what} were folded into {after:,} runs"
+    return Runs(marked, before - after, (Check(name, "info", before - after, told),))
 
 
 def _fold(
@@ -122,3 +127,52 @@ def _value(name: str, windows: Windows) -> str:
 def _last(name: str) -> str:
     """Return the SQL of the last value that there is; of windows that end at once, of the one that stands last."""
     return f"arg_max({name}, (end_time_s, rowid))"
+
+
+def _fold_events(
+    cursor: duckdb.DuckDBPyConnection,
+    stage: Stage,
+    events: Events,
+    finished: Sequence[str],
+    columns: Sequence[Column],
+    progress: Progress,
+) -> tuple[int, int, tuple[Column, ...]]:
+    """Return how many rows there were and are, and the columns with the times of attempts."""
+    rows, aside = quoted(stage.rows), quoted(stage.rows + "_events")
+    names = [column.name for column in columns]
+    keys = [key for key in events.keys if key in names]
+    (before,) = one(cursor, f"SELECT count(*) FROM {rows}")
+    cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
+    submitted, started, ended = (_among(words) for words in (events.submits, events.starts, events.ends))
+    part = f"PARTITION BY {', '.join(map(quoted, keys))} ORDER BY submit_time_s, rowid"
+    attempts = (
+        f"SELECT *, rowid AS place_, count(*) FILTER (WHERE {ended}) OVER ({part} ROWS BETWEEN UNBOUNDED PRECEDING "
+        f"AND 1 PRECEDING) AS attempt_ FROM {aside}"
+    )
+    moment, order = "submit_time_s", "(submit_time_s, place_)"
+    word = ", ".join(f"arg_max(status, {order}) FILTER (WHERE {words})" for words in (ended, started))
+    status = f"coalesce({word}, arg_max(status, {order}))"
+    values = {
+        **{name: f"arg_max({quoted(name)}, {order})" for name in names},
+        **{name: f"max({quoted(name)})" for name in events.largest if name in names},
+        **{key: quoted(key) for key in keys},
+        "status": status,
+        "submit_time_s": f"min({moment}) FILTER (WHERE {submitted})",
+        "start_time_s": f"min({moment}) FILTER (WHERE {started})",
+        "end_time_s": f"max({moment}) FILTER (WHERE {ended})",
+        FINISHED: f"coalesce(lower({status}) IN ({', '.join(map(text, finished))}), FALSE)",
+        FLAGS: f"bit_or({FLAGS})",
+    }
+    selected = ", ".join(f"{value} AS {quoted(name)}" for name, value in values.items())
+    grouped = f"GROUP BY {', '.join(map(quoted, keys))}, attempt_ ORDER BY min(place_)"
+    run_watched(cursor, f"CREATE TABLE {rows} AS SELECT {selected} FROM ({attempts}) {grouped}", [], progress, FOLD)
+    cursor.execute(f"DROP TABLE {aside}")
+    (after,) = one(cursor, f"SELECT count(*) FROM {rows}")
+    times = [FIELDS[name] for name in ("start_time_s", "end_time_s") if name not in names]
+    made = [Column(time.name, time.type, time.unit, "submit_time_s", numeric=True) for time in times]
+    return int(before), int(after), (*columns, *made)
+
+
+def _among(words: Sequence[str]) -> str:
+    """Return the condition that a row's event is one of some words."""
+    return f"upper(trim(status)) IN ({', '.join(map(text, words))})"
