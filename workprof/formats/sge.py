@@ -1,0 +1,257 @@
+"""Grid Engine (SGE, Son of Grid Engine, Univa/Altair): `qacct -j` and the accounting file that it reads.
+
+Requests stand in the category (`-l h_vmem=4G,h_rt=3600`): memory is per slot. K, M, G count in 1024s, k, m, g in 1000s.
+maxvmem is the most virtual memory, which is what h_vmem limits; where it is 0 the largest resident size stands for it.
+
+Source: the manual pages accounting(5), qacct(1) and sge_types(1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from workprof.core.units import KIB
+from workprof.formats.declare import (
+    NUMBER,
+    TEXT,
+    Format,
+    Given,
+    Made,
+    Read,
+    Reader,
+    Remark,
+    Rule,
+    SourceColumn,
+    Steps,
+    Unreadable,
+)
+
+FIELDS = (
+    *("qname", "hostname", "group", "owner", "jobname", "jobnumber", "account", "priority", "qsub_time", "start_time"),
+    *("end_time", "failed", "exit_status", "ru_wallclock", "ru_utime", "ru_stime", "ru_maxrss", "ru_ixrss"),
+    *("ru_ismrss", "ru_idrss", "ru_isrss", "ru_minflt", "ru_majflt", "ru_nswap", "ru_inblock", "ru_oublock"),
+    *("ru_msgsnd", "ru_msgrcv", "ru_nsignals", "ru_nvcsw", "ru_nivcsw", "project", "department", "granted_pe"),
+    *("slots", "taskid", "cpu", "mem", "io", "category", "iow", "pe_taskid", "maxvmem", "arid", "ar_submission_time"),
+)
+"""Fields of a line of the accounting file, under the names that qacct gives them."""
+
+KEPT = (
+    *("jobname", "owner", "qname", "hostname", "account", "project", "department", "granted_pe", "slots", "priority"),
+    *("qsub_time", "start_time", "end_time", "failed", "exit_status", "ru_wallclock", "cpu", "mem", "io", "maxvmem"),
+    *("maxrss", "ru_maxrss", "category"),
+)
+MADE = ("job", "team", "status", "requested_memory", "time_limit")
+COLUMNS = (*KEPT, *MADE)
+
+NUMBERS = ("slots", "cpu", "maxrss", "ru_maxrss", "requested_memory")
+
+NULLS = ("", "-/-", "NONE", "none", "undefined", "NaN")
+TIMES = ("qsub_time", "start_time", "end_time")
+LEAST_FIELDS = 43
+FIRST_LINES = 20
+MOSTLY = 0.8
+FIRST_MS = 1e11
+"""Epochs above are milliseconds (Univa)."""
+
+MEMORY = ("h_vmem", "m_mem_free", "mem_free", "mem_requested", "h_rss", "virtual_free", "s_vmem")
+"""Requests of memory, the one that counts first."""
+
+FACTORS = {"": 1, "k": 1e3, "K": KIB, "m": 1e6, "M": KIB**2, "g": 1e9, "G": KIB**3, "t": 1e12, "T": KIB**4}
+AGAIN = (24, 25, 30)
+"""Values of `failed` that mean: the job is scheduled anew."""
+
+ENFORCED, AFTER = 37, 100
+"""Values of `failed` of a job that the scheduler or a signal ended."""
+
+_RULE = re.compile(r"^={20,}\s*$")
+_NUMBER = re.compile(r"^(\d+(?:\.\d+)?)([kKmMgGtT]?)$")
+_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([KMGT]?)B?$")
+_RESOURCES = re.compile(r"(?:^|\s)-l\s+(\S+)")
+_FRACTION = re.compile(r"(\d\d:\d\d:\d\d)\.\d+$")
+
+
+def recognises(head: str, name: str) -> bool:
+    """Tell whether a text begins what qacct prints, or an accounting file."""
+    lines = [line for line in head.splitlines()[:FIRST_LINES] if line.strip() and line[0] != "#"]
+    if not lines:
+        return False
+    if _RULE.match(lines[0]):
+        return any(line.split()[:1] == ["qname"] for line in lines)
+    return sum(_is_line(line.split(":")) for line in lines) >= MOSTLY * len(lines)
+
+
+def _is_line(cells: Sequence[str]) -> bool:
+    return len(cells) >= LEAST_FIELDS and all(cells[FIELDS.index(name)].isdigit() for name in ("jobnumber", *TIMES))
+
+
+def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
+    """Yield a row for every job, and for every part of a parallel one that has a record of its own."""
+    virtual = 0
+    for given in sources:
+        for line, found in _records(given):
+            if isinstance(found, str):
+                yield Unreadable(line, "", found, "no record of Grid Engine's accounting")
+                continue
+            virtual += _bytes(found.get("maxvmem", "")) > 0
+            yield Read(line, _cells(found))
+    if virtual:
+        told = (
+            f"the memory of {virtual:,} records is virtual (maxvmem): what h_vmem limits, and more than was resident; "
+            "without a request of h_vmem a size that rests on it is too large"
+        )
+        yield Remark("memory is virtual", virtual, told)
+
+
+def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str]]:
+    """Yield where a record begins with its fields, and what is none."""
+    record: dict[str, str] | None = None
+    begun, skipped = 0, False
+    for line, text in given.lines():
+        if not text.strip() or text.startswith("#"):
+            continue
+        if _RULE.match(text):
+            if record:
+                yield begun, _whole(record)
+            record, begun, skipped = {}, line, False
+        elif text.startswith("Total System Usage"):
+            skipped = True  # the sums after the last record
+        elif record is None:
+            cells = text.split(":")
+            yield line, dict(zip(FIELDS, cells, strict=False)) if _is_line(cells) else text
+        elif not skipped:
+            key, _, value = text.strip().partition(" ")
+            record[key] = value.strip()
+    if record:
+        yield begun, _whole(record)
+
+
+def _whole(record: dict[str, str]) -> dict[str, str] | str:
+    """Return a record of qacct; one without a job number is none."""
+    if record.get("jobnumber", "").isdigit():
+        return record
+    return " ".join(f"{key} {value}" for key, value in record.items())
+
+
+def _resources(record: Mapping[str, str]) -> dict[str, str]:
+    """Return what a job asked for with -l: of its category, else of the command that submitted it."""
+    for source in ("category", "submit_cmd"):
+        found = ",".join(_RESOURCES.findall(record.get(source, "")))
+        if found:
+            return dict(part.split("=", 1) for part in found.split(",") if "=" in part)
+    return {}
+
+
+def _requested(record: Mapping[str, str]) -> float | None:
+    asked = _resources(record)
+    found = (_NUMBER.match(asked[name]) for name in MEMORY if name in asked)
+    each = next((float(size.group(1)) * FACTORS[size.group(2)] for size in found if size), 0.0)
+    return each * max(_whole_number(record.get("slots", "")) or 1, 1) or None
+
+
+def _whole_number(text: str) -> int | None:
+    """Return the number that a text begins with ('100 : assumedly after job', '137 (Killed)')."""
+    found = re.match(r"\s*(-?\d{1,9})\b", text)
+    return int(found.group(1)) if found else None
+
+
+def _bytes(text: str) -> float:
+    found = _SIZE.match(text.strip())
+    return float(found.group(1)) * FACTORS[found.group(2)] if found else 0.0
+
+
+def _seconds(text: str) -> float:
+    parts = text.strip().rstrip("s").split(":")
+    try:
+        return sum(float(part) * 60.0**power for power, part in enumerate(reversed(parts)))
+    except ValueError:
+        return 0.0
+
+
+def _moment(text: str) -> str | float | None:
+    """Return a moment: epochs in seconds, texts without fractions of a second, None for one that has not come."""
+    if text.strip().isdigit():
+        value = float(text)
+        return (value / 1000 if value > FIRST_MS else value) or None
+    return _FRACTION.sub(r"\1", text.strip())
+
+
+def _status(record: Mapping[str, str]) -> str | None:
+    """Return how a job ended: by `failed`, its exit status, and whether it passed what it asked for."""
+    failed, code = (_whole_number(record.get(name, "")) for name in ("failed", "exit_status"))
+    if failed in AGAIN:
+        return f"rerun (failed {failed})"
+    if not failed:
+        return None if code is None else f"failed (exit {code})" if code else "completed"
+    if failed not in (ENFORCED, AFTER):
+        return f"failed (failed {failed})"
+    asked, limit = _requested(record), _seconds(_resources(record).get("h_rt", ""))
+    if asked and _bytes(record.get("maxvmem", "")) >= asked:
+        word = "out of memory"
+    elif failed == ENFORCED or 0 < limit <= _seconds(record.get("ru_wallclock", "")):
+        word = "timed out"
+    else:
+        word = "killed"
+    return f"{word} (failed {failed})"
+
+
+def _cells(record: Mapping[str, str]) -> list[str | float | None]:
+    task, part = record.get("taskid", ""), record.get("pe_taskid", "")
+    job = record["jobnumber"] + (f".{task}" if task.isdigit() and task != "0" else "")
+    project = record.get("project", "")
+    resident = record.get("ru_maxrss", "")
+    cells: dict[str, str | float | None] = dict(record)
+    cells |= {name: _moment(record.get(name, "")) for name in TIMES}
+    cells |= {
+        "job": job if part in NULLS else f"{job} part {part}",
+        "team": record.get("group") if project in NULLS else project,
+        "status": _status(record),
+        "ru_maxrss": f"{resident}K" if _NUMBER.match(resident) else resident,
+        "requested_memory": _requested(record),
+        "time_limit": _resources(record).get("h_rt"),
+    }
+    return [cells.get(name) for name in COLUMNS]
+
+
+FORMAT = Format(
+    name="sge",
+    title="Grid Engine accounting (qacct -j)",
+    columns=tuple(SourceColumn(name, NUMBER if name in NUMBERS else TEXT) for name in COLUMNS),
+    rules=(
+        Rule("job_name", "job"),
+        Rule("task_name", "jobname"),
+        Rule("user", "owner"),
+        Rule("group", "team"),
+        Rule("workload", "qname"),
+        Rule("node", "hostname"),
+        Rule("status", "status"),
+        Rule("submit_time_s", "qsub_time", "s"),
+        Rule("start_time_s", "start_time", "s"),
+        Rule("end_time_s", "end_time", "s"),
+        Rule("duration_s", "ru_wallclock", "s"),
+        Rule("time_limit_s", "time_limit", "s"),
+        Rule("requested_cpu_percent", "slots", "cores"),
+        Rule("requested_memory_bytes", "requested_memory", "B"),
+        Rule("peak_memory_bytes", "maxvmem", "B"),
+    ),
+    required=("job",),
+    nulls=(*NULLS, "INFINITY"),
+    finished=("completed",),
+    duration_from_times=True,
+    units=(("cpu", "s"), ("maxrss", "B"), ("ru_maxrss", "B")),
+    steps=Steps(key="job_name", step=r"^(.+) part ", largest=("peak_memory_bytes",)),
+    made=(
+        Made(
+            "peak_memory_bytes",
+            "coalesce(nullif(peak_memory_bytes, 0), nullif(maxrss, 0), nullif(ru_maxrss, 0), peak_memory_bytes)",
+            may=("peak_memory_bytes", "maxrss", "ru_maxrss"),
+            of_line=True,
+        ),
+        Made(
+            "cpu_usage_percent",
+            "100 * cpu / nullif(duration_s, 0)",
+            needs=("cpu", "duration_s"),
+        ),
+    ),
+    reader=Reader(recognises, COLUMNS, read, several=True),
+)
