@@ -8,7 +8,7 @@ import gzip
 import pytest
 
 from workprof import formats
-from workprof.core.errors import TraceError
+from workprof.core.errors import SettingsError, TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Read, Reader, Remark, Rule, SourceColumn, Unreadable
 from workprof.store.reports import IngestOptions
 
@@ -113,3 +113,16 @@ def test_a_table_without_a_header_loses_no_first_row(store, write):
 def test_others_tables_stay_what_they_are(store, write):
     assert store.detect([write("jobs.csv", "job_name,duration_s\na,1\n")]) == "generic"
     assert store.detect([write("vms.csv", "vm-1,2,3\nvm-2,3,4\n")]) == "generic"
+
+
+def test_the_name_of_a_family_takes_the_member_that_a_file_has(store, write):
+    tasks = write(
+        "batch_task.csv", "".join(f"M{i},1,j_{i % 7},1,Terminated,{i + 1},{i + 90},100,0.39\n" for i in range(50))
+    )
+    assert store.ingest([tasks], IngestOptions(format="alibaba")).format == "alibaba-tasks"
+    dump = write("sacct.txt", "JobID|State|Elapsed\n7|COMPLETED|00:01:00\n")
+    assert store.ingest([dump], IngestOptions(format="slurm")).format == "slurm"
+    with pytest.raises(SettingsError, match=r"looks like format slurm, not alibaba; use auto, or one of alibaba-tasks"):
+        store.ingest([dump], IngestOptions(format="alibaba"))
+    with pytest.raises(SettingsError, match="'sl' is not known"):
+        store.ingest([dump], IngestOptions(format="sl"))

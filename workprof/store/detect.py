@@ -196,12 +196,13 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
     """
     if not paths:
         raise TraceError("no file is named; give the path of a trace")
-    if options.format not in (AUTO, *NAMES):
+    family = [name for name in NAMES if f"{name}-".startswith(f"{options.format}-")]
+    if options.format != AUTO and not family:
         raise SettingsError(f"format {options.format!r} is not known; use {AUTO} or one of {', '.join(NAMES)}")
     for path in paths:
         if not path.is_dir():
             checked_input(path)
-    chosen = options.format if options.format != AUTO else detect(paths, options)
+    chosen = _chosen(paths, options, family)
     if chosen == TABLES:
         return _tables(paths)
     if has_reader(chosen):
@@ -213,6 +214,24 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
     stem = first.name.split(".")[0]
     named_after = chosen not in MEASUREMENTS and declared(chosen).from_stem
     return NamedFiles(chosen, (checked_input(paths[0]),), (stem if named_after else "",), stem, first.name)
+
+
+def _chosen(paths: Sequence[Path], options: IngestOptions, family: Sequence[str]) -> str:
+    """Return the format to read files as; of a family ('borg', 'slurm'), the member that they have.
+
+    Raises:
+        SettingsError: when the name is the family's alone, and the files have no format of it.
+    """
+    if options.format in NAMES and len(family) == 1:
+        return options.format
+    found = detect(paths, options)
+    if options.format == AUTO or found in family:
+        return found
+    if options.format in NAMES:
+        return options.format
+    raise SettingsError(
+        f"{paths[0].name} looks like format {found}, not {options.format}; use {AUTO}, or one of {', '.join(family)}"
+    )
 
 
 def _read(chosen: str, paths: Sequence[Path]) -> NamedFiles:
