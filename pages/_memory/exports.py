@@ -9,6 +9,7 @@ import streamlit as st
 
 import workprof
 from pages._memory.scope import PageContext
+from workprof.core.shares import in_words
 from workprof.inputs import safe_name
 from workprof.memory.exports import Origin, exported
 from workprof.memory.size_lists import SizeList
@@ -33,7 +34,8 @@ def buttons(
     formats: Sequence[str] = tuple(FORMATS),
 ) -> None:
     """Show a button per format; sizes are made when one is pressed."""
-    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__)
+    note = in_words(context.workbench.machine_shares(context.dataset.hash))
+    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__, note)
     with st.container(horizontal=True):
         for to in formats:
             shown, of_key, ending, mime = FORMATS[to]

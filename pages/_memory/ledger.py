@@ -34,6 +34,7 @@ from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import markdown_text
 from workprof.core.causes import CAUSES
 from workprof.core.fields import Leaf
+from workprof.core.shares import in_words
 from workprof.inputs import safe_name
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRunList
@@ -248,7 +249,8 @@ def _lost(context: PageContext, found: Ledger) -> None:
 
 
 def _exports(context: PageContext, found: Ledger) -> None:
-    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__)
+    note = in_words(context.workbench.machine_shares(context.dataset.hash))
+    origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__, note)
     with st.container(horizontal=True):
         for words, (ending, mime, write) in EXPORTS.items():
             of_users = write is not mail_text or found.settings.by == USER

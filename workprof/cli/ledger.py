@@ -13,6 +13,7 @@ import workprof
 from workprof.cli.console import Home, Json, emit, emit_of, opened, progress_line, table, warn
 from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
+from workprof.core.shares import in_words
 from workprof.core.units import format_share
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRow, LedgerRunList
@@ -116,7 +117,7 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
     if to is None or output is None:
         emit_of(shares, ledger_json(found), as_json, lambda: ledger_text(found))
         return
-    text = EXPORTS[to](found, Origin(entry.name, entry.hash, workprof.__version__))
+    text = EXPORTS[to](found, Origin(entry.name, entry.hash, workprof.__version__, in_words(shares)))
     write_whole(output, text.encode())
     rows = len(found.findings) if to == "findings" else len(found.rows)
     answer = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}

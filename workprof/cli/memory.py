@@ -690,9 +690,10 @@ def _export(
             asked = _of_question(questions.PLAN, given, "a plan")
             listing = sizes_of_plan(workbench.plan(entry.hash, asked, progress_line()))
         shares = workbench.machine_shares(entry.hash)
-    write_whole(output, exported(to, listing, Origin(entry.name, entry.hash, workprof.__version__)))
-    if shares:
-        warn(f"note: {in_words(shares)}")
+    note = in_words(shares)
+    write_whole(output, exported(to, listing, Origin(entry.name, entry.hash, workprof.__version__, note)))
+    if note:
+        warn(f"note: {note}")
     if never := never_line(listing.never):
         warn(f"note: {never}")
     answer = {"file": str(output), "rows": len(listing.sizes), "seconds": time.perf_counter() - started}

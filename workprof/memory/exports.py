@@ -35,11 +35,13 @@ class Origin:
         dataset: name.
         dataset_hash: of its content.
         version: of workprof.
+        note: what is to be known of the dataset's numbers; '' = nothing.
     """
 
     dataset: str
     dataset_hash: str
     version: str
+    note: str = ""
 
 
 def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
@@ -124,6 +126,7 @@ def header_lines(origin: Origin, listing: SizeList) -> tuple[str, ...]:
         *((never,) if never else ()),
         f"Memory advised by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
+        *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
         f"Settings: {list_settings_line(listing)}",
         f"Risk: {listing.tested}",
         *(one_line(note, MOST_OF_A_NOTE) for note in listing.notes),
@@ -176,7 +179,7 @@ def sizes_csv(listing: SizeList, origin: Origin) -> str:
     about = {
         "dataset": origin.dataset,
         "dataset_hash": origin.dataset_hash,
-        "settings": list_settings_line(listing),
+        "settings": "; ".join(filter(None, (list_settings_line(listing), origin.note))),
     }
     never = {one.task: one.n_runs for one in listing.never.tasks}
     for size in listing.named:

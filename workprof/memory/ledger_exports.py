@@ -16,7 +16,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.text import spreadsheet_text, visible
 from workprof.core.units import format_share
-from workprof.memory.exports import Origin, one_line
+from workprof.memory.exports import MOST_OF_A_NOTE, Origin, one_line
 from workprof.memory.findings import Finding
 from workprof.memory.ledger import Ledger, LedgerRow
 from workprof.memory.ledger_rules import CAUSES_OF, RULES
@@ -187,6 +187,7 @@ def _about(ledger: Ledger, origin: Origin) -> tuple[str, ...]:
     lines = [
         f"Ledger by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
+        *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
         f"By {ledger.settings.by}; memory counted as {ledger.settings.target}; {told}",
     ]
     if prices.given:
@@ -314,6 +315,8 @@ def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
         lines += [f"   {part}." for part in (advice_words(one), saved_words(one)) if part]
     if len(findings) > MOST_IN_A_MAIL:
         lines.append(f"... and {len(findings) - MOST_IN_A_MAIL} smaller ones.")
+    if origin.note:
+        lines += ["", one_line(origin.note, MOST_OF_A_NOTE)]
     return "\n".join([*lines, ""])
 
 
