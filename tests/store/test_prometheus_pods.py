@@ -296,6 +296,30 @@ def test_requests_in_the_same_table_are_joined_and_other_columns_are_told(store,
     )
 
 
+SAID = {
+    "ends": f"Time,pod-1,pod-1-requests\n{T0},1 GiB,4 GiB\n{T0 + 60},2 GiB,4 GiB\n",
+    "long": f"Time,pod,memory (MiB),memory_request (MiB)\n{T0},pod-1,1024,4096\n{T0 + 60},pod-1,2048,4096\n",
+    "rules": (
+        'Time,"ns_pod:memory_usage:max{pod=""pod-1""}","ns_pod:memory_requests:sum{pod=""pod-1""}"\n'
+        f"{T0},{GIB},{4 * GIB}\n{T0 + 60},{2 * GIB},{4 * GIB}\n"
+    ),
+    "json": answer(
+        series([(0, GIB), (60, 2 * GIB)], name_="ns_pod:memory_usage:max", pod="pod-1"),
+        series([(0, 4 * GIB)], name_="container_spec_memory_limit_bytes", pod="pod-1", container="app"),
+        series([(0, 9e9)], name_="container_memory_cache", pod="pod-1", container="app"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_words_of_names_tell_requests_from_use(store, write, name):
+    report, frame = loaded(store, write("said.csv", SAID[name]))
+    assert (report.rows, report.rejected) == (1, 0)
+    run = cells(frame)
+    assert (run["peak_memory_bytes"], run["mean_memory_bytes"]) == (2 * GIB, 1.5 * GIB)
+    assert run["requested_memory_bytes"] == 4 * GIB
+
+
 def test_what_numbers_without_a_unit_are_taken_for_is_said(store, write):
     def of(text, file, name):
         report, frame = loaded(store, write(file, text), name=name)

@@ -5,12 +5,20 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workprof.core.units import KIB
-from workprof.formats.pod_series import CPU, LIMIT, MEMORY, POD, REQUEST, label
+from workprof.formats.pod_series import (
+    POD,
+    UNKNOWN,
+    WORDS,
+    Quantity,
+    label,
+    quantity_of,
+    told_by,
+)
 from workprof.formats.values import MOMENTS
 
 BYTES, CORES, PERCENT = "bytes", "cores", "percent"
@@ -93,16 +101,8 @@ def _parsed(text: str, pattern: str) -> datetime | None:
 
 _PAIR = re.compile(r'([a-zA-Z_]\w*)\s*=~?\s*"((?:[^"\\]|\\.)*)"')
 _METRIC = re.compile(r"\s*([a-zA-Z_:][\w:]*)?\s*\{(.*)\}\s*(.*)", re.DOTALL)
-_NAMED_UNIT = re.compile(r"\s*[\[(]\s*([^\])]+?)\s*[\])]\s*$")
-_WORDS = {
-    **dict.fromkeys(("request", "requests", "requested"), REQUEST),
-    **dict.fromkeys(("limit", "limits"), LIMIT),
-    **dict.fromkeys(("memory", "mem", "rss", "ram"), MEMORY),
-    **dict.fromkeys(("cpu", "cpus"), CPU),
-    **dict.fromkeys(
-        ("usage", "used", "value", "pod", "working", "set", "bytes", "quota", "total", "average", "max"), ""
-    ),
-}
+NAMED_UNIT = re.compile(r"\s*[\[(]\s*([^\])]+?)\s*[\])]\s*$")
+_ASKED_END = re.compile(r"(?P<pod>.+)[-_](?P<what>requests?|limits?)")
 POD_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?", re.ASCII)
 
 
@@ -120,8 +120,7 @@ class Named:
 @functools.lru_cache(maxsize=10_000)
 def named(text: str) -> Named | None:
     """Return what the name of a series says ('{pod="a"}', 'a', 'lab/a', 'a memory requests'), None without a pod."""
-    unit = _NAMED_UNIT.search(text)
-    told = UNITS.get(unit.group(1).lower(), ("", 1.0))[0] if unit else ""
+    unit = NAMED_UNIT.search(text)
     known = unit is not None and unit.group(1).lower() in UNITS
     bare = text[: unit.start()] if unit and known else text
     match = _METRIC.fullmatch(bare)
@@ -129,17 +128,24 @@ def named(text: str) -> Named | None:
         labels = {key: value.replace('\\"', '"') for key, value in _PAIR.findall(match.group(2))}
         metric = labels.pop("__name__", "") or match.group(1) or ""
         metric = "" if VALUE_NAME.fullmatch(metric) else metric
-        words = [] if metric else [_WORDS.get(word, "") for word in match.group(3).lower().split()]
+        words = f"{metric if quantity_of(metric, labels) == Quantity(UNKNOWN) else ''} {match.group(3)}"
     else:
         tokens = re.split(r"[\s|:()]+|(?<=\s)-(?=\s)", bare.strip())
-        words = [_WORDS[token.lower()] for token in tokens if token.lower() in _WORDS]
-        names = [token for token in tokens if token.strip("-") and token.lower() not in _WORDS]
+        words = " ".join(token for token in tokens if token.lower() in WORDS)
+        names = [token for token in tokens if token.strip("-") and token.lower() not in WORDS]
         if len(names) != 1 or names[0].count("/") > 1:
             return None
         namespace, _, pod = names[0].rpartition("/")
         labels, metric = {"pod": pod, "namespace": namespace}, ""
     if not label(labels, POD):
         return None
-    what = next((word for word in words if word in (REQUEST, LIMIT)), "")
-    resource = next((word for word in words if word in (MEMORY, CPU)), "")
-    return Named(metric, labels, what, resource, unit.group(1).lower() if unit and (told or known) else "")
+    return Named(metric, labels, *told_by(words), unit.group(1).lower() if unit and known else "")
+
+
+def asked_for(name: Named, pods: Collection[str]) -> Named:
+    """Return what 'pod-a-requests' says where there is a pod 'pod-a' too, another name as it is."""
+    match = _ASKED_END.fullmatch(label(name.labels, POD))
+    if name.metric or match is None or match.group("pod") not in pods:
+        return name
+    labels = {**name.labels, "pod": match.group("pod")}
+    return Named("", labels, WORDS[match.group("what")], name.resource, name.unit)

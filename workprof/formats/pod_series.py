@@ -59,6 +59,7 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"container_memory_rss|pod_memory_rss", Quantity(MEMORY, "rss")),
     (r"container_memory_max_usage_bytes", Quantity(MEMORY, "max_usage")),
     (r"container_memory_usage_bytes|pod_memory_usage_bytes", Quantity(MEMORY, "usage")),
+    (r"container_spec_memory_limit_bytes", Quantity(LIMIT, "memory")),
     (r"cpu_usage_seconds_total:.*rate|pod_cpu_usage_rate", Quantity(CPU)),
     (r"(?:container|pod)_cpu_usage_seconds_total", Quantity(CPU_TOTAL)),
     (r"DCGM_FI_DEV_GPU_UTIL", Quantity(GPU)),
@@ -85,7 +86,29 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     if found is None and not name:
         resource = _RESOURCES.get(labels.get("resource", ""), "")
         return Quantity(REQUEST, resource) if resource else Quantity(PHASE) if "phase" in labels else Quantity(UNKNOWN)
+    if found is None and not name.startswith(EXPORTERS) and told_by(name)[1]:
+        return Quantity(UNKNOWN)
     return found
+
+
+EXPORTERS = ("container_", "kube_", "kubelet_", "node_", "machine_", "process_", "go_", "DCGM_")
+"""How the names of metrics begin that are documented: one that is not known says nothing of a pod's use."""
+
+WORDS = {
+    **dict.fromkeys(("request", "requests", "requested"), REQUEST),
+    **dict.fromkeys(("limit", "limits"), LIMIT),
+    **dict.fromkeys(("memory", "mem", "rss", "ram"), MEMORY),
+    **dict.fromkeys(("cpu", "cpus"), CPU),
+    **dict.fromkeys(("usage", "used", "value", "pod", "working", "set", "bytes", "quota", "total", "mean", "max"), ""),
+}
+"""Words of legends and names, and what they say of a series."""
+
+
+def told_by(name: str) -> tuple[str, str]:
+    """Return whether the words of a name tell of a request or a limit, and of which resource; '' = they do not."""
+    said = [WORDS.get(word, "") for word in re.findall(r"[a-z]+", name.lower())]
+    what = next((word for word in said if word in (REQUEST, LIMIT)), "")
+    return what, next((word for word in said if word in (MEMORY, CPU)), "")
 
 
 def label(labels: Mapping[str, str], names: tuple[str, ...]) -> str:

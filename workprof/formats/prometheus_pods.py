@@ -18,7 +18,7 @@ import math
 import re
 from array import array
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,14 @@ from workprof.formats.json_documents import MAX_MEMBER_CHARACTERS, JsonWindow, p
 from workprof.formats.pod_names import (
     BYTES,
     CORES,
+    NAMED_UNIT,
     PERCENT,
     POD_NAME,
     TIME_NAMES,
     UNITS,
     VALUE_NAME,
     Named,
+    asked_for,
     moment_of,
     named,
     value_of,
@@ -54,6 +56,7 @@ from workprof.formats.pod_series import (
     Series,
     label,
     quantity_of,
+    told_by,
 )
 from workprof.formats.repeated_keys import RepeatedKeys
 
@@ -61,7 +64,6 @@ RESULTS = (("data", "result"), ("result",), ())
 EXCERPT_CHARACTERS = 200
 LONGEST_CELL = 16 * 1024 * 1024
 LOOKED_AT = 200
-FIELDS = "not as many fields as the header"
 
 
 @dataclass
@@ -182,7 +184,7 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
     if quantity is None or not times.size:
         runs.left_out[name or ", ".join(sorted(labels)) or "(no labels)"] += 1
     elif quantity.kind == UNKNOWN:
-        unnamed.append(Column(Named("", labels), line, array("d", times), array("d", values)))
+        unnamed.append(Column(Named("", labels, *told_by(name)), line, array("d", times), array("d", values)))
     elif quantity == Quantity(REQUEST, quantity.resource) and not name and "limit" in origin.lower():
         runs.take(name, Quantity(LIMIT, quantity.resource), Series(line, labels, times, values))
     else:
@@ -212,9 +214,21 @@ class Head:
     @functools.cached_property
     def values(self) -> tuple[int, ...]:
         """Places of the columns of values of a long export."""
-        found = [place for place, name in enumerate(self.header) if VALUE_NAME.fullmatch(name.strip())]
-        named_so = [place for place, name in enumerate(self.header) if quantity_of(name.strip() or "-", {}) is not None]
-        return tuple(found or named_so)
+        names = [name.strip() for name in self.header]
+        found = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
+        others = [place for place, name in enumerate(names) if place not in (self.time, self.pod)]
+        return tuple(found or [place for place in others if names[place] and self.says(place) is not None])
+
+    def says(self, place: int) -> Named | None:
+        """Return what the name of a column of values says ('memory_request (MiB)'), None where it is none."""
+        name = self.header[place].strip()
+        unit = NAMED_UNIT.search(name)
+        known = unit.group(1).lower() if unit and unit.group(1).lower() in UNITS else ""
+        quantity = quantity_of(name, {})
+        if quantity not in (None, Quantity(UNKNOWN)):
+            return Named(name, {}, unit=known)
+        what, resource = told_by(name)
+        return Named("", {}, what, resource, known) if what or resource else None
 
 
 def _head(text: str) -> Head | None:
@@ -255,30 +269,29 @@ def _csv(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
     _unnamed(unnamed, given.name, runs)
 
 
+@dataclass(frozen=True)
+class Row:
+    """A line of a CSV export, with its time in seconds since 1970."""
+
+    line: int
+    at: float
+    cells: list[str]
+
+
 def _wide(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, list[Column]]:
     """Read a line per time, and return its series."""
-    columns: dict[int, Column] = {}
-    for place, name in enumerate(head.header):
-        found = named(name) if place != head.time else None
-        if found is not None:
-            columns[place] = Column(found, head.lines)
-        elif place != head.time:
-            runs.left_out[name.strip() or "(no name)"] += 1
-    for line, row in _numbered(rows, head):
-        if len(row) != len(head.header):
-            yield Unreadable(
-                line, "", head.delimiter.join(row)[:EXCERPT_CHARACTERS], "not as many fields as the header"
-            )
-            continue
-        try:
-            at = moment_of(row[head.time])
-        except ValueError:
-            yield Unreadable(line, head.header[head.time], row[head.time][:EXCERPT_CHARACTERS], "no time")
+    names = {place: name for place, name in enumerate(head.header) if place != head.time}
+    found = {place: named(name) for place, name in names.items()}
+    pods = {label(one.labels, POD) for one in found.values() if one}
+    columns = {place: Column(asked_for(one, pods), head.lines) for place, one in found.items() if one}
+    runs.left_out.update(name.strip() or "(no name)" for place, name in names.items() if place not in columns)
+    for row in _timed(rows, head):
+        if isinstance(row, Unreadable):
+            yield row
             continue
         for place, column in columns.items():
-            text = row[place]
-            if text:
-                yield from _point(column, at, text, line, head.header[place])
+            if row.cells[place]:
+                yield from _point(column, row, place, head)
     return list(columns.values())
 
 
@@ -286,60 +299,64 @@ def _long(rows: Any, head: Head) -> Generator[Unreadable, None, list[Column]]:
     """Read a line per point, and return its series."""
     columns: dict[tuple[str, ...], Column] = {}
     apart = [place for place in range(len(head.header)) if place != head.time and place not in head.values]
-    for line, row in _numbered(rows, head):
-        if len(row) != len(head.header):
-            yield Unreadable(
-                line, "", head.delimiter.join(row)[:EXCERPT_CHARACTERS], "not as many fields as the header"
-            )
-            continue
-        try:
-            at = moment_of(row[head.time])
-        except ValueError:
-            yield Unreadable(line, head.header[head.time], row[head.time][:EXCERPT_CHARACTERS], "no time")
+    for row in _timed(rows, head):
+        if isinstance(row, Unreadable):
+            yield row
             continue
         for place in head.values:
-            key = (str(place), *(row[each] for each in apart))
+            key = (str(place), *(row.cells[each] for each in apart))
             if key not in columns:
-                found = _of_row(row, head, place)
+                found = _of_row(row.cells, head, place)
                 if found is None:
-                    yield Unreadable(line, head.header[head.pod], row[head.pod][:EXCERPT_CHARACTERS], "names no pod")
+                    told = row.cells[head.pod][:EXCERPT_CHARACTERS]
+                    yield Unreadable(row.line, head.header[head.pod], told, "names no pod")
                     break
-                columns[key] = Column(found, line)
-            yield from _point(columns[key], at, row[place], line, head.header[place])
+                columns[key] = Column(found, row.line)
+            yield from _point(columns[key], row, place, head)
     return list(columns.values())
 
 
 def _of_row(row: Sequence[str], head: Head, place: int) -> Named | None:
     """Return what a line of a long export says of its series."""
-    labels = {name.strip().lower(): row[at] for at, name in enumerate(head.header)}
-    metric = labels.pop("__name__", "")
-    if not metric and quantity_of(head.header[place].strip() or "-", {}) is not None:
-        metric = head.header[place].strip()
     if head.header[head.pod].strip().lower() in ("series", "metric"):
         return named(row[head.pod])
-    return Named(metric, {key: told for key, told in labels.items() if told}) if row[head.pod].strip() else None
+    labels = {name.strip().lower(): row[at] for at, name in enumerate(head.header) if at not in head.values and row[at]}
+    metric, column = labels.pop("__name__", ""), head.says(place) or Named("", {})
+    return replace(column, metric=metric or column.metric, labels=labels) if row[head.pod].strip() else None
 
 
-def _numbered(rows: Any, head: Head) -> Iterator[tuple[int, list[str]]]:
+def _timed(rows: Any, head: Head) -> Iterator[Row | Unreadable]:
+    """Yield the lines that have a time and as many fields as the header, and those that have not."""
     try:
-        for row in rows:
-            if any(row):
-                yield rows.line_num + head.lines, row
+        for cells in rows:
+            line = rows.line_num + head.lines
+            if not any(cells):
+                continue
+            if len(cells) != len(head.header):
+                told = head.delimiter.join(cells)[:EXCERPT_CHARACTERS]
+                yield Unreadable(line, "", told, "not as many fields as the header")
+                continue
+            try:
+                yield Row(line, moment_of(cells[head.time]), cells)
+            except ValueError:
+                yield Unreadable(line, head.header[head.time], cells[head.time][:EXCERPT_CHARACTERS], "no time")
     except csv.Error as error:
         raise TraceError(f"line {rows.line_num + head.lines} cannot be read ({error}); write the file again") from error
 
 
-def _point(column: Column, at: float, text: str, line: int, name: str) -> Iterator[Unreadable]:
+def _point(column: Column, row: Row, place: int, head: Head) -> Iterator[Unreadable]:
+    text = row.cells[place]
     try:
         number, quantity = float(text), ""
     except ValueError:
         try:
             number, quantity = value_of(text)
         except ValueError as error:
-            yield Unreadable(line, name[:EXCERPT_CHARACTERS], text[:EXCERPT_CHARACTERS], f"no value ({error})"[:80])
+            name, told = head.header[place][:EXCERPT_CHARACTERS], text[:EXCERPT_CHARACTERS]
+            yield Unreadable(row.line, name, told, f"no value ({error})"[:80])
             return
     if math.isfinite(number):
-        column.times.append(at)
+        column.times.append(row.at)
         column.values.append(number)
         column.quantity = column.quantity or quantity
 
@@ -369,7 +386,10 @@ def recognises(head: str, name: str) -> bool:
     if shape.pod >= 0:
         series = shape.header[shape.pod].strip().lower() in ("series", "metric")
         names = [row[shape.pod] for row in rows if len(row) > shape.pod]
-        return bool(shape.values) and (not series or (bool(names) and all(map(_looks_like_a_pod, names))))
+        if not series:
+            plain = any(VALUE_NAME.fullmatch(shape.header[place].strip()) for place in shape.values)
+            return bool(shape.values) and (plain or len(set(names)) < len(names))
+        return bool(shape.values) and bool(names) and all(map(_looks_like_a_pod, names))
     others = [text for place, text in enumerate(shape.header) if place != shape.time]
     if any(_in_braces(text) for text in others):
         return True
