@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import io
 import json
 import random
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from workprof.core.causes import cause_of
 from workprof.core.errors import TraceError
 from workprof.core.units import GIB, MIB
 from workprof.formats import kubernetes
+from workprof.formats.declare import Given, Read, Remark
 from workprof.store.reports import IngestOptions
 
 PRINTED = """\
@@ -210,6 +212,14 @@ def test_one_pod_and_the_latest_telling_of_a_pod_that_is_told_of_twice(store, wr
     frame = store.frame("both", ["job_name", "status", "duration_s"], finished_only=False)
     assert frame["status"].tolist() == ["Succeeded", "OOMKilled"]
     assert frame["duration_s"].tolist() == [7230, 600]
+
+
+def test_many_pods_do_not_all_wait_for_a_later_telling():
+    lines = "".join(json.dumps(pod) + "\n" for pod in (*PODS[:3], PODS[0], PODS[0]))
+    found = list(kubernetes.read([Given("pods.json", io.BytesIO(lines.encode()))], most_held=2))
+    assert [item.line for item in found if isinstance(item, Read)] == [1, 2, 3, 4, 5]
+    told = {item.name: item.count for item in found if isinstance(item, Remark)}
+    assert told["told again late"] == 2
 
 
 def test_pods_of_one_name_in_two_namespaces_are_two_jobs_and_other_objects_are_told(store, write):

@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.hostile_texts import TEXTS
 from workprof.core.errors import TraceError
 from workprof.core.units import GIB, MIB
 from workprof.formats import pod_names, pod_series, prometheus_pods
@@ -202,10 +203,8 @@ def test_phases_and_times_of_the_pods_own_count(store, write):
                     "timestamps": [T0 * 1000, T0 * 1000 + 60_000]}) + "\n",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("packed", [False, True])
-def test_other_shapes_of_json(store, write, text, packed):
-    path = write("m.json.gz" if packed else "m.json", gzip.compress(text.encode()) if packed else text)
-    _, frame = loaded(store, path)
+def test_other_shapes_of_json(store, write, text):
+    _, frame = loaded(store, write("m.json.gz", gzip.compress(text.encode())))
     run = cells(frame)
     assert (run["job_name"], run["workload"], run["start_time_s"], run["duration_s"]) == ("a", "lab", T0, 60)
     assert (run["peak_memory_bytes"], run["mean_memory_bytes"]) == (3e8, 2e8)
@@ -261,9 +260,9 @@ GRAFANA = {
 
 
 @pytest.mark.parametrize("name", GRAFANA)
-@pytest.mark.parametrize("packed", [False, True])
-def test_exports_of_grafana_give_the_same_runs(store, write, name, packed):
+def test_exports_of_grafana_give_the_same_runs(store, write, name):
     text, namespace = GRAFANA[name]
+    packed = name.startswith("old")
     path = write("g.csv.gz" if packed else "g.csv", gzip.compress(text.encode()) if packed else text)
     report, frame = loaded(store, path)
     assert (report.rows, report.rejected) == (2, 0)
@@ -318,6 +317,26 @@ def test_words_of_names_tell_requests_from_use(store, write, name):
     run = cells(frame)
     assert (run["peak_memory_bytes"], run["mean_memory_bytes"]) == (2 * GIB, 1.5 * GIB)
     assert run["requested_memory_bytes"] == 4 * GIB
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Time,pod-1,pod-1\n{T0},1 GiB,9 GiB\n{T0 + 60},2 GiB,9 GiB\n",
+        f"Time,pod,Value #A,Value #B\n{T0},pod-1,{GIB},{9 * GIB}\n{T0 + 60},pod-1,{2 * GIB},{9 * GIB}\n",
+    ],
+)
+def test_of_columns_that_nothing_tells_apart_the_first_counts_and_the_others_are_told(store, write, text):
+    report, frame = loaded(store, write("two.csv", text))
+    assert cells(frame)["peak_memory_bytes"] == 2 * GIB
+    assert {check.name: check.count for check in report.checks}["other series"] == 1
+
+
+def test_hostile_names_stay_names(store, write):
+    text = answer(*(app([(0, 1), (60, 2)], pod=name, container=name, **{name: name}) for name in TEXTS))
+    report, frame = loaded(store, write("names.json", text), format="prometheus-pods")
+    assert (report.rows, report.rejected) == (len(TEXTS), 0)
+    assert frame["job_name"].tolist() == list(TEXTS)
 
 
 def test_what_numbers_without_a_unit_are_taken_for_is_said(store, write):

@@ -53,8 +53,8 @@ GPU_TYPE_LABELS = ("gpu.product", "gke-accelerator", "accelerator", "gpu-type", 
 LISTS = ((), ("items",))
 WORDS = ('"containers"', '"List"', '"PodList"')
 EXCERPT_CHARACTERS = 200
-HELD_PODS = 250_000
-"""Pods that wait for a later telling of the same pod (a cluster has up to 150,000)."""
+HELD_PODS = 150_000
+"""Pods that wait for a later telling of the same pod: as many as a cluster may have."""
 
 
 def recognises(head: str, _: str) -> bool:
@@ -320,15 +320,19 @@ class _Pods:
     """The pods of all files: the latest telling of each, in the order of the first.
 
     Attributes:
+        gone: hashes of the pods whose rows wait no longer.
         namespaces: name -> namespace of the first pod of that name.
         others: kind -> objects that are no pods.
     """
 
+    most_held: int
     held: dict[tuple[str, ...], Read] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
     namespaces: dict[str, str] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
     pods: int = 0
     again: int = 0
+    late: int = 0
     restarted: int = 0
     kills: int = 0
     namesakes: int = 0
@@ -357,15 +361,17 @@ class _Pods:
             self.namesakes += 1
         if self.namespaces[name] != namespace:
             cells[0] = f"{namespace}/{name}"
+        self.late += hash(key) in self.gone
         self.restarted += fate.restarts > 0
         self.kills += fate.oom_kills > 0
         self.held[key] = Read(line, tuple(cells))
-        if len(self.held) >= HELD_PODS:
+        if len(self.held) >= self.most_held:
             yield from self.rows()
 
     def rows(self) -> Iterator[Read]:
         """Yield the rows that wait, and hold them no longer."""
         yield from self.held.values()
+        self.gone.update(map(hash, self.held))
         self.held.clear()
 
     def remarks(self) -> Iterator[Remark]:
@@ -374,6 +380,12 @@ class _Pods:
         found = (
             ("other objects", "info", sum(self.others.values()), f"objects are no pods and were left out: {kinds}"),
             ("told again", "info", self.again, "tellings of a pod that is told of again later; the last one counts"),
+            (
+                "told again late",
+                "warning",
+                self.late,
+                f"pods are told of again after {self.most_held:,} others, and are rows of their own; give fewer lists",
+            ),
             (
                 "names of several namespaces",
                 "info",
@@ -431,13 +443,17 @@ def _pods_of(given: Given, repeated: RepeatedKeys) -> Iterator[tuple[int, object
             yield first, whole
 
 
-def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
+def read(sources: Sequence[Given], most_held: int = HELD_PODS) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row per pod.
+
+    Args:
+        sources: all files of the dataset.
+        most_held: pods that wait for a later telling of the same pod.
 
     Raises:
         TraceError: when a document is broken or cut off, or there is no pod in all of them.
     """
-    pods, repeated = _Pods(), RepeatedKeys()
+    pods, repeated = _Pods(most_held), RepeatedKeys()
     for given in sources:
         for line, value in _pods_of(given, repeated):
             repeated.end_row()

@@ -217,7 +217,7 @@ class Head:
         names = [name.strip() for name in self.header]
         found = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
         others = [place for place, name in enumerate(names) if place not in (self.time, self.pod)]
-        return tuple(found or [place for place in others if names[place] and self.says(place) is not None])
+        return tuple(found[:1] or [place for place in others if names[place] and self.says(place) is not None])
 
     def says(self, place: int) -> Named | None:
         """Return what the name of a column of values says ('memory_request (MiB)'), None where it is none."""
@@ -256,7 +256,7 @@ def _csv(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
     csv.field_size_limit(LONGEST_CELL)
     rest = itertools.chain(first[head.lines :], lines)
     rows = csv.reader((text for _, text in rest), delimiter=head.delimiter)
-    columns = yield from _long(rows, head) if head.pod >= 0 else _wide(rows, head, runs)
+    columns = yield from _long(rows, head, runs) if head.pod >= 0 else _wide(rows, head, runs)
     unnamed = []
     for one in columns:
         quantity = quantity_of(one.named.metric, one.named.labels) if not one.named.what else Quantity(UNKNOWN)
@@ -279,11 +279,16 @@ class Row:
 
 
 def _wide(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, list[Column]]:
-    """Read a line per time, and return its series."""
+    """Read a line per time, and return its series; of columns of one name, which nothing tells apart, the first."""
     names = {place: name for place, name in enumerate(head.header) if place != head.time}
     found = {place: named(name) for place, name in names.items()}
     pods = {label(one.labels, POD) for one in found.values() if one}
-    columns = {place: Column(asked_for(one, pods), head.lines) for place, one in found.items() if one}
+    first = {name.strip(): place for place, name in reversed(names.items())}
+    columns = {
+        place: Column(asked_for(one, pods), head.lines)
+        for place, one in found.items()
+        if one and first[names[place].strip()] == place
+    }
     runs.left_out.update(name.strip() or "(no name)" for place, name in names.items() if place not in columns)
     for row in _timed(rows, head):
         if isinstance(row, Unreadable):
@@ -295,10 +300,12 @@ def _wide(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, l
     return list(columns.values())
 
 
-def _long(rows: Any, head: Head) -> Generator[Unreadable, None, list[Column]]:
-    """Read a line per point, and return its series."""
+def _long(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, list[Column]]:
+    """Read a line per point, and return its series; of columns called 'Value #A', 'Value #B' the first counts."""
     columns: dict[tuple[str, ...], Column] = {}
-    apart = [place for place in range(len(head.header)) if place != head.time and place not in head.values]
+    others = {place for place, name in enumerate(head.header) if VALUE_NAME.fullmatch(name.strip())} - {*head.values}
+    runs.left_out.update(head.header[place].strip() for place in others)
+    apart = [place for place in range(len(head.header)) if place not in (head.time, *others, *head.values)]
     for row in _timed(rows, head):
         if isinstance(row, Unreadable):
             yield row
