@@ -310,6 +310,13 @@ SAID = {
 }
 
 
+def test_lines_of_several_resources_are_told_apart(store, write):
+    lines = [f"{T0},pod-1,cpu,0.5", f"{T0},pod-1,memory,{GIB}", f"{T0 + 60},pod-1,memory,{GIB}", f"{T0},pod-2,cpu,2"]
+    _, frame = loaded(store, write("r.csv", "\n".join(["Time,pod,resource,requests", *lines])))
+    assert frame["requested_cpu_percent"].tolist() == [50, 200]
+    assert frame["requested_memory_bytes"][0] == GIB
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_words_of_names_tell_requests_from_use(store, write, name):
     report, frame = loaded(store, write("said.csv", SAID[name]))

@@ -73,7 +73,8 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"kube_pod_owner|kube_pod_info", Quantity(OWNER)),
 )
 _ASKED = re.compile(r"kube_pod_.*resource_(request|limit)s?")
-_RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
+RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
+"""Label `resource` of a request or a limit -> what it is of."""
 
 
 def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
@@ -81,10 +82,10 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     asked = _ASKED.search(name)
     if asked:
         told = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
-        return Quantity(asked.group(1), _RESOURCES[told]) if told in _RESOURCES else None
+        return Quantity(asked.group(1), RESOURCES[told]) if told in RESOURCES else None
     found = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
     if found is None and not name:
-        resource = _RESOURCES.get(labels.get("resource", ""), "")
+        resource = RESOURCES.get(labels.get("resource", ""), "")
         return Quantity(REQUEST, resource) if resource else Quantity(PHASE) if "phase" in labels else Quantity(UNKNOWN)
     if found is None and not name.startswith(EXPORTERS) and told_by(name)[1]:
         return Quantity(UNKNOWN)

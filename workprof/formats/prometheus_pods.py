@@ -49,6 +49,7 @@ from workprof.formats.pod_series import (
     MEMORY,
     POD,
     REQUEST,
+    RESOURCES,
     TEXTS,
     UNKNOWN,
     PodRuns,
@@ -259,7 +260,10 @@ def _csv(given: Given, runs: PodRuns) -> Iterator[Unreadable]:
     columns = yield from _long(rows, head, runs) if head.pod >= 0 else _wide(rows, head, runs)
     unnamed = []
     for one in columns:
-        quantity = quantity_of(one.named.metric, one.named.labels) if not one.named.what else Quantity(UNKNOWN)
+        resource = RESOURCES.get(one.named.labels.get("resource", ""), "")
+        quantity = quantity_of(one.named.metric, one.named.labels)
+        if one.named.what:
+            quantity = Quantity(one.named.what, resource) if resource else Quantity(UNKNOWN)
         if quantity is None:
             runs.left_out[one.named.metric] += 1
         elif quantity.kind == UNKNOWN:
