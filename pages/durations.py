@@ -147,7 +147,6 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
     table = quantile_table(result, names, view)
     tables.show(
         quantile_words(table, result.settings.target),
-        hide_index=True,
         key="durations_quantiles",
         alt=f"Quantiles of {len(table)} groups",
         column_config=tables.headings(table.columns, {"rows": st.column_config.NumberColumn(format="localized")}),
@@ -259,7 +258,6 @@ def _predictors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> 
     words = predictor_words(table, result.settings.target)
     tables.show(
         words,
-        hide_index=True,
         key="durations_predictors",
         alt=f"Errors of {len(table)} predictors",
         column_config=tables.headings(words.columns),

@@ -48,7 +48,7 @@ def preview(workbench: Workbench, dataset: Dataset) -> None:
     """Show the first rows as stored."""
     st.caption(f"The first {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, in workprof's units.")
     frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
-    tables.show(frame, hide_index=True, key="data_preview", alt=f"First rows of {dataset.name}")
+    tables.show(frame, key="data_preview", alt=f"First rows of {dataset.name}")
 
 
 def columns(workbench: Workbench, dataset: Dataset) -> None:
@@ -57,7 +57,6 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
     table = column_table(workbench.column_profiles(dataset.hash))
     tables.show(
         table,
-        hide_index=True,
         key="data_columns",
         alt=f"Columns of {dataset.name} with unit, missing share, minimum, median, 95th percentile and maximum",
         column_config=tables.headings(
@@ -113,7 +112,7 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
         st.table(findings.assign(finding=told).style.hide(axis="index").map(_level_colour, subset=["level"]))
     if report.joins:
         st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that a row was repeated.")
-        tables.show(join_table(report), hide_index=True, key="data_joins", alt="Rows before and after each join")
+        tables.show(join_table(report), key="data_joins", alt="Rows before and after each join")
     rejected(workbench, dataset)
 
 
@@ -139,7 +138,7 @@ def section(visit: Visit, dataset: Dataset) -> None:
     st.header("All datasets")
     table = catalogue_table(visit.workbench.datasets())
     counts = {name: st.column_config.NumberColumn(format="localized") for name in ("rows", "finished rows")}
-    tables.show(table, hide_index=True, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
+    tables.show(table, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
     st.caption("Choose one in the sidebar. Below: what can be done with the chosen one.")
     with st.container(horizontal=True):
         for kind in ("parquet", "csv"):

@@ -75,7 +75,6 @@ def table(found: Bins) -> None:
     key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in found.edges_bytes)}"
     tables.edit(
         lines,
-        hide_index=True,
         num_rows="dynamic",
         key=key,
         disabled=[name for name in lines.columns if name != "edge_gb"],

@@ -45,11 +45,10 @@ def table(context: PageContext, found: ReplayResult, price: float) -> None:
     st.caption("Least waste with the price of the failures first; intervals of 95 %.")
     tables.show(
         table,
-        hide_index=True,
+        POLICY_COLUMNS,
         key="memory_policy_table",
         alt=f"{len(table)} policies with waste, failures and their intervals",
         height="content",
-        column_config=tables.columns(POLICY_COLUMNS),
     )
     tables.csv(
         table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies"
@@ -76,10 +75,9 @@ def _prices(found: ReplayResult) -> None:
             choices = choice_table(found)
             tables.show(
                 choices,
-                hide_index=True,
+                CHOICE_COLUMNS,
                 key="memory_choices",
                 alt=f"The best policy at {len(choices)} prices of a failure",
-                column_config=tables.columns(CHOICE_COLUMNS),
             )
 
 

@@ -162,13 +162,7 @@ def tasks(context: PageContext) -> None:
     boxes(found)
     st.header("What tasks ask for")
     groups = group_table(found)
-    tables.show(
-        groups,
-        hide_index=True,
-        key="memory_groups",
-        alt=f"{len(groups)} groups of tasks",
-        column_config=tables.columns(GROUP_COLUMNS),
-    )
+    tables.show(groups, GROUP_COLUMNS, key="memory_groups", alt=f"{len(groups)} groups of tasks")
     tables.csv(
         groups,
         f"{safe_name(context.dataset.name)}-request-groups",
@@ -193,10 +187,9 @@ def _table(context: PageContext, found: Assessment) -> None:
     st.caption("Most GB·h wasted first. A click on a column sorts; select a task to look for its bins.")
     picked = tables.show(
         table,
-        hide_index=True,
+        TASK_COLUMNS,
         key="memory_tasks",
         alt=f"{len(table)} tasks with what they ask for, use and waste",
-        column_config=tables.columns(TASK_COLUMNS),
         on_select="rerun",
         selection_mode="single-row",
     )

@@ -21,9 +21,10 @@ from workprof.charts.runs import (
     when,
 )
 from workprof.charts.text import markdown_text
+from workprof.core.runs import KeptRun, RunAgain
 from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.questions import FIT
-from workprof.workbench.runs import KeptRun, RunAgain, flat_settings
+from workprof.workbench.runs import flat_settings
 
 
 def one(visit: Visit, run: KeptRun) -> None:

@@ -10,7 +10,7 @@ from pages._parts import tables
 from pages._parts.controls import choice
 from workprof.charts.runs import kept_sentence, run_label, run_table
 from workprof.charts.text import markdown_text
-from workprof.workbench.runs import KeptRun
+from workprof.core.runs import KeptRun
 
 RUN, TABLE, ORDER = "runs_run", "runs_table", "runs_order"
 MOST_SHOWN = 1000
@@ -31,7 +31,6 @@ def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
     st.session_state[ORDER] = [run_label(run) for run in shown]
     tables.show(
         table,
-        hide_index=True,
         key=TABLE,
         alt=f"{len(table)} kept runs",
         column_config=tables.headings(table.columns, _columns()),

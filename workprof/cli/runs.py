@@ -13,7 +13,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration
 
 if TYPE_CHECKING:
-    from workprof.workbench.runs import KeptRun
+    from workprof.core.runs import KeptRun
 
 app = typer.Typer(help="What was computed and is kept.", rich_markup_mode=None)
 
