@@ -53,7 +53,7 @@ def typed() -> tuple[float, ...]:
     """Show the field of one's own edges and return them in bytes; () = the best ones are looked for."""
     link.check(EDGES, _read)
     text = st.text_input(
-        "Own edges (GB)",
+        "Custom limits (GB)",
         key=EDGES,
         bind="query-params",
         placeholder="such as 10, 20, 60",

@@ -76,7 +76,7 @@ def ledger(context: PageContext) -> None:
     _rows(context, found)
     _runs(context, found, settings, fit)
     _lost(context, found)
-    st.header("Take away")
+    st.header("Export")
     _exports(context, found)
     for words in (*found.notes, *unjudged_sentences(found)):
         st.caption(f"{markdown_text(words[:1].upper() + words[1:], 400)}.")

@@ -68,7 +68,11 @@ def _sizes(context: PageContext, found: ReplayResult) -> None:
 
 def _prices(found: ReplayResult) -> None:
     prices = st.expander(
-        "What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun", bind="query-params"
+        "Rule chosen at each failure cost",
+        icon=":material/sell:",
+        key="memory_prices",
+        on_change="rerun",
+        bind="query-params",
     )
     if prices.open and found.choices:
         with prices:
@@ -161,7 +165,7 @@ def _before(context: PageContext, settings: ReplaySettings) -> str:
         took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."
     return (
         f"Not replayed with these settings yet: {len(settings.policies)} policies on "
-        f"{context.dataset.finished_rows:,} finished rows, and the settings of ours. {took}"
+        f"{context.dataset.finished_rows:,} finished rows, and the settings of workprof. {took}"
     )
 
 
@@ -186,7 +190,7 @@ def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None
         _sizes(context, found)
     draft = partial(policy_scenario, found, price, context.dataset)
     scope.keep(context, "memory_keep_policy", draft, current=current)
-    st.header("While the policies learn")
+    st.header("Cumulative waste")
     figures.show(learning_curve(found), key="memory_learning")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
     if evidence := evidence_words(found.evidence):

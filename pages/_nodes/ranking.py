@@ -78,7 +78,7 @@ def ranking(context: PageContext) -> None:
     figures.show(aspect_lines(result), key="nodes_aspects")
     if result.pairs:
         _pairs(result)
-    st.header("What the order hangs on")
+    st.header("Sensitivity of the ranking")
     st.markdown(f"**{markdown_text(robustness_sentence(result), LONGEST_NOTE)}**")
     if result.leave_outs:
         lines = leave_out_table(result)
@@ -89,7 +89,7 @@ def ranking(context: PageContext) -> None:
             column_config=tables.headings(lines.columns),
         )
     st.header("Prices")
-    st.caption("Give a node a price to see what it gives for it.")
+    st.caption("Enter prices to rank nodes by score per price.")
     _prices(result)
     _keep(context)
     _dropped(result)

@@ -526,5 +526,5 @@ def _messages(data: DetectionData, outcome: _Outcome) -> tuple[str, ...]:
         )
     n_disagree = sum(one.disagree for one in reader.preparation.orientations)
     if n_disagree:
-        messages.append(f"of {n_disagree} metrics the values point the other way than what is declared")
+        messages.append(f"{n_disagree} metrics move opposite to their declared direction")
     return tuple(messages)
