@@ -19,7 +19,7 @@ from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, listed, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData
-from workprof.core.runs import KeptRun
+from workprof.core.runs import StoredRun
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
 from workprof.memory.ledger_settings import RESOURCES
@@ -166,7 +166,7 @@ def recent(visit: Visit) -> None:
     st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
 
 
-def _line(visit: Visit, run: KeptRun, position: int) -> None:
+def _line(visit: Visit, run: StoredRun, position: int) -> None:
     page = links.page_of(run.step)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(markdown_text(recent_line(run), 160), width="stretch")

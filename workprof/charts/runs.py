@@ -7,32 +7,32 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from workprof.charts.text import counted
-from workprof.core.runs import KeptRun, NumberChange, OpenJob, SettingChange
+from workprof.core.runs import NumberChange, OpenJob, SettingChange, StoredRun
 from workprof.core.units import format_duration, format_share
 
 MB = 1e6
 SHORT_SETTINGS = 80
 
 
-def run_label(run: KeptRun) -> str:
+def run_label(run: StoredRun) -> str:
     """Return how a run is chosen and linked to: its digits and its step."""
     return f"{run.run} {run.step}"
 
 
-def recent_line(run: KeptRun) -> str:
+def recent_line(run: StoredRun) -> str:
     """Return what was found last, in which dataset and when."""
     words = run.finds
     return f"{words[:1].upper()}{words[1:]} · {run.dataset} · {when(run)} UTC"
 
 
-def run_table(runs: Sequence[KeptRun]) -> pd.DataFrame:
+def run_table(runs: Sequence[StoredRun]) -> pd.DataFrame:
     """Return one line per run, newest first; of the settings what differs from the step's defaults."""
     names = ["run", "what", "dataset", "hash", "settings", "seed", "seconds", "created (UTC)", "MB", "pinned"]
     names += ["version", "step"]
     return pd.DataFrame([_line(run) for run in runs], columns=names)
 
 
-def _line(run: KeptRun) -> dict[str, object]:
+def _line(run: StoredRun) -> dict[str, object]:
     words = ", ".join(f"{name} {value}" for name, value in run.changed.items())
     version = run.versions.get("workprof", "unknown")
     return {
@@ -51,12 +51,12 @@ def _line(run: KeptRun) -> dict[str, object]:
     }
 
 
-def when(run: KeptRun) -> str:
+def when(run: StoredRun) -> str:
     """Return the minute in which a run was made, UTC."""
     return run.created[:16].replace("T", " ")
 
 
-def kept_sentence(shown: Sequence[KeptRun], all_runs: Sequence[KeptRun]) -> str:
+def stored_sentence(shown: Sequence[StoredRun], all_runs: Sequence[StoredRun]) -> str:
     """Return how much is kept, and how much of it is shown."""
     total = sum(run.size_bytes for run in all_runs) / MB
     pinned = sum(run.pinned for run in all_runs)
@@ -64,7 +64,7 @@ def kept_sentence(shown: Sequence[KeptRun], all_runs: Sequence[KeptRun]) -> str:
     return f"{counted(len(all_runs), 'run')} kept in {total:,.1f} MB, {pinned:,} pinned{part}."
 
 
-def run_sentence(run: KeptRun) -> str:
+def run_sentence(run: StoredRun) -> str:
     """Return what a run is, in one sentence."""
     draws = f"with seed {run.seed}" if run.seed is not None else "without random draws"
     made = f"workprof {run.versions.get('workprof', 'unknown')}, Python {run.versions.get('python', 'unknown')}"

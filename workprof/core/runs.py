@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class KeptRun:
+class StoredRun:
     """One kept computation.
 
     Attributes:
@@ -106,8 +106,8 @@ class RunComparison:
         notes: what limits the comparison.
     """
 
-    before: KeptRun
-    after: KeptRun
+    before: StoredRun
+    after: StoredRun
     settings: tuple[SettingChange, ...]
     numbers: tuple[NumberChange, ...]
     n_equal: int

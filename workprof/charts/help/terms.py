@@ -171,7 +171,7 @@ PHASE_TERMS = (
     Term("unknown workload", "Further from every known workload than mean + c sd of its own distances.", "Phases"),
 )
 
-HOUSE_TERMS = (
+PRODUCT_TERMS = (
     Term("faithful", "As published, unit slips and all; flagged wherever it is shown.", "workprof"),
     Term("corrected", "Ours, the default: what the published definition meant, with its faults mended.", "workprof"),
     Term("run", "One kept computation: dataset, step, settings, seed, versions, result.", "workprof"),
@@ -185,7 +185,7 @@ HOUSE_TERMS = (
 
 __all__ = ["TERMS", "Term", "found_terms", "meaning_of", "term_table"]
 
-TERMS = (*JOB_TERMS, *PROFILE_TERMS, *FORECAST_TERMS, *MEMORY_TERMS, *NODE_TERMS, *PHASE_TERMS, *HOUSE_TERMS)
+TERMS = (*JOB_TERMS, *PROFILE_TERMS, *FORECAST_TERMS, *MEMORY_TERMS, *NODE_TERMS, *PHASE_TERMS, *PRODUCT_TERMS)
 _BY_NAME = {term.name.lower(): term for term in TERMS}
 
 
