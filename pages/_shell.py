@@ -10,7 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from pages._frame import datasets, header, link
 from pages._frame.errors import guard
-from pages._frame.visit import Visit, open_house
+from pages._frame.visit import Visit, open_home
 from pages._login import door
 from pages._parts import figures, running_work
 from pages._tour import stops
@@ -48,7 +48,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         stops.show(page.title.lower())
         return
     with guard():
-        app_state = open_house()
+        app_state = open_home()
         choice = datasets.choose(app_state.workbench.datasets(), page.kind)
         running_work.badge(app_state)
         figures.image_format_choice()

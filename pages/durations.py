@@ -122,7 +122,10 @@ def _observed_view(shared: Shared, slo: float) -> ObservedView:
     with st.container(horizontal=True):
         log = st.toggle("Logarithmic axis", value=True, key="durations_log", bind="query-params")
         complementary = st.toggle(
-            "Complementary", key="durations_complement", bind="query-params", help="The share above instead of below."
+            "Show share still running",
+            key="durations_complement",
+            bind="query-params",
+            help="The share above instead of below.",
         )
         bands = st.toggle(
             "Bands",
@@ -147,7 +150,6 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
     table = quantile_table(result, names, view)
     tables.show(
         quantile_words(table, result.settings.target),
-        hide_index=True,
         key="durations_quantiles",
         alt=f"Quantiles of {len(table)} groups",
         column_config=tables.headings(table.columns, {"rows": st.column_config.NumberColumn(format="localized")}),
@@ -192,9 +194,9 @@ def errors(shared: Shared) -> None:
             name="durations_start",
             settings=settings,
             ask=workbench.estimate_evaluation,
-            button="Test the predictors",
+            button="Evaluate predictors",
             before=partial(_before, shared, settings),
-            what="Testing the predictors",
+            what="Evaluating predictors",
             told=lambda one: f"{one.settings.target}, {one.settings.split}, {one.settings.mode}",
         )
         result = long_question.result(shared.visit, shared.dataset, question)
@@ -227,7 +229,7 @@ def _before(shared: Shared, settings: EstimateEvaluationSettings) -> str:
         clusterings.missing(shared.visit, shared.dataset, shared.clustering, "Predictors from profiles")
     earlier = running_work.earlier(shared.visit, questions.EVALUATE_ESTIMATES.name)
     took = evaluation_estimate(settings, shared.dataset.finished_rows, earlier)
-    return f"No errors for these settings yet. {took}"
+    return f"Not evaluated with these settings yet. {took}"
 
 
 def _show_errors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> None:
@@ -259,7 +261,6 @@ def _predictors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> 
     words = predictor_words(table, result.settings.target)
     tables.show(
         words,
-        hide_index=True,
         key="durations_predictors",
         alt=f"Errors of {len(table)} predictors",
         column_config=tables.headings(words.columns),
@@ -268,7 +269,7 @@ def _predictors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> 
     tables.csv(table, name, "durations_predictors_csv", f"CSV, all {len(table)} lines")
     if result.choices:
         turns = (f"{turn}. {markdown_text(words, 200)}" for turn, words in enumerate(result.choices, start=1))
-        with st.expander("What each turn chose", icon=":material/fact_check:"):
+        with st.expander("Model chosen per fold", icon=":material/fact_check:"):
             st.markdown("\n".join(turns))
 
 

@@ -47,7 +47,7 @@ def _open_jobs(visit: Visit) -> None:
     jobs = visit.workbench.open_jobs()
     if jobs:
         st.header("Without a result")
-        tables.show(job_table(jobs), hide_index=True, key="runs_jobs", alt=f"{len(jobs)} jobs without a result")
+        tables.show(job_table(jobs), key="runs_jobs", alt=f"{len(jobs)} jobs without a result")
         st.caption("Since the server started. A job that runs can be cancelled on its own page.")
 
 

@@ -3,7 +3,7 @@
 An entry is a folder (see `workprof.store.entry_files`). It is written aside and renamed into place, so a killed process
 leaves no half entry. An entry that cannot be read is removed and computed again. A pinned entry holds an empty file
 `pinned`; it stays when the disk's share is full and others go. A result for which there is no room on the disk, or that
-may not be written there, is kept in memory until it can be, and `unkept` says so.
+may not be written there, is kept in memory until it can be, and `unsaved` says so.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from workprof.store.entries import (
 )
 from workprof.store.home import FILE, free_bytes, is_full, make_folder, no_room, room_in
 
-__all__ = ["ABOUT", "ARRAYS", "DOCUMENT", "About", "KeptEntry", "ResultCache", "read_entry", "write_entry"]
+__all__ = ["ABOUT", "ARRAYS", "DOCUMENT", "About", "CachedEntry", "ResultCache", "read_entry", "write_entry"]
 
 Record = TypeVar("Record")
 
@@ -58,7 +58,7 @@ TRY_AGAIN_S = 2.0
 
 
 @dataclass(frozen=True)
-class KeptEntry:
+class CachedEntry:
     """An entry on disk: what it holds, its bytes there, and whether it stays when others go."""
 
     about: About
@@ -81,14 +81,14 @@ class ResultCache:
         self._sweep()
 
     @property
-    def unkept(self) -> str:
+    def unsaved(self) -> str:
         """Why some result could not be kept on disk, for people; empty when all are, or were let go.
 
         Who asks has it tried again, now and then: a page that only waits for room asks for nothing else.
         """
-        if self._memory.unkept() and time.monotonic() - self._tried > TRY_AGAIN_S:
-            self.keep_rest()
-        return self._unkept if self._memory.unkept() else ""
+        if self._memory.unsaved() and time.monotonic() - self._tried > TRY_AGAIN_S:
+            self.save_rest()
+        return self._unkept if self._memory.unsaved() else ""
 
     def get(self, key: str, cls: type[Record]) -> Record | None:
         """Return the record of a key, or None where nothing readable is kept."""
@@ -98,8 +98,8 @@ class ResultCache:
         if isinstance(kept.record, Packed):
             kept = replace(kept, record=unpack(cls, kept.record))
             self._memory.remember(key, kept)
-        if kept.unkept is not None and time.monotonic() - self._tried > TRY_AGAIN_S:
-            self.keep_rest()
+        if kept.unsaved is not None and time.monotonic() - self._tried > TRY_AGAIN_S:
+            self.save_rest()
         return cast(Record, kept.record)
 
     def put(self, key: str, record: object, about: About) -> None:
@@ -111,14 +111,14 @@ class ResultCache:
             self._memory.remember(key, InMemory(record, bytes_in_memory(packed), about))
             self._tell(about, error)
 
-    def keep_rest(self) -> None:
+    def save_rest(self) -> None:
         """Write to the disk what it did not take, as far as it does by now."""
         self._tried = time.monotonic()
-        for key, one in self._memory.unkept().items():
-            if one.unkept is None or free_bytes(self._folder) < one.size_bytes:
+        for key, one in self._memory.unsaved().items():
+            if one.unsaved is None or free_bytes(self._folder) < one.size_bytes:
                 return
             try:
-                self._write(key, one.record, one.unkept)
+                self._write(key, one.record, one.unsaved)
             except OSError:
                 return
 
@@ -176,10 +176,10 @@ class ResultCache:
             sorted((about for _, about in entries_of(self._folder)), key=lambda about: about.created, reverse=True)
         )
 
-    def kept(self, beginning: str = "") -> tuple[KeptEntry, ...]:
+    def kept(self, beginning: str = "") -> tuple[CachedEntry, ...]:
         """Return the same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
         entries = entries_of(self._folder, f"{beginning[:2]}/{beginning}*" if beginning else EVERY)
-        found = [KeptEntry(about, folder_bytes(place), is_pinned(place)) for place, about in entries]
+        found = [CachedEntry(about, folder_bytes(place), is_pinned(place)) for place, about in entries]
         return tuple(sorted(found, key=lambda entry: entry.about.created, reverse=True))
 
     def pin(self, key: str, pinned: bool) -> bool:

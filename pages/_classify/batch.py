@@ -11,7 +11,7 @@ from pages._classify.training import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work
 from workprof.background import TaskView
-from workprof.charts.classify.job import Batch, answers_table
+from workprof.charts.classify.job import Batch, predictions_table
 from workprof.charts.text import counted, markdown_text
 from workprof.core.progress import Progress
 from workprof.core.units import MIB
@@ -69,7 +69,7 @@ def _answered(view: View, source: Spooled, of: tuple[str, str], progress: Progre
             unknown = found.unknown
             for first in range(0, len(found.jobs), PART_ROWS):
                 part = found.jobs.iloc[first : first + PART_ROWS]
-                tables.append(answers_table(part, view.loaded.forecast(part), view.naming, done + 1))
+                tables.append(predictions_table(part, view.loaded.forecast(part), view.naming, done + 1))
                 done += len(part)
                 progress(min(done / expected, 1.0), f"classifying: {done:,} of about {expected:,} jobs")
         return Batch(of, source.label, pd.concat(tables, ignore_index=True), unknown)

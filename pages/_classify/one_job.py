@@ -93,7 +93,6 @@ def _hits(view: View, text: str) -> None:
     key = f"{HITS}_{st.session_state.get(ROUND, 0)}"
     tables.show(
         hits,
-        hide_index=True,
         key=key,
         alt=f"{len(hits)} jobs that match the search",
         height=220 if len(hits) > 5 else "content",

@@ -50,7 +50,7 @@ def preview(workbench: Workbench, dataset: Dataset) -> None:
     """Show the first rows as stored."""
     st.caption(f"The first {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, in workprof's units.")
     frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
-    tables.show(frame, hide_index=True, key="data_preview", alt=f"First rows of {dataset.name}")
+    tables.show(frame, key="data_preview", alt=f"First rows of {dataset.name}")
 
 
 def columns(workbench: Workbench, dataset: Dataset) -> None:
@@ -59,7 +59,6 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
     table = column_table(workbench.column_profiles(dataset.hash))
     tables.show(
         table,
-        hide_index=True,
         key="data_columns",
         alt=f"Columns of {dataset.name} with unit, missing share, minimum, median, 95th percentile and maximum",
         column_config=tables.headings(
@@ -115,7 +114,7 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
         st.table(findings.assign(finding=told).style.hide(axis="index").map(_level_colour, subset=["level"]))
     if report.joins:
         st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that a row was repeated.")
-        tables.show(join_table(report), hide_index=True, key="data_joins", alt="Rows before and after each join")
+        tables.show(join_table(report), key="data_joins", alt="Rows before and after each join")
     mapped(dataset, report)
     rejected(workbench, dataset)
 
@@ -125,7 +124,7 @@ def mapped(dataset: Dataset, report: IngestReport) -> None:
     if not report.mapping:
         return
     st.markdown("**Mapping**: which column became which field, in which unit. Further columns kept their names.")
-    tables.show(mapping_table(report), hide_index=True, key="data_mapping", alt=f"Mapping of {dataset.name}")
+    tables.show(mapping_table(report), key="data_mapping", alt=f"Mapping of {dataset.name}")
     st.download_button(
         "Mapping as JSON",
         data=json.dumps(report.mapping, indent=2),
@@ -160,7 +159,7 @@ def section(visit: Visit, dataset: Dataset) -> None:
     st.header("All datasets")
     table = catalogue_table(visit.workbench.datasets())
     counts = {name: st.column_config.NumberColumn(format="localized") for name in ("rows", "finished rows")}
-    tables.show(table, hide_index=True, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
+    tables.show(table, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
     st.caption("Choose one in the sidebar. Below: what can be done with the chosen one.")
     with st.container(horizontal=True):
         for kind in ("parquet", "csv"):

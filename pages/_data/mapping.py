@@ -105,7 +105,6 @@ def _samples(suggestion: Suggestion) -> None:
     ]
     tables.show(
         rows,
-        hide_index=True,
         key="map_sample",
         alt="Columns of the file with their first values",
         height=220 if len(rows) > MOST_LINES else "content",

@@ -65,7 +65,7 @@ class AppState:
         return self.workbench.settings
 
 
-def open_house() -> AppState:
+def open_home() -> AppState:
     """Return the open home folder; a failure to open it is told and tried again at the next run, never kept.
 
     Raises:

@@ -80,10 +80,9 @@ def settings(visit: Visit) -> None:
     table = settings_table(lines)
     tables.show(
         table,
-        hide_index=True,
+        SETTING_COLUMNS,
         key="help_settings",
         alt=f"{len(lines)} settings with their options, defaults and bounds",
-        column_config=tables.columns(SETTING_COLUMNS),
     )
     tables.csv(table, "settings", "help_settings_csv", "CSV of these settings")
 

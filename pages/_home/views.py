@@ -19,6 +19,7 @@ from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, listed, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.runs import StoredRun
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
 from workprof.memory.ledger_settings import RESOURCES
@@ -27,7 +28,6 @@ from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.runs import KeptRun
 
 MOST_RUNS_AT_ONCE = 150_000
 """Up to so many runs the ledger is added up while Home is drawn: it takes about a second, and is cached."""
@@ -166,7 +166,7 @@ def recent(visit: Visit) -> None:
     st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
 
 
-def _line(visit: Visit, run: KeptRun, position: int) -> None:
+def _line(visit: Visit, run: StoredRun, position: int) -> None:
     page = links.page_of(run.step)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(markdown_text(recent_line(run), 160), width="stretch")

@@ -53,7 +53,7 @@ def typed() -> tuple[float, ...]:
     """Show the field of one's own edges and return them in bytes; () = the best ones are looked for."""
     link.check(EDGES, _read)
     text = st.text_input(
-        "Own edges (GB)",
+        "Custom limits (GB)",
         key=EDGES,
         bind="query-params",
         placeholder="such as 10, 20, 60",
@@ -75,7 +75,6 @@ def table(found: Bins) -> None:
     key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in found.edges_bytes)}"
     tables.edit(
         lines,
-        hide_index=True,
         num_rows="dynamic",
         key=key,
         disabled=[name for name in lines.columns if name != "edge_gb"],

@@ -77,7 +77,7 @@ def ledger(context: PageContext) -> None:
     _rows(context, found)
     _runs(context, found, settings, fit)
     _lost(context, found)
-    st.header("Take away")
+    st.header("Export")
     _exports(context, found)
     for words in (*found.notes, *unjudged_sentences(found)):
         st.caption(f"{markdown_text(words[:1].upper() + words[1:], 400)}.")
@@ -100,10 +100,9 @@ def _findings(context: PageContext, found: Ledger) -> None:
     table = finding_table(found)
     picked = tables.show(
         table,
-        hide_index=True,
+        [one for one in FINDING_COLUMNS if one.name in table.columns],
         key="memory_ledger_findings",
         alt=f"{len(table)} findings, the costliest first",
-        column_config=tables.columns([one for one in FINDING_COLUMNS if one.name in table.columns]),
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -127,10 +126,9 @@ def _rows(context: PageContext, found: Ledger) -> None:
     table = ledger_table(found)
     picked = tables.show(
         table,
-        hide_index=True,
+        ledger_columns(found),
         key="memory_ledger_rows",
         alt=f"{len(table) - 1} rows and the total",
-        column_config=tables.columns(ledger_columns(found)),
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -201,7 +199,6 @@ def _run_table(context: PageContext, runs: LedgerRunList) -> None:
     unit = next(one.unit for one in RESOURCES if one.name == runs.resource)
     tables.show(
         table,
-        hide_index=True,
         key="memory_ledger_runs",
         alt=runs_sentence(runs),
         column_config=tables.headings(
@@ -241,7 +238,6 @@ def _lost(context: PageContext, found: Ledger) -> None:
     headings = {f"held_{one.key}": number(f"held ({one.hours})") for one in RESOURCES}
     tables.show(
         table,
-        hide_index=True,
         key="memory_ledger_lost",
         alt=f"{len(table)} causes and what those runs held",
         column_config=tables.headings(table.columns, headings | {"hours": number("hours")}),

@@ -48,10 +48,9 @@ def table(context: PageContext, found: PredictorResult) -> None:
     table = model_table(found)
     tables.show(
         table,
-        hide_index=True,
+        MODEL_COLUMNS,
         key="memory_model_table",
         alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
-        column_config=tables.columns(MODEL_COLUMNS),
     )
     tables.csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
 
@@ -73,7 +72,6 @@ def inputs(found: PredictorResult) -> None:
     if len(table):
         tables.show(
             table,
-            hide_index=True,
             key="memory_importance",
             alt=f"Importance of {len(table)} inputs",
             column_config=tables.headings(table.columns),

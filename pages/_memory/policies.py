@@ -45,11 +45,10 @@ def table(context: PageContext, found: ReplayResult, price: float) -> None:
     st.caption("Least waste with the price of the failures first; intervals of 95 %.")
     tables.show(
         table,
-        hide_index=True,
+        POLICY_COLUMNS,
         key="memory_policy_table",
         alt=f"{len(table)} policies with waste, failures and their intervals",
         height="content",
-        column_config=tables.columns(POLICY_COLUMNS),
     )
     tables.csv(
         table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies"
@@ -69,17 +68,20 @@ def _sizes(context: PageContext, found: ReplayResult) -> None:
 
 def _prices(found: ReplayResult) -> None:
     prices = st.expander(
-        "What each price picks", icon=":material/sell:", key="memory_prices", on_change="rerun", bind="query-params"
+        "Rule chosen at each failure cost",
+        icon=":material/sell:",
+        key="memory_prices",
+        on_change="rerun",
+        bind="query-params",
     )
     if prices.open and found.choices:
         with prices:
             choices = choice_table(found)
             tables.show(
                 choices,
-                hide_index=True,
+                CHOICE_COLUMNS,
                 key="memory_choices",
                 alt=f"The best policy at {len(choices)} prices of a failure",
-                column_config=tables.columns(CHOICE_COLUMNS),
             )
 
 
@@ -163,7 +165,7 @@ def _before(context: PageContext, settings: ReplaySettings) -> str:
         took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."
     return (
         f"Not replayed with these settings yet: {len(settings.policies)} policies on "
-        f"{context.dataset.finished_rows:,} finished rows, and the settings of ours. {took}"
+        f"{context.dataset.finished_rows:,} finished rows, and the settings of workprof. {took}"
     )
 
 
@@ -188,7 +190,7 @@ def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None
         _sizes(context, found)
     draft = partial(policy_scenario, found, price, context.dataset)
     scope.keep(context, "memory_keep_policy", draft, current=current)
-    st.header("While the policies learn")
+    st.header("Cumulative waste")
     figures.show(learning_curve(found), key="memory_learning")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
     if evidence := evidence_words(found.evidence):

@@ -140,7 +140,6 @@ def _sizes(context: PageContext, found: Recommendation) -> None:
     table = size_table(found)
     tables.show(
         table.head(figures.MOST_TABLE_ROWS),
-        hide_index=True,
         key="memory_recommended_table",
         alt=f"Recommended sizes of {len(table)} rows with kill probability and evidence",
         column_config=tables.columns(SIZE_COLUMNS) | dict.fromkeys(ONLY_IN_FILES),

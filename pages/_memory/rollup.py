@@ -57,7 +57,6 @@ def violations(context: PageContext, plan: PlanSettings) -> None:
     table, number = violations_table(found), st.column_config.NumberColumn
     tables.show(
         table,
-        hide_index=True,
         key="memory_violations",
         alt=f"{len(table)} runs that used more than the plan gives",
         column_config=tables.headings(
@@ -109,7 +108,7 @@ def scenarios(context: PageContext) -> None:
         )
         return
     table = scenario_table(kept)
-    tables.show(table, hide_index=True, key="memory_scenarios", alt=f"{len(kept)} kept scenarios")
+    tables.show(table, key="memory_scenarios", alt=f"{len(kept)} kept scenarios")
     names = [one.name for one in kept]
     chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:
@@ -124,9 +123,7 @@ def _compared(context: PageContext, chosen: list[str]) -> None:
     for warning in found.warnings:
         st.warning(f"{markdown_text(warning[:1].upper() + warning[1:], 300)}.", icon=":material/warning:")
     table = comparison_table(found)
-    tables.show(
-        table, hide_index=True, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content"
-    )
+    tables.show(table, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content")
     tables.csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
 
 
@@ -189,13 +186,7 @@ def _never(context: PageContext, found: Rollup) -> None:
         return
     st.warning(f"**{words}**", icon=":material/block:")
     table = never_table(never)
-    tables.show(
-        table,
-        hide_index=True,
-        key="memory_never",
-        alt=f"{len(table)} tasks with runs that can never run",
-        column_config=tables.columns(NEVER_COLUMNS),
-    )
+    tables.show(table, NEVER_COLUMNS, key="memory_never", alt=f"{len(table)} tasks with runs that can never run")
     tables.csv(table, f"{safe_name(context.dataset.name)}-never-run", "memory_never_csv", "CSV of what can never run")
 
 
@@ -211,10 +202,9 @@ def _load(context: PageContext, found: Rollup) -> None:
     table = load_table(found.load)
     tables.show(
         table,
-        hide_index=True,
+        LOAD_COLUMNS,
         key="memory_load_rows",
         alt=f"{len(table)} lines: what must exist, and how often there would be too little",
-        column_config=tables.columns(LOAD_COLUMNS),
     )
     tables.csv(table, f"{safe_name(context.dataset.name)}-load", "memory_load_csv", "CSV of what must exist")
 
@@ -223,10 +213,9 @@ def _rows(context: PageContext, found: Rollup) -> None:
     table = rollup_table(found)
     tables.show(
         table,
-        hide_index=True,
+        (replace(ROLLUP_COLUMNS[0], heading=found.settings.by), *ROLLUP_COLUMNS[1:]),
         key="memory_rollup_rows",
         alt=f"{len(table) - 1} rows before and after the plan, and the total",
-        column_config=tables.columns((replace(ROLLUP_COLUMNS[0], heading=found.settings.by), *ROLLUP_COLUMNS[1:])),
     )
     tables.csv(
         table,
@@ -243,11 +232,7 @@ def _plan(found: Rollup) -> None:
         "intervals. A task with too few runs is a guess."
     )
     tables.show(
-        table,
-        hide_index=True,
-        key="memory_plan",
-        alt=f"Advised sizes of {len(table)} tasks with the odds of a retry",
-        column_config=tables.columns(PLAN_COLUMNS),
+        table, PLAN_COLUMNS, key="memory_plan", alt=f"Advised sizes of {len(table)} tasks with the odds of a retry"
     )
     for note in found.plan.notes:
         st.caption(markdown_text(note, 300))

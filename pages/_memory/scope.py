@@ -45,7 +45,7 @@ EVERY_TASK = "all tasks"
 def flat_request() -> float:
     """Show the field and return the request in bytes; 0 = none."""
     meaning = "The request of runs that have none in the table; GB = 1e9 bytes."
-    return number("Flat request (GB, 0 = none)", "memory_request", 0.0, (0.0, LARGEST_GB), meaning) * GB
+    return number("One request for all (GB, 0 = none)", "memory_request", 0.0, (0.0, LARGEST_GB), meaning) * GB
 
 
 def _as_label(wanted: str, labels: Mapping[str, str]) -> None:
@@ -123,7 +123,7 @@ def context(visit: Visit, dataset: Dataset) -> PageContext | None:
         return None
     with st.grid(min_column_width=220, gap="small"):
         target = choice(
-            "Sized for",
+            "Memory measure",
             "memory_target",
             targets,
             "peak_rss: the largest use of a run, which decides whether it is killed. rss: what the published harness "
@@ -134,8 +134,8 @@ def context(visit: Visit, dataset: Dataset) -> PageContext | None:
         task = chosen_task(task_labels([one.task for one in assessment(chosen).tasks]))
     if not chosen.has_requests:
         st.info(
-            f"This dataset has no column {REQUEST}: give the request of every run above as **Flat request (GB)** to "
-            "see what is wasted and saved.",
+            f"This dataset has no column {REQUEST}: give **One request for all (GB)** above to see what "
+            "is wasted and saved.",
             icon=":material/info:",
         )
     return PageContext(visit, dataset, target, request, columns, task)

@@ -127,7 +127,7 @@ def facts(context: PageContext, found: Assessment) -> None:
             help="Else the facts of the task chosen above.",
         )
         after = st.toggle(
-            "With facts of after the run",
+            "Include fields known only after the run",
             value=True,
             key="memory_facts_after",
             bind="query-params",
@@ -140,7 +140,11 @@ def facts(context: PageContext, found: Assessment) -> None:
     else:
         figures.show(chart, key="memory_facts")
         names = tuple(fact.column for fact in facts_of_task(found.features, task, after=after))
-        _one(context, task, choice("One fact", "memory_fact", names, "Against the memory used; the strongest first."))
+        _one(
+            context,
+            task,
+            choice("Inspect field", "memory_fact", names, "Against the memory used; the strongest first."),
+        )
 
 
 def _one(context: PageContext, task: str, column: str) -> None:
@@ -160,15 +164,9 @@ def tasks(context: PageContext) -> None:
     _table(context, found)
     st.header("Memory used, task by task")
     boxes(found)
-    st.header("What tasks ask for")
+    st.header("Requests by size")
     groups = group_table(found)
-    tables.show(
-        groups,
-        hide_index=True,
-        key="memory_groups",
-        alt=f"{len(groups)} groups of tasks",
-        column_config=tables.columns(GROUP_COLUMNS),
-    )
+    tables.show(groups, GROUP_COLUMNS, key="memory_groups", alt=f"{len(groups)} groups of tasks")
     tables.csv(
         groups,
         f"{safe_name(context.dataset.name)}-request-groups",
@@ -178,7 +176,7 @@ def tasks(context: PageContext) -> None:
     st.header("Light, moderate and heavy tasks")
     controls()
     figures.show(classes_chart(found), key="memory_class_chart")
-    st.header("Facts that go with memory")
+    st.header("What predicts memory")
     facts(context, found)
     if found.evidence:
         st.caption(f"{markdown_text(evidence_words(found.evidence), 600)}.")
@@ -190,13 +188,12 @@ def tasks(context: PageContext) -> None:
 
 def _table(context: PageContext, found: Assessment) -> None:
     table = task_table(found)
-    st.caption("Most GB·h wasted first. A click on a column sorts; select a task to look for its bins.")
+    st.caption("Sorted by waste; select a task to see its bins.")
     picked = tables.show(
         table,
-        hide_index=True,
+        TASK_COLUMNS,
         key="memory_tasks",
         alt=f"{len(table)} tasks with what they ask for, use and waste",
-        column_config=tables.columns(TASK_COLUMNS),
         on_select="rerun",
         selection_mode="single-row",
     )

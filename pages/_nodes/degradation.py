@@ -69,7 +69,7 @@ def _detection(context: PageContext, settings: DegradationSettings, name: str) -
         if earlier:
             took = f"The last one here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
         return (
-            f"Not looked for with these settings yet ({settings.detect.mode}, detector {settings.detect.detector}): "
+            f"Not run with these settings yet ({settings.detect.mode}, detector {settings.detect.detector}): "
             f"{counted(context.dataset.rows, 'run')}. {took}"
         )
 
@@ -97,18 +97,18 @@ def _show(context: PageContext, result: Detection) -> None:
     figures.headline_row(detection_headlines(result))
     st.markdown(markdown_text(trust_sentence(result), 400))
     _timeline(result)
-    st.header("Codes of the runs")
+    st.header("Embedding of the runs")
     figures.show(code_map(result), key="nodes_code_map")
     st.header("How far to trust it")
     _trust(result)
-    st.header("Restoring error")
+    st.header("Reconstruction error")
     figures.show(reconstruction_errors(result), key="nodes_errors")
     _metrics(result)
     st.caption(f"Computed in {format_duration(result.seconds)}; dataset {context.dataset.hash[:8]}.")
 
 
 def _timeline(result: Detection) -> None:
-    st.header("A node along time")
+    st.header("History of a node")
     names = tuple(sorted({str(name) for name in result.runs.node}))
     if not names:
         st.info("No run has a verdict: each needs three earlier normal ones.", icon=":material/info:")
@@ -136,9 +136,9 @@ def _trust(result: Detection) -> None:
 
 def _metrics(result: Detection) -> None:
     kinds = (
-        ("Metrics that the network does not see", "unseen", unseen_metrics_table(result)),
-        ("Which way metrics point", "orientations", orientation_table(result)),
-        ("Runs without a verdict", "unscored", unscored_table(result)),
+        ("Excluded metrics", "unseen", unseen_metrics_table(result)),
+        ("Metric directions", "orientations", orientation_table(result)),
+        ("Unjudged runs", "unscored", unscored_table(result)),
     )
     for title, name, lines in kinds:
         shown = st.expander(

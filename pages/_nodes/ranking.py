@@ -78,19 +78,18 @@ def ranking(context: PageContext) -> None:
     figures.show(aspect_lines(result), key="nodes_aspects")
     if result.pairs:
         _pairs(result)
-    st.header("What the order hangs on")
+    st.header("Sensitivity of the ranking")
     st.markdown(f"**{markdown_text(robustness_sentence(result), LONGEST_NOTE)}**")
     if result.leave_outs:
         lines = leave_out_table(result)
         tables.show(
             lines,
-            hide_index=True,
             key="nodes_without",
             alt=f"The order without each of {len(lines)} benchmarks",
             column_config=tables.headings(lines.columns),
         )
     st.header("Prices")
-    st.caption("Give a node a price to see what it gives for it.")
+    st.caption("Enter prices to rank nodes by score per price.")
     _prices(result)
     _keep(context)
     _dropped(result)
@@ -121,7 +120,6 @@ def _table(context: PageContext, result: Ranking) -> None:
     table, number = node_table(result), st.column_config.NumberColumn
     tables.show(
         table,
-        hide_index=True,
         key="nodes_table",
         alt=f"{counted(len(table), 'node')} with score, change, degradation and price",
         height="content",
@@ -199,7 +197,6 @@ def _prices(result: Ranking) -> None:
     number = st.column_config.NumberColumn
     tables.edit(
         lines,
-        hide_index=True,
         key=key,
         disabled=["node", "score_per_price"],
         on_change=_edited,
@@ -252,7 +249,6 @@ def _group_table(context: PageContext, result: Groups) -> None:
     }
     tables.show(
         table,
-        hide_index=True,
         key="nodes_groups",
         alt=f"{counted(len(table), 'node')} in {counted(result.k, 'group')}",
         height="content",
@@ -314,7 +310,7 @@ def scenarios(context: PageContext) -> None:
             icon=":material/info:",
         )
         return
-    tables.show(node_scenario_table(kept), hide_index=True, key="nodes_scenarios", alt=f"{len(kept)} kept scenarios")
+    tables.show(node_scenario_table(kept), key="nodes_scenarios", alt=f"{len(kept)} kept scenarios")
     names = [one.name for one in kept]
     chosen = kept_scenarios.compared(names, COMPARED, MOST_COMPARED)
     _compared(context, [one for one in kept if one.name in chosen])

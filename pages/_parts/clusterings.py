@@ -30,7 +30,7 @@ def clustering(visit: Visit, dataset: Dataset, key: str = KEY) -> ProfileSetting
     _arrive(visit, dataset, key)
     stored = {DEFAULT: ProfileSettings()} | _stored(visit, dataset)
     chosen = choice(
-        "Profiles of", key, tuple(stored), "default: the Profiles page's first settings. The others were computed here."
+        "Clustering", key, tuple(stored), "default: the Profiles page's first settings. The others were computed here."
     )
     return stored[chosen]
 

@@ -54,9 +54,7 @@ def small(chart: Chart, *, key: str) -> None:
 def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
     """Show a table with a button that saves all of it as CSV."""
     rows = len(frame)
-    tables.show(
-        frame.head(MOST_TABLE_ROWS), hide_index=True, key=key, alt=alt, column_config=tables.headings(frame.columns)
-    )
+    tables.show(frame.head(MOST_TABLE_ROWS), key=key, alt=alt, column_config=tables.headings(frame.columns))
     if rows > MOST_TABLE_ROWS:
         st.caption(f"The first {MOST_TABLE_ROWS:,} of {rows:,} rows; the file has all of them.")
     st.download_button(

@@ -18,7 +18,7 @@ from workprof.charts.help.terms import explained, glossary_of
 from workprof.charts.text import visible
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, check_value, get, leaves, put, read
-from workprof.core.question import ASKED, Question, controls_of, form_text, from_form
+from workprof.core.question import QUESTION_KEY, Question, controls_of, form_text, from_form
 from workprof.store.reports import Dataset
 
 S = TypeVar("S")
@@ -233,7 +233,7 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
     To be called before the page's controls are shown. A link of a page's own making names the controls.
     """
     tab = st.query_params.get(f"{page}_tab", "")
-    asked = st.query_params.pop(ASKED, "")
+    asked = st.query_params.pop(QUESTION_KEY, "")
     arrived: dict[str, str | list[str]] = {}
     for question in questions:
         if (question.tab not in ("", tab) and tab) or asked not in ("", question.call):

@@ -37,7 +37,7 @@ def show(built: BuiltReport) -> None:
         }
         for section in report.sections
     ]
-    tables.show(lines, hide_index=True, key="report_lines", alt=f"{len(lines)} sections with their state")
+    tables.show(lines, key="report_lines", alt=f"{len(lines)} sections with their state")
 
 
 def _button(words: str, content: bytes, built: BuiltReport, suffix: str, mime: str) -> None:

@@ -28,7 +28,7 @@ BADGE_EVERY_S = 3.0
 
 def badge(app_state: AppState) -> None:
     """Show in the sidebar how many steps run, whoever started them, and what waits for room on the disk."""
-    every = BADGE_EVERY_S if _active(app_state) or app_state.workbench.not_kept else None
+    every = BADGE_EVERY_S if _active(app_state) or app_state.workbench.not_saved else None
     with st.sidebar:
         st.fragment(_badge, run_every=every)(app_state)
 
@@ -46,8 +46,8 @@ def _badge(app_state: AppState) -> None:
             st.badge(f"{counted(active, 'job')} running", icon=":material/progress_activity:", color="blue")
         else:
             st.badge("No job running", icon=":material/check:", color="gray")
-        if app_state.workbench.not_kept:
-            st.warning(markdown_text(app_state.workbench.not_kept, 400), icon=":material/hard_drive:")
+        if app_state.workbench.not_saved:
+            st.warning(markdown_text(app_state.workbench.not_saved, 400), icon=":material/hard_drive:")
 
 
 def job_panel(app_state: AppState, job: JobView | None, what: str) -> None:

@@ -14,9 +14,11 @@ from workprof.charts.text import column_words, visible_table
 from workprof.core.table import Column
 
 
-def show(frame: pd.DataFrame | list[dict[str, Any]], **further: Any) -> Any:
-    """Show a table as `st.dataframe` does and return what it returns."""
-    return st.dataframe(visible_table(pd.DataFrame(frame)), **further)
+def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] = (), **further: Any) -> Any:
+    """Show a table, with the headings of its declared columns, as `st.dataframe` does and return what it returns."""
+    if declared:
+        further["column_config"] = columns(declared)
+    return st.dataframe(visible_table(pd.DataFrame(frame)), hide_index=True, **further)
 
 
 def columns(declared: Sequence[Column]) -> dict[str, Any]:
@@ -33,7 +35,7 @@ def columns(declared: Sequence[Column]) -> dict[str, Any]:
 
 def edit(frame: pd.DataFrame, **further: Any) -> None:
     """Show a table with an editable column as `st.data_editor` does."""
-    st.data_editor(visible_table(frame), **further)
+    st.data_editor(visible_table(frame), hide_index=True, **further)
 
 
 def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:

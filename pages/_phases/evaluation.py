@@ -69,7 +69,7 @@ def _shown(result: Evaluation) -> None:
         st.header("Unknown workloads (Table III)")
         measures = measures_of(result)
         if measures:
-            by = choice("Rejected by", "phases_open_by", measures, "What a run's unlikeness is measured by.")
+            by = choice("Rejected by", "phases_open_by", measures, "What a run's distance is measured by.")
             chart = open_curve(result, by)
             if chart is not None:
                 figures.show(chart, key=f"phases_open_{by}")

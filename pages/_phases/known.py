@@ -191,7 +191,7 @@ def _labels(context: PageContext, dataset: str, runs: RunList, edits: LibraryEdi
             for line in runs.runs
         )
         alt = f"{len(counts_as)} runs with the workload that each counts as"
-        tables.show(table, hide_index=True, key="phases_label_table", alt=alt)
+        tables.show(table, key="phases_label_table", alt=alt)
         if context.visit.readonly:
             st.caption("This server is read-only: the library cannot be changed here.")
         else:

@@ -36,7 +36,7 @@ def live(context: PageContext) -> None:
         _ended(context, ended[1], ended[2])
     if not files:
         st.info(NONE, icon=":material/radio_button_unchecked:")
-        st.button("Look again", icon=":material/refresh:", key="phases_look")
+        st.button("Refresh", icon=":material/refresh:", key="phases_look")
         return
     path = files[choice("Recording", NAME, tuple(files), "Files that `workprof record` is writing now.")]
     settings = _settings(context, path)

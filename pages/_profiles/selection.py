@@ -159,7 +159,6 @@ def _selected_jobs(view: View, row_ids: tuple[int, ...]) -> None:
     workbench, dataset = view.visit.workbench, view.dataset.hash
     tables.show(
         workbench.rows(dataset, shown),
-        hide_index=True,
         key="profiles_jobs",
         alt=f"{len(shown)} of {len(row_ids)} selected jobs, page {page}",
     )

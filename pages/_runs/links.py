@@ -10,7 +10,7 @@ from workprof.core.question import parameters_of as settings_of
 from workprof.nodes.advice import AdviceSettings
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
-from workprof.workbench.declared import STORED, asked_for
+from workprof.workbench.declared import STORED, question_of
 
 Parameters = dict[str, str | list[str]]
 
@@ -23,7 +23,7 @@ def page_of(step: str) -> str:
     if step not in STORED:
         return "home"
     question = STORED[step]
-    return (question.asked_as[0] if question.asked_as else question).page
+    return (question.made_by[0] if question.made_by else question).page
 
 
 def fit_parameters(step: str, clustering: ProfileSettings) -> Parameters:
@@ -47,7 +47,7 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
     question, asked = STORED[step], settings
     if settings is not None:
         with contextlib.suppress(NotEnoughData):  # of no sweep that can be asked for: the page opens as it is
-            question, asked = asked_for(step, settings)
+            question, asked = question_of(step, settings)
     if question.tab:
         found[f"{question.page}_tab"] = question.tab
     if settings is not None:

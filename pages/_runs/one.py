@@ -21,12 +21,13 @@ from workprof.charts.runs import (
     when,
 )
 from workprof.charts.text import markdown_text
+from workprof.core.runs import RunAgain, StoredRun
 from workprof.memory.assessment import AssessmentSettings
 from workprof.profiles.questions import FIT
-from workprof.workbench.runs import KeptRun, RunAgain, flat_settings
+from workprof.workbench.runs import flat_settings
 
 
-def one(visit: Visit, run: KeptRun) -> None:
+def one(visit: Visit, run: StoredRun) -> None:
     """Show one run."""
     st.header(f"Run {run.run}")
     st.markdown(markdown_text(run_sentence(run), 400))
@@ -38,7 +39,7 @@ def one(visit: Visit, run: KeptRun) -> None:
     _again(again)
 
 
-def _actions(visit: Visit, run: KeptRun, settings: object | None) -> None:
+def _actions(visit: Visit, run: StoredRun, settings: object | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         page = links.page_of(run.step)
         if st.button(f"Open on {page.capitalize()}", icon=":material/open_in_new:", key="runs_open", type="primary"):
@@ -53,7 +54,7 @@ def _actions(visit: Visit, run: KeptRun, settings: object | None) -> None:
         _removal(visit, run)
 
 
-def _clustering(visit: Visit, run: KeptRun, page: str) -> Parameters:
+def _clustering(visit: Visit, run: StoredRun, page: str) -> Parameters:
     """Return the parameter of the clustering that a run rests on, for the pages that choose one."""
     if run.clustering and page == FIT.page:
         return links.fit_parameters(run.step, visit.workbench.clustering_of(run))
@@ -63,7 +64,7 @@ def _clustering(visit: Visit, run: KeptRun, page: str) -> Parameters:
     return {f"{page}_clustering": clusterings.name_of_key(visit, dataset, run.clustering)}
 
 
-def _removal(visit: Visit, run: KeptRun) -> None:
+def _removal(visit: Visit, run: StoredRun) -> None:
     with st.popover("Remove", icon=":material/delete:", key="runs_remove", disabled=visit.readonly, help=visit.refusal):
         st.markdown(
             f"The result of **{markdown_text(run_label(run))}** will be removed from this home folder. The dataset "
@@ -74,7 +75,7 @@ def _removal(visit: Visit, run: KeptRun) -> None:
             st.rerun()
 
 
-def _settings(run: KeptRun) -> None:
+def _settings(run: StoredRun) -> None:
     flat = flat_settings(run.settings)
     chosen = ", ".join(f"{name} = {value}" for name, value in run.changed.items())
     st.markdown(f"Not the defaults: {markdown_text(chosen, 600)}" if chosen else "All settings are the defaults.")
@@ -101,7 +102,7 @@ def _again(again: RunAgain) -> None:
     )
 
 
-def _task_label(visit: Visit, run: KeptRun, settings: object) -> str:
+def _task_label(visit: Visit, run: StoredRun, settings: object) -> str:
     """Return how the Memory page calls the task of a run."""
     within = getattr(settings, "bins", settings)
     task = getattr(within, "task", "")
@@ -116,7 +117,7 @@ def _task_label(visit: Visit, run: KeptRun, settings: object) -> str:
 NONE = "none"
 
 
-def compare(visit: Visit, runs: tuple[KeptRun, ...], chosen: KeptRun) -> None:
+def compare(visit: Visit, runs: tuple[StoredRun, ...], chosen: StoredRun) -> None:
     """Show a second run of the same step beside the chosen one."""
     st.header("Beside another run")
     others = {run_label(run): run for run in runs if run.step == chosen.step and run.run != chosen.run}

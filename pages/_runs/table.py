@@ -8,19 +8,19 @@ import streamlit as st
 
 from pages._parts import tables
 from pages._parts.controls import choice
-from workprof.charts.runs import kept_sentence, run_label, run_table
+from workprof.charts.runs import run_label, run_table, stored_sentence
 from workprof.charts.text import markdown_text
-from workprof.workbench.runs import KeptRun
+from workprof.core.runs import StoredRun
 
 RUN, TABLE, ORDER = "runs_run", "runs_table", "runs_order"
 MOST_SHOWN = 1000
 EVERY_DATASET, EVERY_STEP = "all datasets", "all steps"
 
 
-def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
+def choose(runs: tuple[StoredRun, ...]) -> StoredRun | None:
     """Show the filters and the table, and return the chosen run; None where the filters leave none."""
     shown = _filtered(runs)
-    st.markdown(f"**{markdown_text(kept_sentence(shown, runs), 200)}**")
+    st.markdown(f"**{markdown_text(stored_sentence(shown, runs), 200)}**")
     if not shown:
         st.info("No kept run is of this dataset and step; choose others above.", icon=":material/info:")
         return None
@@ -31,7 +31,6 @@ def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
     st.session_state[ORDER] = [run_label(run) for run in shown]
     tables.show(
         table,
-        hide_index=True,
         key=TABLE,
         alt=f"{len(table)} kept runs",
         column_config=tables.headings(table.columns, _columns()),
@@ -42,7 +41,7 @@ def choose(runs: tuple[KeptRun, ...]) -> KeptRun | None:
     return _chosen(shown)
 
 
-def _filtered(runs: tuple[KeptRun, ...]) -> tuple[KeptRun, ...]:
+def _filtered(runs: tuple[StoredRun, ...]) -> tuple[StoredRun, ...]:
     datasets = tuple(dict.fromkeys(run.dataset for run in runs))
     steps = tuple(sorted({run.step for run in runs}))
     with st.grid(min_column_width=220, gap="small"):
@@ -56,7 +55,7 @@ def _filtered(runs: tuple[KeptRun, ...]) -> tuple[KeptRun, ...]:
     )
 
 
-def _chosen(shown: tuple[KeptRun, ...]) -> KeptRun:
+def _chosen(shown: tuple[StoredRun, ...]) -> StoredRun:
     labels = {run_label(run): run for run in shown}
     return labels[choice("Run", RUN, tuple(labels), "Or click a line of the table.")]
 

@@ -60,7 +60,6 @@ def runs(view: View) -> None:
     st.caption("Highest ACQUIRES first. A click on a column sorts; select one run to open it, or two to compare them.")
     picked = tables.show(
         table,
-        hide_index=True,
         key=TABLE,
         alt=f"{len(table)} runs of the sweep with their scores",
         column_order=[name for name in table.columns if name not in HIDDEN],
@@ -73,7 +72,7 @@ def runs(view: View) -> None:
     left_out = left_out_table([(group.settings, group.result) for group in state.groups])
     if len(left_out):
         st.markdown(f"**Left out: {len(left_out)} sizes**")
-        tables.show(left_out, hide_index=True, key="sweep_left_out", alt="Sizes that were left out and why")
+        tables.show(left_out, key="sweep_left_out", alt="Sizes that were left out and why")
     st.caption(REFERENCE)
 
 
@@ -138,7 +137,7 @@ def summary(view: View) -> None:
     """Show Table IV."""
     table = summary_table(view.state.summary)
     st.markdown(f"**{summary_sentence(view.state.summary)}**")
-    tables.show(summary_words(table), hide_index=True, key="sweep_summary", alt="Each score over all runs")
+    tables.show(summary_words(table), key="sweep_summary", alt="Each score over all runs")
     tables.csv(
         table, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", f"CSV, all {len(table)} lines"
     )
@@ -198,7 +197,6 @@ def _moved(view: View, comparison: RunComparison) -> None:
     workbench, dataset = view.visit.workbench, view.dataset.hash
     tables.show(
         moved_jobs(workbench.rows(dataset, shown), comparison),
-        hide_index=True,
         key="sweep_moved",
         alt=f"{len(shown)} of {len(ids)} jobs that moved, page {page}",
     )

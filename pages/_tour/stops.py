@@ -9,7 +9,7 @@ import streamlit as st
 from pages._frame import cross_link, datasets
 from pages._frame.errors import guard
 from pages._frame.header import TOUR
-from pages._frame.visit import open_house
+from pages._frame.visit import open_home
 
 if TYPE_CHECKING:
     from workprof.report.tour import Stop
@@ -21,7 +21,7 @@ def show(page: str) -> None:
     from workprof.report.tour import stops_of  # noqa: PLC0415  heavy
 
     with guard():
-        app_state = open_house()
+        app_state = open_home()
         ready = preparation.ready(app_state)
         if ready is None:
             return

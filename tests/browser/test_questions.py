@@ -46,7 +46,7 @@ def test_edges_in_the_link_are_the_edges_on_the_page(sized, visitors):
     server, runs = sized
     visitor = visitors(server).open(f"/memory?ds={runs}&memory_tab=Bins&memory_edges=3,7,20")
     assert "3 GB" in visitor.page.locator("[data-testid=stMain]").inner_text()
-    field = visitor.page.get_by_role("textbox", name="Own edges (GB)")
+    field = visitor.page.get_by_role("textbox", name="Custom limits (GB)")
     field.fill("5, 21")
     field.press("Enter")
     visitor.page.wait_for_url("**memory_edges=5*", timeout=PATIENCE_MS)

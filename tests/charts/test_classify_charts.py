@@ -22,9 +22,9 @@ from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.classify.job import (
     PUBLISHED,
     additivity,
-    answers_table,
     estimate_rows,
     past_jobs_table,
+    predictions_table,
     top_three,
     waterfall,
 )
@@ -224,7 +224,7 @@ def test_answers_for_many_jobs_keep_every_row_and_its_reason():
     said = Forecasts(predictions(), {"duration_s": estimates("duration_s", 10.0, 1.0, 100.0)})
     said = Forecasts(said.profiles, {})
     jobs = pd.DataFrame({"user": ["a", HOSTILE, None]}, index=[7, 8, 9])
-    table = answers_table(jobs, said, FAITHFUL, first_row=5)
+    table = predictions_table(jobs, said, FAITHFUL, first_row=5)
     assert table["row"].tolist() == [5, 6, 7]
     assert table["profile"].tolist() == [7, -1, -1]
     assert table["abstained"].tolist() == [False, True, True]

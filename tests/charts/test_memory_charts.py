@@ -181,7 +181,7 @@ def test_one_fact_is_drawn_with_when_it_is_known(column, marks):
     drawn = chart.figure.data
     assert (len(drawn[0].x) if found.kind == "number" else len(drawn)) == marks
     assert found.known in chart.takeaway
-    assert ("nothing may be predicted from it" in chart.takeaway) is (column == "rchar")
+    assert ("not usable for prediction" in chart.takeaway) is (column == "rchar")
     assert "Memory used (GB)" in f"{chart.figure.layout.xaxis.title.text} {chart.figure.layout.yaxis.title.text}"
 
 
@@ -205,7 +205,7 @@ def test_edges_stand_at_their_sizes_and_the_risk_beside_the_saving():
     assert above > 0
     assert f"{above} runs ({above / 120:.1%}".replace("%", " %") in chart.takeaway
     shown = {line.label: line.value for line in bin_headlines(own)}
-    assert shown["Over the top"] == f"{above} runs"
+    assert shown["Above largest bin"] == f"{above} runs"
     table = bin_table(own)
     assert table["runs"].sum() + above == 120
 

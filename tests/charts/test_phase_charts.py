@@ -69,7 +69,7 @@ FIGURES = {
     "confusion": lambda: confusion_chart(given.known_figures()),
     "open set": lambda: open_curve(given.evaluation(), "pair_model"),
 }
-UNITS = ("(s)", "Phase", "Unlikeness", "distance", "Run of the library", "Accuracy", "Answer", "deviations")
+UNITS = ("(s)", "Phase", "Distance (log-odds", "distance", "Run of the library", "Accuracy", "Answer", "deviations")
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -50,6 +50,7 @@ def test_counters_are_named_one_by_one(workprof, known):
         assert set(workprof(*asked, text, "--json").json["counters"]) == names
 
 
+@pytest.mark.slow
 def test_what_is_learned_from_a_dataset_by_its_name_is_what_its_hash_says(workprof, known):
     asked = ("phases", "align", "all", "--first", "w1/4", "--second", "w1/1", "--train")
     listed = {one["dataset"]: one["hash"] for one in workprof("datasets", "--json").json}

@@ -223,7 +223,7 @@ def test_what_rests_on_a_forecaster_is_found_again(kept, bench):
 
 
 def test_every_question_is_asked_of_the_workbench():
-    called = [one.asked_as[0] if one.asked_as else one for one in STORED.values()]
+    called = [one.made_by[0] if one.made_by else one for one in STORED.values()]
     assert [one.name for one in called if not one.no_python and not hasattr(Workbench, one.call)] == []
 
 
@@ -304,7 +304,7 @@ def test_numbers_of_an_older_version_are_not_compared(kept, bench, tmp_path):
             path.write_text(json.dumps(about))
     with bench() as opened:
         found = opened.compare_runs(first.run, second.run)
-        assert not opened.kept_run(second.run).current
+        assert not opened.stored_run(second.run).current
     assert found.numbers == ()
     assert "older version" in found.notes[0]
 

@@ -3,12 +3,10 @@
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "workprof"
+from tests.sources import PACKAGE, ROOT, nodes, python_files
 
 GROUND = {"core"}
 MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
@@ -42,13 +40,9 @@ HEAVY = [
 ]
 
 
-def sources(folder=PACKAGE):
-    return sorted(path for path in folder.rglob("*.py") if "__pycache__" not in path.parts)
-
-
 def imported(path):
     """Yield every workprof module that a file imports, wherever the import stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "workprof":
             if node.module == "workprof":
                 yield from (f"workprof.{alias.name}" for alias in node.names)
@@ -65,7 +59,7 @@ def room(path):
 def test_imports_point_down():
     wrong = [
         f"{path.relative_to(ROOT)} imports {module}"
-        for path in sources()
+        for path in python_files(PACKAGE)
         if room(path) != "__init__"
         for module in imported(path)
         if module.split(".")[1] not in MAY_IMPORT[room(path)]
@@ -76,7 +70,7 @@ def test_imports_point_down():
 def test_charts_import_records_of_the_store_only():
     wrong = [
         f"{path.name} imports {module}"
-        for path in sources(PACKAGE / "charts")
+        for path in python_files(PACKAGE / "charts")
         for module in imported(path)
         if module.startswith("workprof.store") and module not in RECORDS_FOR_CHARTS["store"]
     ]
@@ -86,8 +80,8 @@ def test_charts_import_records_of_the_store_only():
 @pytest.mark.parametrize("library", ["streamlit", "matplotlib"])
 def test_the_core_never_imports(library):
     wrong = []
-    for path in sources():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in python_files(PACKAGE):
+        for node in nodes(path):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             wrong += [f"{path.name}: {name}" for name in names if name.split(".")[0] == library]
@@ -124,8 +118,8 @@ def test_what_is_on_every_page_knows_no_page():
     wrong = [
         f"{path.relative_to(ROOT)} imports {node.module}"
         for room in ("_frame", "_parts")
-        for path in sources(ROOT / "pages" / room)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path in python_files(ROOT / "pages" / room)
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.")
         if node.module.split(".")[1] not in ON_EVERY_PAGE
     ]

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from tests.sources import PACKAGE, ROOT, nodes, python_files
 from workprof.cache import About, ResultCache
 from workprof.core.errors import WorkprofError
 from workprof.core.records import Packed, unpack
@@ -24,8 +26,7 @@ from workprof.store.entries import CHECKED, _digest
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
-ROOT = Path(__file__).parents[2]
-SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "workprof").rglob("*.py"))]
+SOURCES = [ROOT / "app.py", *python_files(ROOT / "pages", PACKAGE)]
 UNSAFE_MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal", "code", "codeop"}
 UNSAFE_BUILTINS = {"eval", "exec", "compile", "__import__"}
 UNSAFE_CALLS = {"read_pickle", "full_load", "unsafe_load", "literal_eval"}
@@ -34,10 +35,10 @@ LOADERS = {"load", "loads"}
 SAFE_LOADERS = {"json", "tomllib"}
 
 
-def unsafe_in(tree: ast.AST) -> list[str]:
+def unsafe_in(found_nodes: Iterable[ast.AST]) -> list[str]:
     """Return what in a module could run what it reads."""
     found = []
-    for node in ast.walk(tree):
+    for node in found_nodes:
         if isinstance(node, ast.Import):
             found += [name.name for name in node.names if name.name.split(".")[0] in UNSAFE_MODULES]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in UNSAFE_MODULES:
@@ -67,7 +68,7 @@ def unsafe_call(node: ast.Call) -> list[str]:
 
 
 def test_no_module_could_execute_what_it_reads():
-    found = {str(path.relative_to(ROOT)): unsafe_in(ast.parse(path.read_text(encoding="utf-8"))) for path in SOURCES}
+    found = {str(path.relative_to(ROOT)): unsafe_in(nodes(path)) for path in SOURCES}
     assert len(found) > 300
     assert {name: calls for name, calls in found.items() if calls} == {}
 
@@ -80,7 +81,7 @@ def test_no_module_could_execute_what_it_reads():
     ],
 )  # fmt: skip
 def test_the_search_finds_what_it_looks_for(source):
-    assert unsafe_in(ast.parse(source))
+    assert unsafe_in(ast.walk(ast.parse(source)))
 
 
 class Payload:

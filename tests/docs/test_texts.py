@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.docs.commands import DOCUMENTS, ROOT
+from tests.sources import PACKAGE, nodes, python_files
 from workprof.workbench import Workbench
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -72,13 +73,9 @@ def test_every_page_has_a_line_and_every_question_is_one_of_the_workbench():
 
 
 def test_every_variable_that_is_read_has_a_line():
-    sources = [ROOT / "app.py", *(ROOT / "workprof").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     read = set()
-    for path in sources:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        texts = (
-            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        )
+    for path in (ROOT / "app.py", *python_files(PACKAGE, ROOT / "pages")):
+        texts = (node.value for node in nodes(path) if isinstance(node, ast.Constant) and isinstance(node.value, str))
         read |= {text for text in texts if VARIABLE.fullmatch(text)}
     listed = {name for line in rows("Settings") for name in VARIABLE.findall(line[0])}
     assert read - OURS_ALONE == listed

@@ -302,7 +302,7 @@ def test_a_file_in_the_place_of_the_cache_loses_no_answer(tmp_path):
     cache = opened(tmp_path / "file")
     cache.put(KEY, RESULT, about())
     assert cache.get(KEY, Result) is RESULT
-    assert "is shown, but could not be kept" in cache.unkept
+    assert "is shown, but could not be kept" in cache.unsaved
 
 
 def test_what_found_no_room_is_kept_by_whoever_asks_whether_it_is(tmp_path):
@@ -312,10 +312,10 @@ def test_what_found_no_room_is_kept_by_whoever_asks_whether_it_is(tmp_path):
     shutil.rmtree(folder)
     folder.write_text("", encoding="utf-8")
     cache.put(KEY, RESULT, about())
-    assert "could not be kept" in cache.unkept
+    assert "could not be kept" in cache.unsaved
     folder.unlink()
     folder.mkdir()
-    until(lambda: cache.unkept == "")
+    until(lambda: cache.unsaved == "")
     assert equal(opened(folder).get(KEY, Result), RESULT)
 
 

@@ -300,7 +300,7 @@ PAGES = ("home", "data", "profiles", "sweep", "classify", "durations", "memory",
 def app(monkeypatch):
     def opened(home, page, dataset, **parameters):
         monkeypatch.setenv("WORKPROF_HOME", str(home))
-        known = {one.name: one.hash for one in visit.open_house().workbench.datasets()}
+        known = {one.name: one.hash for one in visit.open_home().workbench.datasets()}
         parameters["ds"] = known[dataset]
         test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
         test.query_params.update(parameters)

@@ -200,7 +200,7 @@ def test_the_app_says_that_a_result_could_not_be_kept(home, monkeypatch):
     (home / "cache").write_text("", encoding="utf-8")  # a folder that cannot be written, for root too
     monkeypatch.setenv("WORKPROF_HOME", str(home))
     st.cache_resource.clear()
-    workbench = visit.open_house().workbench
+    workbench = visit.open_home().workbench
     assert workbench.assessment("kept").tasks
     assert workbench.assessment("kept") is workbench.assessment("kept")
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S).run()

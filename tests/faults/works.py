@@ -84,13 +84,13 @@ def starved(home, tell, asked):
         _follow(workbench, tell)
         found = workbench._cache.get(key, Squares)
         tell(f"in memory: {found.seed if found else found}")
-        tell(f"told: {workbench.not_kept}")
+        tell(f"told: {workbench.not_saved}")
         _widen(asked)
         end = time.monotonic() + PATIENCE_S
-        while workbench.not_kept and time.monotonic() < end:
+        while workbench.not_saved and time.monotonic() < end:
             time.sleep(0.05)
             assert workbench._cache.get(key, Squares) is not None
-        tell(f"told then: {workbench.not_kept}")
+        tell(f"told then: {workbench.not_saved}")
 
 
 def _narrow(home, asked):

@@ -428,7 +428,13 @@ def test_the_odds_of_a_task_are_those_of_sizes_from_its_past():
     assert (one.n_tested, one.n_killed, one.size_bytes) == (8, 2, 9e9)
 
 
-@pytest.mark.parametrize("name", ["preset", "p95", "krr", "vpa", "tovar", "min_waste", "witt_lr", "local_min_waste"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("preset", "p95", "krr", "vpa", "tovar", "min_waste", "witt_lr"),
+        pytest.param("local_min_waste", marks=pytest.mark.slow),
+    ],
+)
 def test_a_policy_sizes_the_next_run_from_all_there_were(jobs, name):
     listing = policy_sizes({"jobs": jobs}, ReplaySettings(policies=(name,)))
     replayed = replay({"jobs": jobs}, ReplaySettings(policies=(name,), prices_runs=()))

@@ -11,8 +11,8 @@ from workprof.memory.bin_models import (
     SMOTE_NEIGHBOURS,
     Balanced,
     Calibration,
-    Ladder,
     PredictorSettings,
+    RetrySizes,
     balanced,
     calibrate,
     chain_costs,
@@ -193,13 +193,13 @@ def test_splits_keep_shares_and_overlap_nowhere():
 
 def test_chain_costs_by_hand():
     """Edges 2, 4, 8 GB, one hour: from the first bin a run that needs the last one pays 2 + 4 + 8."""
-    ladder = Ladder(np.array([2.0, 4, 8]) * GB, 8.0 * GB, RetrySettings())
+    ladder = RetrySizes(np.array([2.0, 4, 8]) * GB, 8.0 * GB, RetrySettings())
     assert chain_costs(ladder, np.ones(3), 0.0).tolist() == [[2, 6, 14], [4, 4, 12], [8, 8, 8]]
     assert chain_costs(ladder, np.ones(3), 10.0)[0].tolist() == [2, 16, 34]
 
 
 def test_the_cheapest_bin_weighs_waste_against_failures():
-    ladder = Ladder(np.array([2.0, 8]) * GB, 8.0 * GB, RetrySettings())
+    ladder = RetrySizes(np.array([2.0, 8]) * GB, 8.0 * GB, RetrySettings())
     shares = np.array([[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]])
     free, dear = (cheapest_bins(shares, chain_costs(ladder, np.ones(2), price)) for price in (0.0, 1000.0))
     assert free.tolist() == [0, 0, 1]  # 0.9 x 2 + 0.1 x 10 < 8, 6 < 8, 9.2 > 8

@@ -52,7 +52,7 @@ def second_half(table):
 
 
 @needs_shared_data
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])])
 def test_on_real_workflows_it_never_wastes_more_than_requested_or_keeps_the_requests(name):
     found = recommended(trace(name))
     rows = second_half(trace(name).dropna(subset=["peak_memory_bytes", "duration_s"]).query("peak_memory_bytes > 0"))
@@ -171,6 +171,7 @@ def test_other_words_are_refused(text):
         RecommendationSettings(acceptable_kills=text)
 
 
+@pytest.mark.slow
 def test_a_cost_per_kill_and_acceptable_kills_are_two_views_of_one_choice():
     table = jobs(400, used=lambda i, draw: 4e9 if i % 20 == 19 else 1e9 * draw.uniform(0.7, 1.0))
     for kills in ("0", "5", "20", "100"):

@@ -8,7 +8,7 @@ from tests.nodes.run_frames import frame_of, simulated
 from workprof.core.errors import NotEnoughData
 from workprof.nodes.baselines import best_feature_weights, fit_forest, fit_logistic, fit_rule
 from workprof.nodes.calibration import (
-    AS_TOLD,
+    AS_GIVEN,
     LabelledVerdicts,
     alarm_threshold,
     average_precision,
@@ -170,7 +170,7 @@ def test_many_runs_get_an_isotonic_curve_that_holds():
 
 
 def test_one_class_is_not_calibrated():
-    assert learn_calibration(np.array([1.0, 2.0]), np.array([False, False])) is AS_TOLD
+    assert learn_calibration(np.array([1.0, 2.0]), np.array([False, False])) is AS_GIVEN
 
 
 def test_the_threshold_keeps_the_budget_of_false_alarms():

@@ -88,7 +88,7 @@ def app(home):
 
 @pytest.fixture
 def house(home):
-    return visit.open_house
+    return visit.open_home
 
 
 def problems(test):

@@ -173,7 +173,7 @@ def test_before_a_test_there_is_an_estimate_and_nothing_runs(app, part, house):
     test = app("durations", **ERRORS, durations_split="by_group")
     assert problems(test) == []
     assert f"{ROWS} finished rows, 10 turns of training and testing: about" in words(test)
-    assert "Test the predictors" in labels(test)
+    assert "Evaluate predictors" in labels(test)
     assert house().workbench.jobs() == ()
 
 
@@ -215,7 +215,7 @@ def test_the_old_result_stays_under_a_banner(app, part):
     test.selectbox(key="durations_split").set_value("random").run()
     assert problems(test) == []
     assert "based on previous settings (duration_s, by_time, corrected)" in words(test)
-    assert "Test the predictors" in labels(test)
+    assert "Evaluate predictors" in labels(test)
     assert len(test.get("plotly_chart")) == 2
 
 

@@ -141,7 +141,7 @@ def test_without_requests_a_flat_one_is_asked_for(app, bare):
     for tab in VIEWS[:-1]:
         test = app("memory", ds=bare, memory_tab=tab)
         assert problems(test) == []
-        assert "Flat request (GB)" in words(test)
+        assert "One request for all (GB)" in words(test)
     test = app("memory", ds=bare, memory_tab="Bins")
     test.number_input(key="memory_request").set_value(64.0).run()
     assert problems(test) == []
@@ -153,7 +153,7 @@ def test_the_bins_are_those_of_the_library_with_the_risk_beside(page, runs, hous
     assert problems(test) == []
     found = house().workbench.bins(runs, BinSettings(task=given.HEAVY, k=2, headroom=0.0, weight="count"))
     shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Over the top"] == f"{found.effect.n_above} runs"
+    assert shown["Above largest bin"] == f"{found.effect.n_above} runs"
     assert f"({', '.join(f'{edge / GB:.3g} GB' for edge in found.edges_bytes)})" in words(test)
 
 
@@ -211,7 +211,7 @@ def test_one_fact_is_shown_and_can_be_chosen(page):
     assert "group against the memory of 120 runs; it is known before the run" in words(test)
     test.selectbox(key="memory_fact").set_value("duration_s").run()
     assert problems(test) == []
-    assert "nothing may be predicted from it" in words(test)
+    assert "not usable for prediction" in words(test)
 
 
 def test_facts_of_after_the_run_have_to_be_ticked(page):

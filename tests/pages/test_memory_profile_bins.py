@@ -71,7 +71,7 @@ def test_the_bins_of_a_profile_are_those_of_the_library(page, part, house):
     assert problems(test) == []
     found = house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=2, weight="count")))
     assert shown(test)["Wasted now"] == gb_h(found.wasted_gb_h)
-    assert shown(test)["Over the top"] == f"{found.bins.effect.n_above:,} runs"
+    assert shown(test)["Above largest bin"] == f"{found.bins.effect.n_above:,} runs"
     (table,) = (one.value for one in test.dataframe if "edge_gb" in one.value.columns)
     assert table["edge_gb"].tolist() == [edge / GB for edge in found.bins.edges_bytes]
     assert table["runs"].tolist() == found.bins.effect.bin_runs.tolist()

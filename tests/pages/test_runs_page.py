@@ -149,7 +149,7 @@ def test_a_run_is_pinned_and_stays_so(app, runs, house):
     test = app("runs", runs_run=label(runs["bins"]))
     test.button(key="runs_pin").click().run()
     assert problems(test) == []
-    assert house().workbench.kept_run(runs["bins"].run).pinned
+    assert house().workbench.stored_run(runs["bins"].run).pinned
     assert button(test, "Unpin")
     test = app("runs", runs_pinned="true")
     assert list(table(test)["run"]) == [runs["bins"].run]

@@ -16,9 +16,10 @@ PLAIN = {
     "Confidence", "Cores", "Detector", "F1 of degraded", "F1 of normal", "Finished", "Finished jobs", "Groups",
     "Jobs", "Judged on", "Looked at", "Mean error", "Mean size", "Median duration", "Median peak memory",
     "Memory", "Moved", "Needed less", "Not finished",
-    "Needed more", "Odds of a retry", "Of requests", "Order holds", "Over the top", "Period",
-    "Recorded", "Restoring error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks", "Thesis' optimum",
-    "Unlikeness", "Used", "Verdict", "Verdict so far", "Workloads",
+    "Needed more", "Odds of a retry", "Of requests", "Ranking robust", "Above largest bin", "Period",
+    "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
+    "Optimum by the thesis' formula",
+    "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workloads",
 }  # fmt: skip
 """Labels that say in everyday words what they count; each has a help of its own."""
 

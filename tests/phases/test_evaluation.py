@@ -37,6 +37,7 @@ def test_planted_workloads_are_recognised(found):
     assert set(found.known.learners) == {"pair_model", "boosted_fingerprints", "nearest_ed", "nearest_dtw"}
 
 
+@pytest.mark.slow
 def test_every_workload_is_left_out_once(found):
     assert [one.workload for one in found.unknown] == ["w0", "w1", "w2", "w3"]
     for one in found.unknown:
@@ -46,6 +47,7 @@ def test_every_workload_is_left_out_once(found):
     assert found.rejected_share == pytest.approx(np.mean([one.rejected_share for one in found.unknown]))
 
 
+@pytest.mark.slow
 def test_curves_fall_as_c_grows(found):
     assert [one.measure for one in found.curves] == ["pair_model", "ed", "dtw", "either", "both"]
     for curve in found.curves:
@@ -55,17 +57,20 @@ def test_curves_fall_as_c_grows(found):
     assert (measure["either"].rejected >= measure["both"].rejected).all()
 
 
+@pytest.mark.slow
 def test_distances_inside_each_workload(found):
     assert [one.n_pairs for one in found.distances] == [6] * 4
     assert all(one.ed_mean > 0 and one.dtw_mean > 0 for one in found.distances)
 
 
+@pytest.mark.slow
 def test_evaluations_can_be_kept(found):
     again = unpack(Evaluation, pack(found))
     assert again.unknown == found.unknown
     assert np.array_equal(again.known.confusion, found.known.confusion)
 
 
+@pytest.mark.slow
 def test_another_dataset_to_learn_from(samples):
     train = samples[(samples["workload"] != "w3") & (samples["run"] != "4")]
     test = samples[(samples["workload"] == "w3") | (samples["run"] == "4")]

@@ -63,8 +63,15 @@ def test_equal_to_hdbscans_own_fit(metric):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
-@pytest.mark.parametrize("min_samples", [10, 100])
+@pytest.mark.parametrize(
+    ("metric", "min_samples"),
+    [
+        ("euclidean", 10),
+        ("manhattan", 100),
+        pytest.param("euclidean", 100, marks=pytest.mark.soak),
+        pytest.param("manhattan", 10, marks=pytest.mark.soak),
+    ],
+)
 def test_equal_to_hdbscans_own_fit_of_many_rows(metric, min_samples):
     points, _ = blobs(20_000, n_dims=8)
     ours = cut(tree_of(points, metric, min_samples), 100)

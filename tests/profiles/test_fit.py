@@ -166,7 +166,7 @@ def test_the_map_has_fixed_signs():
     assert flat.explained.sum() < 1
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_paper_preset_on_the_synthetic_sample(tmp_path):
     """The full-size bar."""
     import pyarrow.parquet as pq

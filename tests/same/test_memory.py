@@ -85,11 +85,11 @@ def test_bins(tasks):
     told = tasks.command("memory", "bins", "tasks", "--task", given.HEAVY)
     assert to_json(bins_json(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Bins", memory_task="HEAVY")
-    assert page.metric("Saved at best") == [
+    assert page.metric("Saving, upper bound") == [
         format_share(told["time_based_saved_share"]),
         f"{told['saved_gb_h']:,.0f} GB·h",
     ]
-    assert page.metric("Thesis' optimum") == [format_share(told["time_based_optimal_improvement"])]
+    assert page.metric("Optimum by the thesis' formula") == [format_share(told["time_based_optimal_improvement"])]
     (edges,) = (table for table in page.tables if "edge_gb" in table.columns)
     assert edges["edge_gb"].tolist() == told["edges_gb"]
     assert edges["runs"].tolist() == told["bin_runs"]
@@ -111,7 +111,7 @@ def test_bins_of_a_profile(jobs):
     wasted = ((gb[:, 0] - gb[:, 1]).clip(min=0) * rows["duration_s"] / 3600).sum()
     assert told["wasted_gb_h"] == pytest.approx(wasted, rel=1e-9)
     assert page.metric("Wasted now") == [gb_h(told["wasted_gb_h"])]
-    assert page.metric("Saved at best")[0] == format_share(told["time_based_saved_share"])
+    assert page.metric("Saving, upper bound")[0] == format_share(told["time_based_saved_share"])
     (edges,) = (table for table in page.tables if "edge_gb" in table.columns)
     assert edges["edge_gb"].tolist() == told["edges_gb"]
     assert edges["runs"].tolist() == told["bin_runs"]

@@ -181,7 +181,7 @@ def test_reading_and_asking_go_on_and_leave_the_database_alone(made):
     content = everything(settings.home)[0]
     with Workbench(settings) as bench:
         assert {entry.hash for entry in bench.datasets()} == {it.hash, it.nodes}
-        assert bench.kept_run(it.run).step == "memory.bins"
+        assert bench.stored_run(it.run).step == "memory.bins"
         assert bench.bins(it.hash, BINS).edges_bytes  # kept
         assert bench.assessment(it.hash, AssessmentSettings()).tasks  # not kept: computed
         assert [scenario.name for scenario in bench.scenarios(it.hash)] == ["kept"]

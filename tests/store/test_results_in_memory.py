@@ -27,14 +27,14 @@ def about(key):
 @given(some.lists(some.tuples(some.integers(0, 9), some.integers(1, 40), some.booleans()), max_size=30))
 def test_the_bound_holds_and_what_is_nowhere_else_goes_last(asked):
     kept = ResultsInMemory(100)
-    for number, size, unkept in asked:
-        before = kept.unkept()
-        kept.remember(str(number), InMemory(number, size, about("x") if unkept else None))
+    for number, size, unsaved in asked:
+        before = kept.unsaved()
+        kept.remember(str(number), InMemory(number, size, about("x") if unsaved else None))
         assert kept.size_bytes <= 100
         assert kept.get(str(number)).record == number
-        gone = before.keys() - kept.unkept().keys() - {str(number)}
+        gone = before.keys() - kept.unsaved().keys() - {str(number)}
         left = [key for key in map(str, range(10)) if key != str(number) and kept.get(key)]
-        assert not gone or all(key in kept.unkept() for key in left)
+        assert not gone or all(key in kept.unsaved() for key in left)
         kept.get(str(number))
 
 

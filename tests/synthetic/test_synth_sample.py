@@ -48,6 +48,7 @@ def test_same_seed_same_rows_other_seed_other_rows() -> None:
     assert not first.equals(other)
 
 
+@pytest.mark.slow
 def test_rows_do_not_depend_on_how_they_are_taken(tmp_path: Path) -> None:
     rows = BLOCK_ROWS * 3 // 2 + 1
     path = tmp_path / "sample.parquet"

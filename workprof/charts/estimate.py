@@ -201,8 +201,8 @@ def _group_work_s(group: GroupSettings, n_rows: int) -> float:
     return neighbours + exact
 
 
-SECONDS_PER_TURN = 1.0
-SECONDS_PER_ROW_AND_TURN = 1e-3
+SECONDS_PER_FOLD = 1.0
+SECONDS_PER_ROW_AND_FOLD = 1e-3
 """Taken on two cores of a small machine; earlier runs here set it right."""
 
 
@@ -222,4 +222,4 @@ def _turns(settings: EstimateEvaluationSettings) -> int:
 
 
 def _test_work_s(settings: EstimateEvaluationSettings, n_rows: int) -> float:
-    return _turns(settings) * (SECONDS_PER_TURN + SECONDS_PER_ROW_AND_TURN * n_rows)
+    return _turns(settings) * (SECONDS_PER_FOLD + SECONDS_PER_ROW_AND_FOLD * n_rows)

@@ -3,156 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
 
 import pandas as pd
 
 from workprof.charts.text import counted
+from workprof.core.runs import NumberChange, OpenJob, SettingChange, StoredRun
 from workprof.core.units import format_duration, format_share
 
 MB = 1e6
 SHORT_SETTINGS = 80
 
 
-class Run(Protocol):
-    """What is shown of a kept run; `workprof.workbench.runs.KeptRun` is one."""
-
-    @property
-    def run(self) -> str:
-        """Its digits."""
-
-    @property
-    def step(self) -> str:
-        """What was computed."""
-
-    @property
-    def finds(self) -> str:
-        """The result in a few words."""
-
-    @property
-    def dataset(self) -> str:
-        """Name."""
-
-    @property
-    def dataset_hash(self) -> str:
-        """Content hash."""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """As they were."""
-
-    @property
-    def changed(self) -> dict[str, str]:
-        """Those that are not the defaults."""
-
-    @property
-    def seed(self) -> int | None:
-        """Of its draws."""
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Of workprof, the step and Python."""
-
-    @property
-    def current(self) -> bool:
-        """Whether the step is still computed so."""
-
-    @property
-    def seconds(self) -> float:
-        """Of the computation."""
-
-    @property
-    def created(self) -> str:
-        """ISO 8601, UTC."""
-
-    @property
-    def pinned(self) -> bool:
-        """Whether it stays."""
-
-    @property
-    def size_bytes(self) -> int:
-        """On disk."""
-
-
-class Job(Protocol):
-    """What is shown of a job without a result."""
-
-    @property
-    def step(self) -> str:
-        """What was asked for."""
-
-    @property
-    def finds(self) -> str:
-        """The result in a few words."""
-
-    @property
-    def dataset(self) -> str:
-        """Name."""
-
-    @property
-    def state(self) -> str:
-        """Word."""
-
-    @property
-    def message(self) -> str:
-        """Why it ended, or what it does."""
-
-    @property
-    def elapsed_s(self) -> float:
-        """Since it was asked for."""
-
-
-class Setting(Protocol):
-    """A setting that differs."""
-
-    @property
-    def setting(self) -> str:
-        """Path."""
-
-    @property
-    def before(self) -> str:
-        """Of the first run."""
-
-    @property
-    def after(self) -> str:
-        """Of the second run."""
-
-
-class Number(Protocol):
-    """A number that differs."""
-
-    @property
-    def number(self) -> str:
-        """Path."""
-
-    @property
-    def before(self) -> float:
-        """Of the first run."""
-
-    @property
-    def after(self) -> float:
-        """Of the second run."""
-
-
-def run_label(run: Run) -> str:
+def run_label(run: StoredRun) -> str:
     """Return how a run is chosen and linked to: its digits and its step."""
     return f"{run.run} {run.step}"
 
 
-def recent_line(run: Run) -> str:
+def recent_line(run: StoredRun) -> str:
     """Return what was found last, in which dataset and when."""
     words = run.finds
     return f"{words[:1].upper()}{words[1:]} · {run.dataset} · {when(run)} UTC"
 
 
-def run_table(runs: Sequence[Run]) -> pd.DataFrame:
+def run_table(runs: Sequence[StoredRun]) -> pd.DataFrame:
     """Return one line per run, newest first; of the settings what differs from the step's defaults."""
     names = ["run", "what", "dataset", "hash", "settings", "seed", "seconds", "created (UTC)", "MB", "pinned"]
     names += ["version", "step"]
     return pd.DataFrame([_line(run) for run in runs], columns=names)
 
 
-def _line(run: Run) -> dict[str, object]:
+def _line(run: StoredRun) -> dict[str, object]:
     words = ", ".join(f"{name} {value}" for name, value in run.changed.items())
     version = run.versions.get("workprof", "unknown")
     return {
@@ -171,12 +51,12 @@ def _line(run: Run) -> dict[str, object]:
     }
 
 
-def when(run: Run) -> str:
+def when(run: StoredRun) -> str:
     """Return the minute in which a run was made, UTC."""
     return run.created[:16].replace("T", " ")
 
 
-def kept_sentence(shown: Sequence[Run], all_runs: Sequence[Run]) -> str:
+def stored_sentence(shown: Sequence[StoredRun], all_runs: Sequence[StoredRun]) -> str:
     """Return how much is kept, and how much of it is shown."""
     total = sum(run.size_bytes for run in all_runs) / MB
     pinned = sum(run.pinned for run in all_runs)
@@ -184,7 +64,7 @@ def kept_sentence(shown: Sequence[Run], all_runs: Sequence[Run]) -> str:
     return f"{counted(len(all_runs), 'run')} kept in {total:,.1f} MB, {pinned:,} pinned{part}."
 
 
-def run_sentence(run: Run) -> str:
+def run_sentence(run: StoredRun) -> str:
     """Return what a run is, in one sentence."""
     draws = f"with seed {run.seed}" if run.seed is not None else "without random draws"
     made = f"workprof {run.versions.get('workprof', 'unknown')}, Python {run.versions.get('python', 'unknown')}"
@@ -199,19 +79,19 @@ def settings_table(settings: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame({"setting": list(settings), "value": list(settings.values())}, dtype=str)
 
 
-def setting_changes_table(changes: Sequence[Setting], names: tuple[str, str]) -> pd.DataFrame:
+def setting_changes_table(changes: Sequence[SettingChange], names: tuple[str, str]) -> pd.DataFrame:
     """Return the settings that differ, a column for each run."""
     lines = [(one.setting, one.before, one.after) for one in changes]
     return pd.DataFrame(lines, columns=["setting", *names])
 
 
-def number_changes_table(changes: Sequence[Number], names: tuple[str, str]) -> pd.DataFrame:
+def number_changes_table(changes: Sequence[NumberChange], names: tuple[str, str]) -> pd.DataFrame:
     """Return the numbers that differ with their difference; a number that one run lacks stays empty."""
     lines = [(one.number, one.before, one.after, one.after - one.before) for one in changes]
     return pd.DataFrame(lines, columns=["number", *names, "difference"])
 
 
-def comparison_sentence(settings: Sequence[Setting], numbers: Sequence[Number], n_equal: int) -> str:
+def comparison_sentence(settings: Sequence[SettingChange], numbers: Sequence[NumberChange], n_equal: int) -> str:
     """Return how two runs differ, in one sentence."""
     n_numbers = len(numbers) + n_equal
     told = f"{counted(len(settings), 'setting')} {'differs' if len(settings) == 1 else 'differ'}"
@@ -220,7 +100,7 @@ def comparison_sentence(settings: Sequence[Setting], numbers: Sequence[Number], 
     return f"{told}; {len(numbers):,} of {counted(n_numbers, 'number')} ({format_share(len(numbers) / n_numbers)})."
 
 
-def job_table(jobs: Sequence[Job]) -> pd.DataFrame:
+def job_table(jobs: Sequence[OpenJob]) -> pd.DataFrame:
     """Return the jobs that left no result."""
     lines = [(job.state, job.step, job.dataset, format_duration(job.elapsed_s), job.message) for job in jobs]
     return pd.DataFrame(lines, columns=["state", "step", "dataset", "after", "message"])

@@ -51,7 +51,7 @@ def opened(home: Path | None) -> Iterator[Any]:
         yield workbench
 
 
-def tell_open_home(home: Path) -> None:
+def announce_home(home: Path) -> None:
     """Say once on stderr how to close a home that other users of the machine can look into."""
     from workprof.store.home import open_to_others  # noqa: PLC0415  `workprof --version` stays quick
 

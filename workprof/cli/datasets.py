@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table, tell_open_home, warn
+from workprof.cli.console import Home, Json, announce_home, emit, opened, progress_line, table, warn
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
 from workprof.core.units import parse_size
@@ -101,7 +101,7 @@ def datasets(home: Home = None, as_json: Json = False) -> None:
     """List what is loaded."""
     with opened(home) as workbench:
         found = workbench.datasets()
-        tell_open_home(workbench.settings.home)
+        announce_home(workbench.settings.home)
     keys = ("name", "hash", "kind", "format", "rows", "created")
     rows = [{("dataset" if key == "name" else key): getattr(entry, key) for key in keys} for entry in found]
     emit(rows, as_json, lambda: table([{**row, "hash": str(row["hash"])[:8]} for row in rows]))

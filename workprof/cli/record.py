@@ -128,7 +128,7 @@ def record(
     stopped = _recorded(recorder, file)
     outcome = recorder.outcome
     if outcome is not None:
-        answer = record_answer(outcome, file.path if file else output or ALONE, time.perf_counter() - started)
+        answer = record_json(outcome, file.path if file else output or ALONE, time.perf_counter() - started)
         _tell(outcome, answer, file, table, as_json)
     if stopped:
         raise typer.Exit(INTERRUPTED)
@@ -142,7 +142,7 @@ def default_file(settings: RecordSettings) -> Path:
     return Path(f"{stem or 'recording'}.csv")
 
 
-def record_answer(outcome: Outcome, file: Path, seconds: float) -> dict[str, Any]:
+def record_json(outcome: Outcome, file: Path, seconds: float) -> dict[str, Any]:
     """Return the JSON document of a recording."""
     used = outcome.usage
     return {

@@ -13,7 +13,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration
 
 if TYPE_CHECKING:
-    from workprof.workbench.runs import KeptRun
+    from workprof.core.runs import StoredRun
 
 app = typer.Typer(help="What was computed and is kept.", rich_markup_mode=None)
 
@@ -29,18 +29,18 @@ def runs(context: typer.Context, home: Home = None, as_json: Json = False) -> No
         return
     with opened(home) as workbench:
         found = workbench.kept_runs()
-    emit([run_answer(one) for one in found], as_json, lambda: table([_line(one) for one in found]))
+    emit([run_json(one) for one in found], as_json, lambda: table([_line(one) for one in found]))
 
 
 @app.command()
 def show(run: Run, home: Home = None, as_json: Json = False) -> None:
     """Show one run with the Python and the command that ask for it again."""
     with opened(home) as workbench:
-        found, again = workbench.kept_run(run), workbench.run_again(run)
+        found, again = workbench.stored_run(run), workbench.run_again(run)
         address = workbench.run_address(run) if again.settings is not None else ""
     told = {"python": again.python or None, "shell": again.shell or None, "address": address or None}
     parts = (again.python or f"# {again.why_no_python}", again.shell or f"# {again.why_no_shell}")
-    emit(run_answer(found) | told, as_json, lambda: "\n\n".join([table([_line(found)]), *parts]))
+    emit(run_json(found) | told, as_json, lambda: "\n\n".join([table([_line(found)]), *parts]))
 
 
 @app.command()
@@ -64,14 +64,14 @@ def remove(
 ) -> None:
     """Forget a kept result; asking again computes it again."""
     with opened(home) as workbench:
-        found = workbench.kept_run(run)
+        found = workbench.stored_run(run)
         if not yes and not _confirmed(f"forget {found.step} of {found.dataset} ({found.run})?"):
             raise SettingsError(f"run {found.run} was not removed; answer y at a terminal, or give --yes")
         workbench.remove_run(run)
-    emit(run_answer(found), as_json, lambda: f"removed {found.run} ({found.step} of {found.dataset})")
+    emit(run_json(found), as_json, lambda: f"removed {found.run} ({found.step} of {found.dataset})")
 
 
-def run_answer(found: KeptRun) -> dict[str, Any]:
+def run_json(found: StoredRun) -> dict[str, Any]:
     """Return the JSON document of a kept run."""
     told = asdict(found)
     return {name: told[name] for name in (*CONTRACT, *FURTHER)}
@@ -80,10 +80,10 @@ def run_answer(found: KeptRun) -> dict[str, Any]:
 def _pin(run: str, pinned: bool, home: Home, as_json: bool) -> None:
     with opened(home) as workbench:
         found = workbench.pin_run(run, pinned)
-    emit(run_answer(found), as_json, lambda: f"{found.run} is {'pinned' if pinned else 'no longer pinned'}")
+    emit(run_json(found), as_json, lambda: f"{found.run} is {'pinned' if pinned else 'no longer pinned'}")
 
 
-def _line(found: KeptRun) -> dict[str, object]:
+def _line(found: StoredRun) -> dict[str, object]:
     return {
         "run": found.run,
         "step": found.step,

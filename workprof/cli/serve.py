@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workprof.cli import smoke
-from workprof.cli.console import Home, opened, progress_line, settings_for, tell_open_home, warn
+from workprof.cli.console import Home, announce_home, opened, progress_line, settings_for, warn
 from workprof.core.errors import SettingsError, StepFailed
 from workprof.core.settings import CHECKOUT, Settings, frame_ancestors
 from workprof.store.home import HANDED_OVER, hold
@@ -179,7 +179,7 @@ def _until_ended(server: subprocess.Popen[bytes]) -> None:
 
 
 def _announce(port: int, settings: Settings) -> None:
-    tell_open_home(settings.home)
+    announce_home(settings.home)
     warn(f"workprof is starting on http://{ADDRESS}:{port} (home {settings.home}); Ctrl-C ends it")
 
 

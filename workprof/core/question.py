@@ -23,7 +23,7 @@ from workprof.steps import Step
 
 S = TypeVar("S")
 R = TypeVar("R")
-ASKED = "question"
+QUESTION_KEY = "question"
 """Parameter of an address that says which of a page's questions its settings belong to."""
 
 
@@ -54,7 +54,7 @@ class Question(Generic[S, R]):
         always: words that the command takes besides (`--tables`).
         published: makes the settings as published of the default ones; the command then has `--mode faithful`.
         rests_on_fit: the labels of a clustering are part of it: the call and the command take one.
-        asked_as: of what is stored on the way to another question: that one, and what makes its settings of these.
+        made_by: of what is stored on the way to another question: that one, and what makes its settings of these.
         no_python, no_command: why there is no call, or no command, that makes it from settings alone.
     """
 
@@ -78,7 +78,7 @@ class Question(Generic[S, R]):
     always: tuple[str, ...] = ()
     published: Callable[[], S] | None = None
     rests_on_fit: bool = False
-    asked_as: tuple[Question[Any, Any], Callable[[S], Any]] | None = None
+    made_by: tuple[Question[Any, Any], Callable[[S], Any]] | None = None
     no_python: str = ""
     no_command: str = ""
 
@@ -310,7 +310,11 @@ def from_form(shown: float, factor: float) -> float:
 
 def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
     """Return path and query of the page that shows a result: the settings that are no defaults, by their options."""
-    given = {"ds": dataset} | ({f"{question.page}_tab": question.tab} if question.tab else {}) | {ASKED: question.call}
+    given = (
+        {"ds": dataset}
+        | ({f"{question.page}_tab": question.tab} if question.tab else {})
+        | {QUESTION_KEY: question.call}
+    )
     said = differences(question.default(), settings) | question.unpublished(settings)
     given |= {leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in said.items()}
     return f"/{question.page}?{urlencode(given, safe=',:=')}"

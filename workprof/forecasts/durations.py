@@ -114,7 +114,7 @@ class DurationSettings:
         Setting(
             "Column that makes the groups, the 12 largest and the rest together; profile: of a clustering; all: none.",
             choices=GROUPINGS,
-            label="Groups by",
+            label="Group by",
         ),
     ] = PROFILE
     target: Target = "duration_s"

@@ -529,7 +529,7 @@ def calibrate(scores: Floats, bins: Ints, *, was_balanced: bool) -> Calibration:
 
 
 @dataclass(frozen=True)
-class Ladder:
+class RetrySizes:
     """The sizes that failed runs climb.
 
     Attributes:
@@ -548,7 +548,7 @@ class Ladder:
         return lifted_by(self.retry.rule, own, np.full(len(bins), self.max_seen_bytes))
 
 
-def chain_costs(ladder: Ladder, hours: Floats, failure_price_gb_h: float) -> Floats:
+def chain_costs(ladder: RetrySizes, hours: Floats, failure_price_gb_h: float) -> Floats:
     """Return (n_bins, n_bins) GB·h of a run that starts at the bin of the row and belongs into that of the column.
 
     Args:

@@ -19,10 +19,10 @@ from workprof.memory.bin_models import (
     CORRECTED,
     NONE,
     BinModel,
-    Ladder,
     Parameters,
     PredictorSettings,
     Recipe,
+    RetrySizes,
     balanced,
     bin_scores,
     calibrate,
@@ -415,7 +415,7 @@ def _answers(
 
 
 def _costs(data: PredictorData, settings: PredictorSettings) -> Floats:
-    return chain_costs(ladder_of(data, settings), _expected_hours(data), settings.failure_price_gb_h)
+    return chain_costs(retry_sizes_of(data, settings), _expected_hours(data), settings.failure_price_gb_h)
 
 
 def _expected_hours(data: PredictorData) -> Floats:
@@ -427,9 +427,9 @@ def _expected_hours(data: PredictorData) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), hours.mean())
 
 
-def ladder_of(data: PredictorData, settings: PredictorSettings) -> Ladder:
+def retry_sizes_of(data: PredictorData, settings: PredictorSettings) -> RetrySizes:
     """Return the sizes that failed runs of the task climb."""
-    return Ladder(data.edges_bytes, float(data.task.runs.used_bytes[data.learning].max()), settings.retry)
+    return RetrySizes(data.edges_bytes, float(data.task.runs.used_bytes[data.learning].max()), settings.retry)
 
 
 def _result(data: PredictorData, settings: PredictorSettings, said: Ints) -> ModelResult:
@@ -437,7 +437,7 @@ def _result(data: PredictorData, settings: PredictorSettings, said: Ints) -> Mod
     scores = bin_scores(data.bins[data.test], said, len(data.edges_bytes), settings.penalty)
     runs, hours = data.task.runs.take(data.test), run_hours(data.task.runs)[data.test]
     demand = Demand(runs.used_bytes, hours)
-    replay = try_sizes(demand, ladder_of(data, settings).sizes(said), settings.retry)
+    replay = try_sizes(demand, retry_sizes_of(data, settings).sizes(said), settings.retry)
     charged = float(replay.charged_gb_h.sum())
     requested = np.nan_to_num(runs.requested_bytes, nan=data.task.bins.request_bytes)
     started = Started(demand, requested, data.bins[data.test], replay)

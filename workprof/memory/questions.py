@@ -219,7 +219,7 @@ FRONTIER_CHARGES = Question(
     reads=_sizing(*LABELS, "status"),
     page=PAGE,
     tab="Recommendation",
-    asked_as=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
+    made_by=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
 )
 VIOLATIONS = Question(
     "memory.violations",

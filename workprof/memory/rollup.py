@@ -104,7 +104,7 @@ def money_of(before_gb_h: float, after_gb_h: float, span_hours: float, price: Pr
     scale = MONTH_HOURS / span_hours if known else float("nan")
     note = "the trace has no clock, so nothing is scaled to a month"
     if known:
-        note = f"{span_hours:,.1f} h of the trace scaled to a month of {MONTH_HOURS:.0f} h, as if work went on alike"
+        note = f"{span_hours:,.1f} h of the trace scaled to a month of {MONTH_HOURS:.0f} h, assuming the same workload"
     return Money(
         price, before, after, before - after, span_hours, before * scale, after * scale, (before - after) * scale, note
     )

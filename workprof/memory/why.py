@@ -34,7 +34,7 @@ RULE_WORDS = {
     "least_waste": "the size that wastes least, failed attempts included",
     "class_sizes": "the size of its class",
     GIVEN: "given by hand",
-    KEPT: "the request of now, as there are too few runs for advice",
+    KEPT: "the current request, as there are too few runs for advice",
 }
 
 
@@ -117,7 +117,7 @@ def _sentences(planned: PlannedTask, margin: float) -> tuple[str, ...]:
     risk = planned.risk
     words = RULE_WORDS[planned.rule]
     if planned.size_bytes == planned.requested_bytes and planned.rule not in (GIVEN, KEPT):
-        words = "the request of now, which has always been enough and is less than the rule would give"
+        words = "the current request, which has always been enough and is less than the rule would give"
     told = [f"{planned.size_bytes / GB:.3g} GB is {words}, from {planned.n:,} runs."]
     if margin >= 0:
         told.append(f"The largest run used {planned.largest_bytes / GB:.3g} GB; {format_share(margin)} lies above it.")

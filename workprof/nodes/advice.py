@@ -50,7 +50,7 @@ def resource_use(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
         _of_request(jobs, members, "cpu", ("cpu_usage_percent",), "requested_cpu_percent"),
         _of_request(jobs, members, "memory", ("mean_memory_bytes", "peak_memory_bytes"), "requested_memory_bytes"),
         _disk(jobs, members),
-        UseShare("network", float("nan"), "job tables do not tell the use of the network", 0),
+        UseShare("network", float("nan"), "network use is not in the trace", 0),
     )
 
 

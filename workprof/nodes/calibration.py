@@ -54,7 +54,7 @@ class Reliability:
     error: float
 
 
-AS_TOLD = Calibration("as told", 1.0, 0.0, np.zeros(0), np.zeros(0), 0)
+AS_GIVEN = Calibration("as told", 1.0, 0.0, np.zeros(0), np.zeros(0), 0)
 
 
 def logistic(values: Floats) -> Floats:
@@ -74,7 +74,7 @@ def learn_calibration(scores: Floats, anomalous: Bools) -> Calibration:
         (2002) for the isotonic curve, which ours keeps away from 0 and 1 by one run.
     """
     if not anomalous.any() or anomalous.all():
-        return AS_TOLD
+        return AS_GIVEN
     if len(scores) >= MANY_RUNS:
         return _isotonic(scores, anomalous)
     slope, intercept = _platt(scores, anomalous)
@@ -283,7 +283,7 @@ def calibrated(data: DetectionData, name: str, fitted: FittedDetector, false_ala
     """
     later = np.isfinite(fitted.later_blocks)
     calibration = learn_calibration(fitted.later_blocks[later], data.anomalous[later])
-    if calibration is AS_TOLD:
+    if calibration is AS_GIVEN:
         calibration = learn_calibration(fitted.out_of_fold, data.anomalous)
     out_of_fold = probability_of(calibration, fitted.out_of_fold)
     threshold = alarm_threshold(out_of_fold, data.anomalous, false_alarm_share)
@@ -294,8 +294,8 @@ def calibrated(data: DetectionData, name: str, fitted: FittedDetector, false_ala
 
 def as_published(data: DetectionData, name: str, fitted: FittedDetector) -> CalibratedDetector:
     """Return a detector that takes its score for a logit and flags from 0.5 on; nothing of it is validated."""
-    out_of_fold = probability_of(AS_TOLD, fitted.out_of_fold)
-    return CalibratedDetector(name, fitted, AS_TOLD, PUBLISHED_THRESHOLD, float("nan"), out_of_fold)
+    out_of_fold = probability_of(AS_GIVEN, fitted.out_of_fold)
+    return CalibratedDetector(name, fitted, AS_GIVEN, PUBLISHED_THRESHOLD, float("nan"), out_of_fold)
 
 
 def best_validated(anomalous: Bools, detectors: Mapping[str, CalibratedDetector]) -> str:

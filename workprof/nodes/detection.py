@@ -17,7 +17,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.units import format_share
 from workprof.nodes.baselines import FeatureWeights, best_feature_weights, fit_forest, fit_logistic, fit_rule
 from workprof.nodes.calibration import (
-    AS_TOLD,
+    AS_GIVEN,
     CalibratedDetector,
     Calibration,
     DetectorFigures,
@@ -341,7 +341,9 @@ def _train_all(data: DetectionData, settings: DetectSettings, progress: Progress
     if not data.supervised:  # the verdict is a p-value
         fitted = {PERONA: perona.fitted, **fitted}
         nan, unknown = float("nan"), np.full(len(data.rows), np.nan)
-        detectors = {name: CalibratedDetector(name, one, AS_TOLD, alarms, nan, unknown) for name, one in fitted.items()}
+        detectors = {
+            name: CalibratedDetector(name, one, AS_GIVEN, alarms, nan, unknown) for name, one in fitted.items()
+        }
         verdicts = {name: p_value_verdict(data, one.out_of_fold, alarms) for name, one in fitted.items()}
         return _Trained(perona, detectors, verdicts)
     detectors = {name: calibrated(data, name, one, alarms) for name, one in fitted.items()}
@@ -526,5 +528,5 @@ def _messages(data: DetectionData, outcome: _Outcome) -> tuple[str, ...]:
         )
     n_disagree = sum(one.disagree for one in reader.preparation.orientations)
     if n_disagree:
-        messages.append(f"of {n_disagree} metrics the values point the other way than what is declared")
+        messages.append(f"{n_disagree} metrics move opposite to their declared direction")
     return tuple(messages)

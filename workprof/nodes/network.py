@@ -389,7 +389,7 @@ def forward(weights: Weights, batch: Batch, recipe: Recipe, keeps: Mapping[str, 
         weights: of one member.
         batch: arrays of `Inputs`.
         recipe: the network's.
-        keeps: masks of `draw_keeps` in training.
+        keeps: masks of `draw_masks` in training.
     """
     jax = jax_on_cpu()
     jnp, drawn = jax.numpy, keeps or {}

@@ -241,7 +241,7 @@ def ranking_notes(
         notes.append(f"{count} values of {name} are 0 or less and left out")
     stressed = parsed.stressed[selection.kept]
     if settings.exclude in (KEEP_ALL, FLAGGED) and (n_stressed := int((stressed == 1).sum())):
-        notes.append(f"{n_stressed} of {len(stressed)} runs are labelled as stressed and count; medians resist them")
+        notes.append(f"{n_stressed} of {len(stressed)} runs were under load; they are included, as medians are robust")
     if settings.exclude == STRESSED and (n_unknown := int((stressed < 0).sum())):
         notes.append(f"{n_unknown} runs do not tell whether they were stressed; they count")
     if levels.by_campaign.any():

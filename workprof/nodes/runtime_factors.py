@@ -166,6 +166,14 @@ def lotaru(local: MachineScores, target: MachineScores, busy: float) -> float:
     return (computing + ratio(local, target, "io")) / 2
 
 
+def _cpu(local: MachineScores, target: MachineScores, _busy: float) -> float:
+    return ratio(local, target, "cpu")
+
+
+def _cpu_and_memory(local: MachineScores, target: MachineScores, _busy: float) -> float:
+    return (ratio(local, target, "cpu") + ratio(local, target, "memory")) / 2
+
+
 FACTORS = {
     one.name: one
     for one in (
@@ -177,30 +185,10 @@ FACTORS = {
             lambda local, target, _b: (ratio(local, target, "cpu") + ratio(local, target, "io")) / 2,
             scales_median=False,
         ),
-        Factor(
-            "cpu-ratio",
-            "ratio of sysbench cpu",
-            lambda local, target, _b: ratio(local, target, "cpu"),
-            scales_median=False,
-        ),
-        Factor(
-            "cpu-memory",
-            "half cpu, half memory",
-            lambda local, target, _b: (ratio(local, target, "cpu") + ratio(local, target, "memory")) / 2,
-            scales_median=False,
-        ),
-        Factor(
-            "cpu-ratio-all",
-            "ratio of sysbench cpu, for medians too",
-            lambda local, target, _b: ratio(local, target, "cpu"),
-            scales_median=True,
-        ),
-        Factor(
-            "cpu-memory-all",
-            "half cpu, half memory, for medians too",
-            lambda local, target, _b: (ratio(local, target, "cpu") + ratio(local, target, "memory")) / 2,
-            scales_median=True,
-        ),
+        Factor("cpu-ratio", "ratio of sysbench cpu", _cpu, scales_median=False),
+        Factor("cpu-memory", "half cpu, half memory", _cpu_and_memory, scales_median=False),
+        Factor("cpu-ratio-all", "ratio of sysbench cpu, for medians too", _cpu, scales_median=True),
+        Factor("cpu-memory-all", "half cpu, half memory, for medians too", _cpu_and_memory, scales_median=True),
         Factor("task-mix", "computing and waiting scaled apart, per task", task_mix, scales_median=True),
     )
 }

@@ -173,7 +173,7 @@ def loss_terms(
     }
 
 
-def draw_keeps(key: Any, n: int, recipe: Recipe) -> dict[str, Any]:
+def draw_masks(key: Any, n: int, recipe: Recipe) -> dict[str, Any]:
     """Return masks of what survives dropout in one training step; edges are dropped, self loops included."""
     jax = jax_on_cpu()
     keys = jax.random.split(key, 6)
@@ -318,7 +318,7 @@ def _compiled_epoch(recipe: Recipe, n_steps: int) -> Any:
 
     def loss(weights: Any, batch: dict[str, Any], share: Any, key: Any) -> Any:
         first, second = jax.random.split(key)
-        terms = loss_terms(weights, noisy(batch, first), share, recipe, draw_keeps(second, len(share), recipe))
+        terms = loss_terms(weights, noisy(batch, first), share, recipe, draw_masks(second, len(share), recipe))
         stacked = jnp.stack([terms[name] for name in TERMS])
         return stacked @ weigh, stacked
 

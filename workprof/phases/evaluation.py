@@ -24,7 +24,7 @@ from workprof.phases.library import (
     library_of,
 )
 from workprof.phases.runs import Runs, runs_of
-from workprof.phases.trials import KnownAnswers, OpenTrial, Split, known_answers, open_trial, stratified_splits
+from workprof.phases.trials import KnownPredictions, OpenTrial, Split, known_predictions, open_trial, stratified_splits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,7 +244,7 @@ def _repeated(runs: Runs, settings: EvaluationSettings, progress: Progress) -> E
         fingerprints, prints = renormalised.of(split.train.tolist(), split.test.tolist())
         library = library_from(fingerprints, runs.step_s, settings.library)
         train, test = (tuple(runs.runs[i] for i in part) for part in (split.train, split.test))
-        answers.append(known_answers(library, prints, train, test))
+        answers.append(known_predictions(library, prints, train, test))
     trials = _left_out(runs, renormalised, splits[: settings.open_splits], settings, _part(progress, KNOWN_SHARE, 1.0))
     everything = range(len(runs.runs))
     whole = library_from(renormalised.of(everything, ())[0], runs.step_s, settings.library)
@@ -301,7 +301,7 @@ def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings,
     trial = open_trial(library, prints, _part(progress, KNOWN_SHARE, 1.0))
     shared = [i for i, run in enumerate(test.runs) if run.workload in set(library.labels)]
     known = [prints[i] for i in shared]
-    answers = [known_answers(library, known, train.runs, tuple(test.runs[i] for i in shared))] if shared else []
+    answers = [known_predictions(library, known, train.runs, tuple(test.runs[i] for i in shared))] if shared else []
     lacking = tuple(
         f"{one.name} lacks {len(one.missing)} counters of training; they count as zero" for one in prints if one.missing
     )
@@ -311,7 +311,7 @@ def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings,
 
 
 def _evaluation(
-    answers: list[KnownAnswers], trials: list[OpenTrial], library: Library, notes: tuple[str, ...]
+    answers: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...]
 ) -> Evaluation:
     unknown = unknown_figures(trials)
     known = known_figures(answers, trials) if answers else None
@@ -359,7 +359,7 @@ def _part(progress: Progress, first: float, last: float) -> Progress:
     return lambda share, message: progress(first + (last - first) * (share or 0.0), message)
 
 
-def known_figures(answers: Sequence[KnownAnswers], trials: Sequence[OpenTrial]) -> KnownFigures:
+def known_figures(answers: Sequence[KnownPredictions], trials: Sequence[OpenTrial]) -> KnownFigures:
     """Return the figures of all test runs of all splits."""
     truth = [name for one in answers for name in one.truth]
     ours = [name for one in answers for name in one.ours]
@@ -390,7 +390,7 @@ def known_figures(answers: Sequence[KnownAnswers], trials: Sequence[OpenTrial]) 
     )
 
 
-def _accuracies(answers: Sequence[KnownAnswers], kind: str) -> dict[str, float]:
+def _accuracies(answers: Sequence[KnownPredictions], kind: str) -> dict[str, float]:
     names = list(getattr(answers[0], kind)) if answers else []
     truth = [name for one in answers for name in one.truth]
     return {name: _accuracy(truth, [own for one in answers for own in getattr(one, kind)[name]]) for name in names}

@@ -217,7 +217,7 @@ def _by_detector(detector: Detector, scores: dict[str, float], lines: list[Match
     else:
         known = score <= limit
         name = nearest if known else UNKNOWN
-        reason = f"unlikeness {score:.2f} to {nearest} is {'within' if known else 'above'} the limit {limit:.2f}"
+        reason = f"distance {score:.2f} to {nearest} is {'within' if known else 'above'} the limit {limit:.2f}"
     return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, reason)
 
 

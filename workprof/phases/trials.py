@@ -60,7 +60,7 @@ PAIR_MODEL = "pair_model"
 
 
 @dataclass(frozen=True)
-class Answers:
+class TrialPredictions:
     """What one measure says of runs.
 
     Attributes:
@@ -74,25 +74,25 @@ class Answers:
     rejected: Bools
 
 
-def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> Answers:
+def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> TrialPredictions:
     """Return the answers of the pair model."""
     scores = detector.model.unlikeness(feature_vectors(tuple(prints)))
     best, score = scores.argmin(axis=1), scores.min(axis=1)
     known = detector.limits
     z_scores = np.full(len(score), np.nan) if known is None else (score - known.mean) / known.sd
-    return Answers(tuple(detector.workloads[i] for i in best), z_scores, score > detector.limit)
+    return TrialPredictions(tuple(detector.workloads[i] for i in best), z_scores, score > detector.limit)
 
 
-def by_distances(library: Library, prints: Sequence[Fingerprint]) -> dict[str, Answers]:
+def by_distances(library: Library, prints: Sequence[Fingerprint]) -> dict[str, TrialPredictions]:
     """Return the answers by Euclidean and by warped distance, and 'either' and 'both' of their rejections."""
     answers = {measure: _by_distance(library, prints, measure) for measure in MEASURES}
     ed, dtw = answers["ed"], answers["dtw"]
-    either = Answers(ed.nearest, np.fmax(ed.z_scores, dtw.z_scores), ed.rejected | dtw.rejected)
-    both = Answers(ed.nearest, np.fmin(ed.z_scores, dtw.z_scores), ed.rejected & dtw.rejected)
+    either = TrialPredictions(ed.nearest, np.fmax(ed.z_scores, dtw.z_scores), ed.rejected | dtw.rejected)
+    both = TrialPredictions(ed.nearest, np.fmin(ed.z_scores, dtw.z_scores), ed.rejected & dtw.rejected)
     return {**answers, "either": either, "both": both}
 
 
-def decided(library: Library, detector: Detector | None, prints: Sequence[Fingerprint]) -> dict[str, Answers]:
+def decided(library: Library, detector: Detector | None, prints: Sequence[Fingerprint]) -> dict[str, TrialPredictions]:
     """Return the answers of every measure, those that decide first."""
     distances = by_distances(library, prints)
     return distances if detector is None else {PAIR_MODEL: by_pairs(detector, prints), **distances}
@@ -110,7 +110,7 @@ def candidates(library: Library, unknown: Fingerprint, settings: LibrarySettings
     return np.ones(len(same), dtype=np.bool_)
 
 
-def _by_distance(library: Library, prints: Sequence[Fingerprint], measure: str) -> Answers:
+def _by_distance(library: Library, prints: Sequence[Fingerprint], measure: str) -> TrialPredictions:
     settings, distance = library.settings.match, euclidean if measure == "ed" else warping
     labels = np.array(library.labels)
     nearest, z_scores, rejected = [], [], []
@@ -124,7 +124,7 @@ def _by_distance(library: Library, prints: Sequence[Fingerprint], measure: str) 
         z_scores.append((value - threshold.mean) / threshold.sd if threshold.usable and threshold.sd > 0 else np.nan)
         accepted = accepts(threshold, value, library.c[measure], two_sided=settings.two_sided)
         rejected.append(accepted is False)
-    return Answers(tuple(nearest), np.array(z_scores), np.array(rejected, dtype=np.bool_))
+    return TrialPredictions(tuple(nearest), np.array(z_scores), np.array(rejected, dtype=np.bool_))
 
 
 N_TREES = 100
@@ -233,7 +233,7 @@ PUBLISHED = "boosted_fingerprints"
 
 
 @dataclass(frozen=True)
-class KnownAnswers:
+class KnownPredictions:
     """Answers of one training part.
 
     Attributes:
@@ -251,9 +251,9 @@ class KnownAnswers:
     n_truncated: int
 
 
-def known_answers(
+def known_predictions(
     library: Library, prints: Sequence[Fingerprint], train: Sequence[Run], test: Sequence[Run]
-) -> KnownAnswers:
+) -> KnownPredictions:
     """Return the answers for test runs; the runs themselves are for the baselines, which know no phases."""
     seed = library.settings.seed
     learner = fit_learner(library.prints, seed)
@@ -270,7 +270,7 @@ def known_answers(
     ours = learners[PUBLISHED] if pairs is None else pairs
     baselines = {name: tuple(own) for name, own in baseline_predictions(train, test, seed).items()}
     truth = tuple(one.workload for one in prints)
-    return KnownAnswers(truth, ours, learners, baselines, int(learner.truncated(prints).sum()))
+    return KnownPredictions(truth, ours, learners, baselines, int(learner.truncated(prints).sum()))
 
 
 def _pair_answers(library: Library, prints: Sequence[Fingerprint]) -> tuple[str, ...] | None:
@@ -296,7 +296,7 @@ class OpenTrial:
 
     truth: tuple[str, ...]
     learned: frozenset[str]
-    answers: dict[str, Answers]
+    answers: dict[str, TrialPredictions]
     c: float
 
     @property
@@ -305,7 +305,7 @@ class OpenTrial:
         return np.array([name in self.learned for name in self.truth], dtype=np.bool_)
 
     @property
-    def deciding(self) -> Answers:
+    def deciding(self) -> TrialPredictions:
         """Answers of the measure that decides."""
         return next(iter(self.answers.values()))
 

@@ -44,7 +44,7 @@ SPANNING_TREE = Question(
     SpanningTree,
     FIT.compute,
     finds="spanning tree that profiles are cut from",
-    asked_as=(FIT, lambda tree: ProfileSettings(**vars(tree))),
+    made_by=(FIT, lambda tree: ProfileSettings(**vars(tree))),
 )
 HOPKINS = Question(
     "profiles.hopkins",
@@ -96,7 +96,7 @@ GROUP = Question(
     "workprof.profiles.sweep:sweep_group",
     finds="part of a sweep",
     reads=lambda settings: columns_of(settings.features),
-    asked_as=(SWEEP, whole_sweep),
+    made_by=(SWEEP, whole_sweep),
 )
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (FIT, HOPKINS, BASELINE, STABILITY, SWEEP)

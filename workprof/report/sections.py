@@ -400,9 +400,9 @@ def _tables(result: Detection) -> tuple[Table, ...]:
     return (
         Table("Detectors on the same runs", "node-detectors", detectors_table(result)),
         Table("Judged runs", "node-runs-judged", runs_table(result)),
-        Table("Runs without a verdict", "node-unscored", unscored_table(result)),
-        Table("Metrics that the network does not see", "node-dropped", unseen_metrics_table(result)),
-        Table("Which way metrics point", "node-orientations", orientation_table(result)),
+        Table("Unjudged runs", "node-unscored", unscored_table(result)),
+        Table("Excluded metrics", "node-dropped", unseen_metrics_table(result)),
+        Table("Metric directions", "node-orientations", orientation_table(result)),
     )
 
 

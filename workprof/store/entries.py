@@ -307,12 +307,12 @@ class InMemory:
 
     Attributes:
         size_bytes: of its arrays, and some for the rest.
-        unkept: its catalogue line where it is nowhere else; None where it is on disk.
+        unsaved: its catalogue line where it is nowhere else; None where it is on disk.
     """
 
     record: object
     size_bytes: int
-    unkept: About | None = None
+    unsaved: About | None = None
 
 
 class ResultsInMemory:
@@ -344,7 +344,7 @@ class ResultsInMemory:
             self._kept.move_to_end(key)
             while sum(kept.size_bytes for kept in self._kept.values()) > self._most_bytes and len(self._kept) > 1:
                 others = list(self._kept)[:-1]
-                on_disk = (name for name in others if self._kept[name].unkept is None)
+                on_disk = (name for name in others if self._kept[name].unsaved is None)
                 del self._kept[next(on_disk, others[0])]
 
     def forget(self, key: str) -> None:
@@ -358,7 +358,7 @@ class ResultsInMemory:
             for key in [key for key in self._kept if key.startswith(beginning)]:
                 del self._kept[key]
 
-    def unkept(self) -> dict[str, InMemory]:
+    def unsaved(self) -> dict[str, InMemory]:
         """Return what is nowhere else, by key."""
         with self._guard:
-            return {key: one for key, one in self._kept.items() if one.unkept is not None}
+            return {key: one for key, one in self._kept.items() if one.unsaved is not None}

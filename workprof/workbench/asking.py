@@ -93,7 +93,7 @@ class Views:
         return found
 
 
-class Asking:
+class OpenHome:
     """One home folder, opened."""
 
     def __init__(self, settings: Settings) -> None:
@@ -120,7 +120,7 @@ class Asking:
     def close(self) -> None:
         """Stop every job, keep what had no room before and has it now, and release the home folder."""
         self._jobs.close()
-        self._cache.keep_rest()
+        self._cache.save_rest()
         self._store.close()
 
     def job(self, key: str) -> JobView | None:
@@ -140,9 +140,9 @@ class Asking:
         return self._jobs.cancel(key)
 
     @property
-    def not_kept(self) -> str:
+    def not_saved(self) -> str:
         """Why some result could not be kept on disk, for people; empty when all are."""
-        return self._cache.unkept
+        return self._cache.unsaved
 
     def runs(self) -> tuple[About, ...]:
         """Return every kept computation, newest first."""

@@ -36,10 +36,10 @@ from workprof.store.reports import (
     TimeCoverage,
     shares_of,
 )
-from workprof.workbench.asking import JOBS, Asking, refuse_other_kind
+from workprof.workbench.asking import JOBS, OpenHome, refuse_other_kind
 
 
-class DatasetQuestions(Asking):
+class DatasetQuestions(OpenHome):
     """The store's questions, one method each."""
 
     def ingest(
@@ -175,7 +175,7 @@ KEPT: dict[str, tuple[str, type[Any]]] = {
 
 
 @dataclass(frozen=True)
-class UnreadableKept:
+class UnreadableEntry:
     """One thing that was kept about a dataset, and why it cannot be read.
 
     Attributes:
@@ -194,12 +194,12 @@ class UnreadableKept:
 class UnreadableQuestions(DatasetQuestions):
     """Questions about what the database keeps beside the datasets' rows."""
 
-    def unreadable(self, dataset: str) -> tuple[UnreadableKept, ...]:
+    def unreadable(self, dataset: str) -> tuple[UnreadableEntry, ...]:
         """Return what is kept about a dataset and cannot be read; nothing in a home that nobody damaged."""
         entry = self.dataset(dataset)
         return self._views.get((entry.hash, f"unreadable {self._store.commits}"), lambda: self._unreadable(entry))
 
-    def remove_unreadable(self, dataset: str) -> tuple[UnreadableKept, ...]:
+    def remove_unreadable(self, dataset: str) -> tuple[UnreadableEntry, ...]:
         """Remove what cannot be read of what is kept about a dataset, and return what it was."""
         entry = self.dataset(dataset)
         found = self._unreadable(entry)
@@ -210,13 +210,13 @@ class UnreadableQuestions(DatasetQuestions):
                 self._store.forget_feedback(entry.hash, one.loop)
         return found
 
-    def _unreadable(self, entry: Dataset) -> tuple[UnreadableKept, ...]:
+    def _unreadable(self, entry: Dataset) -> tuple[UnreadableEntry, ...]:
         what, cls = KEPT.get(entry.kind, KEPT[JOBS])
         scenarios = self._store.unreadable_scenarios(entry.hash, cls)
-        found = [UnreadableKept(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
+        found = [UnreadableEntry(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
         if entry.kind == JOBS:
             loops = self._store.unreadable_feedback(entry.hash, FeedbackState, FinishedJobs)
-            found += [UnreadableKept("What finished jobs told", one.reason, loop=loop) for loop, one in loops.items()]
+            found += [UnreadableEntry("What finished jobs told", one.reason, loop=loop) for loop, one in loops.items()]
         return tuple(found)
 
 

@@ -18,17 +18,17 @@ DECLARED: dict[str, Question[Any, Any]] = {
 STORED: dict[str, Question[Any, Any]] = {
     question.name: question for question in (*DECLARED.values(), *profiles.PARTS, *memory.PARTS) if question.compute
 }
-"""What the cache holds: their results, and what is stored on the way to one (`Question.asked_as` says to which)."""
+"""What the cache holds: their results, and what is stored on the way to one (`Question.made_by` says to which)."""
 
 
-def asked_for(step: str, settings: Any) -> tuple[Question[Any, Any], Any]:
+def question_of(step: str, settings: Any) -> tuple[Question[Any, Any], Any]:
     """Return the question that makes what a step stores, and its settings.
 
     Raises:
         KeyError: for a step that no question declares.
     """
     question = STORED[step]
-    if question.asked_as is None:
+    if question.made_by is None:
         return question, settings
-    whole, adapt = question.asked_as
+    whole, adapt = question.made_by
     return whole, adapt(settings)

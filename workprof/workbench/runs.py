@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
-from workprof.cache import KeptEntry
+from workprof.cache import CachedEntry
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.core.question import address_of, python_of, shell_of
 from workprof.core.records import Packed, canonical_json, digest, unpack
+from workprof.core.runs import NumberChange, OpenJob, RunAgain, RunComparison, SettingChange, StoredRun
 from workprof.jobs import JobView
 from workprof.profiles.settings import ProfileSettings
-from workprof.workbench.declared import STORED, asked_for
+from workprof.workbench.declared import STORED, question_of
 from workprof.workbench.forecasts import ForecastQuestions
 
 Found = TypeVar("Found")
@@ -26,114 +27,6 @@ MOST_DEPTH = 3
 SEEDS = ("seed", "seeds")
 NOT_COMPARED = ("settings", "seconds", "step_seconds")
 """Of a result: its settings are compared on their own, its time differs from run to run."""
-
-
-@dataclass(frozen=True)
-class KeptRun:
-    """One kept computation.
-
-    Attributes:
-        run: its short name, 12 hexadecimal digits.
-        key: under which its result is kept.
-        finds: the result in a few words.
-        step: its name; a clustering whose labels it rests on is left out of it.
-        clustering: key of that clustering; '' = none.
-        dataset, dataset_hash: what it is about.
-        settings: as they were, nothing left open.
-        changed: path -> value as text of those that are not the step's defaults.
-        seed: of its draws; None where it makes none.
-        versions: of workprof, the step and Python.
-        current: whether the step is still computed in this way.
-        seconds: of the computation.
-        created: ISO 8601, UTC.
-        pinned: it stays when the disk's share is full and others go.
-        size_bytes: on disk.
-    """
-
-    run: str
-    key: str
-    step: str
-    finds: str
-    clustering: str
-    dataset: str
-    dataset_hash: str
-    settings: dict[str, Any]
-    changed: dict[str, str]
-    seed: int | None
-    versions: dict[str, str]
-    current: bool
-    seconds: float
-    created: str
-    pinned: bool
-    size_bytes: int
-
-
-@dataclass(frozen=True)
-class RunAgain:
-    """How to have a run again.
-
-    Attributes:
-        python, shell: '' where it cannot be asked so.
-        why_no_python, why_no_shell: then.
-        settings: the record, for whoever wants to show it elsewhere; None where it can no longer be read.
-    """
-
-    python: str
-    shell: str
-    why_no_python: str
-    why_no_shell: str
-    settings: object | None
-
-
-@dataclass(frozen=True)
-class OpenJob:
-    """A computation that has no result: it waits, runs, failed or was cancelled since the start of this process."""
-
-    step: str
-    finds: str
-    dataset: str
-    state: str
-    message: str
-    started: float
-    elapsed_s: float
-
-
-@dataclass(frozen=True)
-class SettingChange:
-    """A setting by its path ('plan.rule') and its two values as text."""
-
-    setting: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class NumberChange:
-    """A number of the result by its path ('scores.n_clusters') and its two values; NaN = no such number there."""
-
-    number: str
-    before: float
-    after: float
-
-
-@dataclass(frozen=True)
-class RunComparison:
-    """Two runs of one step.
-
-    Attributes:
-        before, after: the runs.
-        settings: those that differ.
-        numbers: those of the results that differ.
-        n_equal: numbers that are equal.
-        notes: what limits the comparison.
-    """
-
-    before: KeptRun
-    after: KeptRun
-    settings: tuple[SettingChange, ...]
-    numbers: tuple[NumberChange, ...]
-    n_equal: int
-    notes: tuple[str, ...]
 
 
 def seed_of(settings: dict[str, Any]) -> int | None:
@@ -204,7 +97,7 @@ def number_changes(before: dict[str, float], after: dict[str, float]) -> tuple[t
     return differ, len(pairs) - len(differ)
 
 
-def limits(first: KeptRun, second: KeptRun, read: bool) -> tuple[str, ...]:
+def limits(first: StoredRun, second: StoredRun, read: bool) -> tuple[str, ...]:
     """Return what limits a comparison."""
     told = {
         "their numbers cannot be set side by side: a result is of an older version, or cannot be read": not read,
@@ -221,12 +114,12 @@ READONLY = "WORKPROF_READONLY is set: kept runs cannot be changed here; unset it
 class RunQuestions(ForecastQuestions):
     """The questions of the Runs page and of `workprof runs`."""
 
-    def kept_runs(self, beginning: str = "") -> tuple[KeptRun, ...]:
+    def kept_runs(self, beginning: str = "") -> tuple[StoredRun, ...]:
         """Return every kept computation whose name begins so, newest first."""
         names = {entry.hash: entry.name for entry in self._store.datasets()}
         return tuple(_kept_run(entry, names) for entry in self._cache.kept(beginning))
 
-    def kept_run(self, run: str) -> KeptRun:
+    def stored_run(self, run: str) -> StoredRun:
         """Return one kept computation by its name or the beginning of it.
 
         Raises:
@@ -238,7 +131,7 @@ class RunQuestions(ForecastQuestions):
             raise SettingsError(f"run {run!r}: {what}; `workprof runs` lists them by their {RUN_DIGITS} digits")
         return found[0]
 
-    def pin_run(self, run: str, pinned: bool) -> KeptRun:
+    def pin_run(self, run: str, pinned: bool) -> StoredRun:
         """Keep a run whatever comes, or let it go with the others when space is needed; return how it stands.
 
         Raises:
@@ -246,10 +139,10 @@ class RunQuestions(ForecastQuestions):
             WorkprofError: on a read-only home.
         """
         self._refuse_readonly()
-        self._cache.pin(self.kept_run(run).key, pinned)
-        return self.kept_run(run)
+        self._cache.pin(self.stored_run(run).key, pinned)
+        return self.stored_run(run)
 
-    def remove_run(self, run: str) -> KeptRun:
+    def remove_run(self, run: str) -> StoredRun:
         """Forget a kept result and return what was forgotten; asking again computes it again.
 
         Raises:
@@ -257,7 +150,7 @@ class RunQuestions(ForecastQuestions):
             WorkprofError: on a read-only home.
         """
         self._refuse_readonly()
-        gone = self.kept_run(run)
+        gone = self.stored_run(run)
         self._cache.remove(gone.key)
         return gone
 
@@ -272,7 +165,7 @@ class RunQuestions(ForecastQuestions):
         Raises:
             SettingsError: when the runs are of different steps.
         """
-        first, second = self.kept_run(before), self.kept_run(after)
+        first, second = self.stored_run(before), self.stored_run(after)
         if first.step != second.step:
             raise SettingsError(f"{first.step} and {second.step} cannot be compared; choose two runs of one step")
         one, other = self._numbers(first), self._numbers(second)
@@ -287,8 +180,8 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when nothing can be asked to make it from settings alone; says why.
         """
-        kept = self.kept_run(run)
-        question, settings = asked_for(kept.step, _settings(kept))
+        kept = self.stored_run(run)
+        question, settings = question_of(kept.step, _settings(kept))
         if question.no_python:
             raise NotEnoughData(f"{kept.step} has no question of its own: {question.no_python}")
         return python_of(question, kept.dataset_hash, kept.dataset, settings, self.clustering_of(kept))
@@ -299,8 +192,8 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when no command has the options for it.
         """
-        kept = self.kept_run(run)
-        question, settings = asked_for(kept.step, _settings(kept))
+        kept = self.stored_run(run)
+        question, settings = question_of(kept.step, _settings(kept))
         if question.no_command:
             raise NotEnoughData(question.no_command)
         fit = self.clustering_of(kept)
@@ -315,8 +208,8 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when its settings are of an older version.
         """
-        kept = self.kept_run(run)
-        question, settings = asked_for(kept.step, _settings(kept))
+        kept = self.stored_run(run)
+        question, settings = question_of(kept.step, _settings(kept))
         return address_of(question, kept.dataset_hash, settings)
 
     def run_settings(self, run: str) -> object:
@@ -325,9 +218,9 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when they are of an older version, or of a step that the catalogue does not know.
         """
-        return _settings(self.kept_run(run))
+        return _settings(self.stored_run(run))
 
-    def clustering_of(self, kept: KeptRun) -> Any:
+    def clustering_of(self, kept: StoredRun) -> Any:
         """Return the settings of the clustering that a run rests on, None where it rests on none.
 
         Raises:
@@ -345,7 +238,7 @@ class RunQuestions(ForecastQuestions):
         shell, why_no_shell = _or_why(self.run_in_shell, run)
         return RunAgain(python or "", shell or "", why_no_python, why_no_shell, _or_why(self.run_settings, run)[0])
 
-    def _numbers(self, kept: KeptRun) -> dict[str, float] | None:
+    def _numbers(self, kept: StoredRun) -> dict[str, float] | None:
         """Return the numbers of a kept result; None where it is of an older version or of a step not known here."""
         if kept.step not in STORED or not kept.current:
             return None
@@ -365,12 +258,12 @@ def _or_why(ask: Callable[[str], Found], run: str) -> tuple[Found | None, str]:
         return None, str(error)
 
 
-def _kept_run(entry: KeptEntry, names: dict[str, str]) -> KeptRun:
+def _kept_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
     about = entry.about
     step, _, rest = about.step.partition("[")
     question = STORED.get(step)
     settings, usual = flat_settings(about.settings), default_settings(question.settings) if question else {}
-    return KeptRun(
+    return StoredRun(
         run=_name(about.key),
         key=about.key,
         step=step,
@@ -406,7 +299,7 @@ def _hash(key: str) -> str:
     return key.partition(":")[0]
 
 
-def _settings(kept: KeptRun) -> Any:
+def _settings(kept: StoredRun) -> Any:
     if kept.step not in STORED:
         raise NotEnoughData(f"{kept.step} is kept, but no question asks for it again")
     try:

@@ -91,7 +91,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     return Chart(
         name="top-profiles",
         figure=figure,
-        takeaway=answer_sentence(said, row, naming),
+        takeaway=prediction_sentence(said, row, naming),
         shows=f"Bars of probability: {'; '.join(map(' '.join, zip(names, words, strict=True)))}.",
         data=pd.DataFrame(
             {
@@ -105,7 +105,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     )
 
 
-def answer_sentence(said: Predictions, row: int, naming: Naming) -> str:
+def prediction_sentence(said: Predictions, row: int, naming: Naming) -> str:
     """Return the answer for one job, or why there is none, in one sentence."""
     best = naming.name(int(said.best[row]))
     if not said.abstained[row]:
@@ -396,7 +396,7 @@ class Batch:
     unknown: tuple[str, ...]
 
 
-def answers_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
+def predictions_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
     """Return one line per job: its fields, the answer or the reason why there is none, the top three, the estimates.
 
     Args:

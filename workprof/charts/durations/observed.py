@@ -358,8 +358,8 @@ def band_words(found: ObservedDurations) -> str:
     many = " The groups' own bands: curves 'one each'." if len(found.groups) > MOST_BANDS else ""
     return (
         f"Bands: {percent(found.settings.confidence)} Dvoretzky-Kiefer-Wolfowitz for the whole curve; rows of one job "
-        "count as copies of each other, so "
-        f"{found.n_rows:,} rows are worth {found.everything.n_effective:,.0f} jobs here.{many}"
+        "count as copies of each other: the effective sample size is "
+        f"{found.everything.n_effective:,.0f} jobs of {found.n_rows:,} rows.{many}"
     )
 
 

@@ -171,7 +171,7 @@ PHASE_TERMS = (
     Term("unknown workload", "Further from every known workload than mean + c sd of its own distances.", "Phases"),
 )
 
-HOUSE_TERMS = (
+PRODUCT_TERMS = (
     Term("faithful", "As published, unit slips and all; flagged wherever it is shown.", "workprof"),
     Term("corrected", "Ours, the default: what the published definition meant, with its faults mended.", "workprof"),
     Term("run", "One kept computation: dataset, step, settings, seed, versions, result.", "workprof"),
@@ -185,7 +185,7 @@ HOUSE_TERMS = (
 
 __all__ = ["TERMS", "Term", "found_terms", "meaning_of", "term_table"]
 
-TERMS = (*JOB_TERMS, *PROFILE_TERMS, *FORECAST_TERMS, *MEMORY_TERMS, *NODE_TERMS, *PHASE_TERMS, *HOUSE_TERMS)
+TERMS = (*JOB_TERMS, *PROFILE_TERMS, *FORECAST_TERMS, *MEMORY_TERMS, *NODE_TERMS, *PHASE_TERMS, *PRODUCT_TERMS)
 _BY_NAME = {term.name.lower(): term for term in TERMS}
 
 
@@ -227,7 +227,7 @@ _SPOKEN = {
     "interval": ("interval width", "low", "high", "retry_low", "retry_high", "failed_low", "failed_high"),
     "known workload": ("known rejected",),
     "min_cluster_size": ("smallest profile",),
-    "optimal improvement": ("saved at best", "at best", "optimal_percent"),
+    "optimal improvement": ("saved at best", "saving, upper bound", "at best", "optimal_percent"),
     "estimated improvement": ("estimated", "estimated_percent"),
     "outlier": ("outliers", "in no profile", "into the outliers", "n_outliers", "outlier_share", "clustered"),
     "peak usage": ("peak memory", "max_gb", "largest_gb", "peak_memory_bytes"),
@@ -245,7 +245,7 @@ _SPOKEN = {
     "silhouette": ("avg_silhouette", "silhouette_clustered"),
     "stability": ("stable profiles", "jaccard"),
     "u-score": ("u_score",),
-    "under-allocation": ("failed attempts", "failures", "over request", "over_request"),
+    "under-allocation": ("failed attempts", "failures", "over request", "above request", "over_request"),
     "unknown workload": ("unknown rejected", "with rejections"),
     "utilisation": ("memory used", "cpu used", "used_percent", "used_by_time_percent", "cpu_used_percent"),
     "wastage": ("wasted", "wasted now", "wasted_gb_h"),

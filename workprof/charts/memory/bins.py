@@ -29,33 +29,33 @@ def bin_headlines(found: Bins) -> tuple[Headline, ...]:
     costs = "costs more; " if effect.time_based_saved_share < 0 else ""
     return (
         Headline(
-            "Saved at best",
+            "Saving, upper bound",
             format_share(effect.time_based_saved_share),
             "Of the requested GB·h, if every run comes into its right bin: the smallest that holds its use with its "
             "headroom. Below 0 the bins cost more than the requests.",
             f"{costs}by count {format_share(effect.saved_share)}",
         ),
         Headline(
-            "Saved at best",
+            "Saving, upper bound",
             gb_h(effect.saved_gb_h),
             "Requested less allotted, over this history.",
             f"{effect.n_runs:,} runs",
         ),
         Headline(
-            "Over the top",
+            "Above largest bin",
             f"{effect.n_above:,} runs",
             "Runs that the top edge does not hold with their headroom. They keep their request (or get what they used) "
             f"in these figures; started in the top bin, {effect.n_used_above:,} of them would fail.",
             f"{format_share(effect.above_hours_share)} of hours",
         ),
         Headline(
-            "Over request",
+            "Above request",
             f"{effect.n_over_request:,} runs",
             "Runs that used more than they asked for already.",
             "too small now",
         ),
         Headline(
-            "Thesis' optimum",
+            "Optimum by the thesis' formula",
             format_share(found.time_based_optimal_improvement),
             "Against one static request for all runs (the largest), by time; the published definition.",
             f"by count {format_share(found.optimal_improvement)}",
@@ -250,8 +250,8 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
     chosen = found.k.index(k)
     figure = figure_of(
         [
-            _line("exact use known", oracle, len(found.k), (NEUTRAL, "solid")),
-            _line("no bins, with headroom", continuous, len(found.k), (COLOURS[2], "dot")),
+            _line("perfect request", oracle, len(found.k), (NEUTRAL, "solid")),
+            _line("perfect request + headroom", continuous, len(found.k), (COLOURS[2], "dot")),
             shapes.line(
                 list(found.k),
                 share,
@@ -274,7 +274,7 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
             ),
         ],
         x={"title": "Number of bins", "dtick": 1, "range": [0.6, len(found.k) + 0.4]},
-        y={"title": "Saved at best", "tickformat": ".0%", "range": _range(share, oracle)},
+        y={"title": "Saving, upper bound", "tickformat": ".0%", "range": _range(share, oracle)},
         height=380,
         **LEGEND_BELOW,
     )

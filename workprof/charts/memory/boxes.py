@@ -106,7 +106,7 @@ def _line(task: TaskAssessment) -> dict[str, object]:
 def _note(found: Assessment, drawn: int, end_gb: float) -> str:
     words = (
         f"{found.n_runs:,} runs. Box: quartiles; whiskers: 1.5 interquartile ranges; dots: runs beyond (thinned, the "
-        "extremes kept); grey stroke: what most runs ask for. Green light, orange moderate, red heavy (named in the "
+        "extremes kept); grey tick: most common request. Green light, orange moderate, red heavy (named in the "
         "table)."
     )
     if drawn < len(found.tasks):
@@ -242,4 +242,4 @@ def _sentence(facts: tuple[MemoryFact, ...], task: str) -> str:
 
 
 def _when(known: str) -> str:
-    return f"{known}, so nothing may be predicted from it" if known == AFTER else known
+    return f"{known}: not usable for prediction" if known == AFTER else known

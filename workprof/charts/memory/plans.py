@@ -205,11 +205,11 @@ NOT_KNOWN = float("nan")
 NO_COUNT = -1
 
 
-Asked = tuple[Question[Any, Any], Any]
+Computed = tuple[Question[Any, Any], Any]
 """A question and the settings that were computed."""
 
 
-def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Value], asked: Asked) -> Scenario:
+def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Value], asked: Computed) -> Scenario:
     """Return a scenario of all tasks of which no figure is known yet."""
     question, computed = asked
     return Scenario(

@@ -24,7 +24,7 @@ POLICY_WORDS = {
     "workprof": "workprof",
     "workprof_task": "workprof, task alone",
     "workprof_cautious": "workprof, cautious",
-    "preset": "request of now",
+    "preset": "current request",
     "p95": "p95",
     "krr": "KRR rule",
     "vpa": "VPA rule",
@@ -175,7 +175,7 @@ def frontier_chart(found: ReplayResult, price_gb_h: float) -> Chart:
             shapes.points(
                 [math.sqrt(max(best.failures, 0.0))],
                 [max(best.wasted_gb_h, _LEAST_DRAWN)],
-                name="pick of the price",
+                name="chosen",
                 colour=NEUTRAL,
                 symbol="square-open",
                 size=20,
@@ -279,7 +279,7 @@ def _settings(found: ReplayResult) -> dict[str, Any]:
     return shapes.line(
         [math.sqrt(max(one.failures, 0.0)) for one in points] or [None],
         [max(one.wasted_gb_h, _LEAST_DRAWN) for one in points] or [None],
-        name="settings of ours",
+        name="workprof settings",
         colour=COLOURS[0],
         width=2,
         mode="lines+markers",
@@ -427,7 +427,7 @@ def _reasons_line(name: str, level: float, runs: int, look: tuple[str, str]) -> 
 def violations_sentence(found: Violations) -> str:
     """Return how many runs of the history are above their size."""
     if not found.n_above:
-        return f"None of {counted(found.n_runs, 'run')} of this history is above its size."
+        return f"None of {counted(found.n_runs, 'run')} exceeds its planned size."
     share = format_share(found.n_above / found.n_runs)
     listed = "" if found.n_above <= len(found.row_ids) else f"; the worst {len(found.row_ids)} are listed"
     are = "is" if found.n_above == 1 else "are"

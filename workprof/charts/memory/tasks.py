@@ -98,7 +98,7 @@ def assessment_headlines(found: Assessment) -> tuple[Headline, ...]:
         Headline("Requested", gb_h(requested), "Requests times run time; GB = 1e9 bytes.", "request × time"),
         Headline("Used", gb_h(used), "Uses times run time, of the runs with a request.", "used × time"),
         Headline(
-            "Over request",
+            "Above request",
             f"{over:,}",
             "Runs that used more than they asked for: too small already, whatever is saved elsewhere.",
             f"{format_share(over / found.n_runs)} of runs",
@@ -256,7 +256,7 @@ def classes_chart(found: Assessment) -> Chart:
                 for t in sorted(found.tasks, key=lambda task: -task.peak_gb.max)
             ]
         ),
-        note=f"A task is light when its largest use and {found.settings.classes.headroom * 100:g} % fit the light size."
+        note=f"Light: the largest use + {found.settings.classes.headroom * 100:g} % is within the light limit."
         + ("" if len(tasks) == len(found.tasks) else f" The {MOST_TASKS} largest of {len(found.tasks):,} tasks."),
     )
 

@@ -129,7 +129,9 @@ def detection_headlines(found: Detection) -> tuple[Headline, ...]:
         ]
     lines.append(
         Headline(
-            "Restoring error", _number(found.model.mse), "Mean squared error of the network on the metrics of a run."
+            "Reconstruction error",
+            _number(found.model.mse),
+            "Mean squared error of the network on the metrics of a run.",
         )
     )
     return tuple(lines)
@@ -165,7 +167,7 @@ def reconstruction_errors(found: Detection) -> Chart:
         figure=figure_of(
             [_boxes(found, name) for name in names],
             x={
-                "title": "Restoring error of a run (log)",
+                "title": "Reconstruction error of a run (log)",
                 "type": "log",
                 "dtick": 1,
                 "exponentformat": "none",

@@ -347,7 +347,7 @@ def ranking_headlines(found: Ranking) -> tuple[Headline, ...]:
     ]
     if found.leave_outs:
         told = f"{same} of {len(found.leave_outs)}"
-        lines.append(Headline("Order holds", told, "Without one benchmark the order stays the same, so often."))
+        lines.append(Headline("Ranking robust", told, "Without one benchmark the order stays the same, so often."))
     return tuple(lines)
 
 

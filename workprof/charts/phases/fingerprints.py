@@ -61,7 +61,7 @@ def fingerprint_sentence(found: Timeline) -> str:
     padded = 1 - float(own.n_phases.sum()) / cells
     return (
         f"{plotly_text(own.name)} has {counted(len(own.n_phases), 'counter')} x {counted(own.phases, 'phase')} x "
-        f"{len(found.statistics)} statistics; {padded * 100:.0f} % of the phases are padding."
+        f"{len(found.statistics)} statistics; {padded * 100:.0f} % of the cells are empty (counters with fewer phases)."
     )
 
 

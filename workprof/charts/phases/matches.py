@@ -69,7 +69,7 @@ def match_headlines(found: Match) -> tuple[Headline, ...]:
             f"nearest: {plotly_text(verdict.nearest)}",
         ),
         Headline(
-            "Unlikeness",
+            "Distance (log-odds)",
             number(verdict.score),
             "Of the pair model; in faithful mode the Euclidean distance. Above the limit a run is unknown.",
             f"limit {number(verdict.limit)}",
@@ -95,13 +95,13 @@ def scores_chart(found: Match) -> Chart | None:
         name="phases-unlikeness",
         figure=figure_of(
             [_dots(values, names, [value <= limit if math.isfinite(limit) else None for value in values])],
-            x="Unlikeness (log odds; left = alike)",
+            x="Distance (log-odds; left = alike)",
             y={"title": "", **rows_axis(names, grid=True)},
             height=rows_height(len(names)),
             shapes=[vertical(limit, dash="dash", colour=COLOURS[1])] if math.isfinite(limit) else [],
         ),
         takeaway=match_sentence(found),
-        shows=f"Unlikeness to {counted(len(names), 'workload')}, {inside} of them below the limit.",
+        shows=f"Distance to {counted(len(names), 'workload')}, {inside} of them below the limit.",
         data=pd.DataFrame({"workload": [name for name, _ in scores], "unlikeness": values, "limit": limit}),
         note="Dashed: the limit, which the known runs set, each against a library that lacks it. Beyond = unknown.",
     )

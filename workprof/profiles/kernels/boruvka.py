@@ -202,7 +202,7 @@ def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, boun
 
 
 @compiled
-def take_found(component: Ints, results: Results, best: EdgeArrays) -> None:
+def take_nearest(component: Ints, results: Results, best: EdgeArrays) -> None:
     """Fold what the rows found (`search_outside`) into the components' best edges, and forget it."""
     found, found_weight, found_length = results
     source, target, weight, length = best
@@ -326,4 +326,4 @@ class Forest:
             search_outside(space, rows, searched, wave[first:last], bounds, results)
 
         share_out(work, len(wave), BLOCKS_PER_CHUNK)
-        take_found(self._component, (found.target, found.weight, found.length), best.arrays)
+        take_nearest(self._component, (found.target, found.weight, found.length), best.arrays)
