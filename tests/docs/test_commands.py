@@ -42,6 +42,7 @@ BOUND = {
     "COMMAND": "profiles",
     "1": "one step/1",
     "3": "0",
+    "FILE": "trace.parquet",
     "trace.parquet": "trace.parquet",
     "jobs.csv": "jobs.csv",
     "map.json": "map.json",

@@ -9,7 +9,7 @@ from workprof.formats import FORMATS, NAMES, TABLES
 
 FOLDER = ROOT / "docs" / "formats"
 INDEX = (FOLDER / "README.md").read_text(encoding="utf-8")
-ROW = re.compile(r"^\| (`[^|]+`) \|.*\[[^\]]+\]\(([\w.-]+\.md)\) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (`[^|]+`) \|.*?\| \[[^\]]+\]\(([\w.-]+\.md)\)", re.MULTILINE)
 PAGES = {name: page for names, page in ROW.findall(INDEX) for name in re.findall(r"`([^`]+)`", names)}
 COMMAND = re.compile(r"^(workprof .*)$", re.MULTILINE)
 TITLE = re.compile(r"^# \S.*\n")
