@@ -1,5 +1,7 @@
 """Figures and tables of a dataset."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,8 @@ from workprof.charts.data import (
     ingest_sentence,
     join_table,
 )
-from workprof.charts.home import dataset_headlines, overview_sentence
-from workprof.store.reports import Check, Column, ColumnProfile, Dataset, IngestReport, JoinStep, TimeCoverage
+from workprof.charts.home import dataset_headlines, overview_sentence, unended_words
+from workprof.store.reports import Check, Column, ColumnProfile, Counts, Dataset, IngestReport, JoinStep, TimeCoverage
 
 DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")
 
@@ -82,9 +84,14 @@ def test_an_ingest_is_told_in_one_sentence():
 def test_the_overview_leaves_out_what_a_dataset_lacks():
     columns = (profile("duration_s", median=60.0), profile("user", numeric=False))
     labels = [item.label for item in dataset_headlines(DATASET, columns)]
-    assert labels == ["Rows", "Finished", "Users", "Median duration"]
-    assert "42 users" in overview_sentence(DATASET, columns)
-    assert "no durations" in overview_sentence(DATASET, ())
+    assert labels == ["Runs", "Finished", "Users", "Median duration"]
+    counts = Counts(1_000, 900, 30, 20, 80, 42)
+    told = overview_sentence(DATASET, columns, counts)
+    assert "holds 1,000 runs of 80 jobs by 42 users; half of them end within 1 min" in told
+    assert "no durations" in overview_sentence(DATASET, (), counts)
+    (apart,) = unended_words(counts)
+    assert "30 still running at the end of the trace, 20 never started" in apart
+    assert unended_words(replace(counts, running=0, never_started=0)) == ()
 
 
 @pytest.mark.parametrize(("hours", "words"), [(0, "UTC"), (5.5, "UTC+05:30"), (-3, "UTC-03:00"), (8, "UTC+08:00")])
