@@ -251,6 +251,9 @@ def test_the_default_of_sacct_has_no_times_and_says_so(store, write):
     text = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode\n1,a,short,lab,1,COMPLETED,0:0\n"
     with pytest.raises(TraceError, match="duration_s"):
         store.ingest([write("default.csv", text)], IngestOptions())
+    widths = {"JobID": 12, "JobName": 10, "Partition": 10, "Account": 10, "AllocCPUS": 10, "State": 10, "ExitCode": 8}
+    with pytest.raises(TraceError, match="how long a job ran"):
+        store.ingest([write("default.txt", screen(MONTH[:9], widths))], IngestOptions())
 
 
 def test_lines_that_are_no_jobs_of_a_screen_are_rejects(store, write):

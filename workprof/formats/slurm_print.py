@@ -91,7 +91,7 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every line of a job or a step.
 
     Raises:
-        TraceError: when the first lines are no headings of sacct.
+        TraceError: when the first lines are no headings of sacct, or tell no times.
     """
     for given in sources:
         lines = _lines(given)
@@ -100,6 +100,11 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
         known = layout([line for _, line in first])
         if known is None:
             raise TraceError(f"{given.name}: its first lines are no headings of sacct; print it with sacct -P")
+        if not {"Elapsed", "ElapsedRaw"} & set(known.names) and not {"Start", "End"} <= set(known.names):
+            raise TraceError(
+                f"{given.name}: it does not say how long a job ran; ask sacct for it (--format=...,Start,End,Elapsed), "
+                f"columns found: {', '.join(known.names)[:500]}"
+            )
         yield from _rows(known, iter(first), lines)
 
 
