@@ -36,6 +36,8 @@ def overview_sentence(dataset: Dataset, columns: Columns) -> str:
     duration, users = column_of(columns, "duration_s"), column_of(columns, "user")
     by = f" by {counted(users.distinct, 'user')}" if users else ""
     held = f"{dataset.name} holds {counted(dataset.rows, 'row')}{by}"
+    if not dataset.finished_rows:
+        return f"{held}; none of them has finished."
     if duration is None or not math.isfinite(duration.median):
         return f"{held}; it has no durations."
     median, p95 = format_duration(duration.median), format_duration(duration.p95)
