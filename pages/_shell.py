@@ -72,7 +72,7 @@ def _content(
     empty: Callable[[Visit], None] | None,
 ) -> None:
     if choice.unknown:
-        datasets.unknown(choice.unknown)
+        datasets.unknown(visit, choice.unknown)
     if choice.dataset is not None:
         datasets.notice(visit, choice.dataset)
         body(visit, choice.dataset)

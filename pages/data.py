@@ -25,6 +25,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     """Show the import, then the chosen dataset in tabs, then the catalogue."""
     reading.section(visit, expanded=False)
     st.header("This dataset")
+    catalogue.held(visit.workbench, dataset)
     catalogue.warn_of_loss(visit.workbench, dataset)
     tabs.show_open("data_tab", VIEWS, visit.workbench, dataset)  # what cannot be read can be removed below
     catalogue.section(visit, dataset)

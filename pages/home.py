@@ -12,7 +12,7 @@ from pages._home import views
 from pages._parts import figures
 from pages._tour import stops
 from workprof.charts.data import coverage_chart
-from workprof.charts.home import home_headlines, overview_sentence
+from workprof.charts.home import home_headlines, overview_sentence, unended_words
 from workprof.charts.profiles.overview import headlines, profile_names, size_bars
 from workprof.charts.text import markdown_text
 from workprof.memory.recommend import RecommendationSettings
@@ -48,7 +48,10 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     columns = visit.workbench.column_profiles(dataset.hash)
     fit = visit.workbench.profiles.cached(dataset.hash, ProfileSettings()).result
     recommendation = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
-    st.markdown(f"**{markdown_text(overview_sentence(dataset, columns), 400)}**")
+    counts = visit.workbench.counts(dataset.hash)
+    st.markdown(f"**{markdown_text(overview_sentence(dataset, columns, counts), 400)}**")
+    for words in unended_words(counts):
+        st.caption(markdown_text(words, 300))
     figures.headline_row(home_headlines(dataset, columns, fit, recommendation))
     views.findings(visit, dataset)
     st.header("Steps")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pages import _shell
 from pages._frame import header
+from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._memory import bins, ledger, models, policies, recommendation, rollup, scope, tasks
 from pages._parts import forms, tabs
+from workprof.core.errors import NotEnoughData
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
 
@@ -32,7 +34,11 @@ def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     forms.arrive("memory", QUESTIONS)
     header.reset("memory")
-    context = scope.context(visit, dataset)
+    try:
+        context = scope.context(visit, dataset)
+    except NotEnoughData as error:
+        lacking(str(error))
+        context = None
     if context is None:
         ledger.without_memory(visit, dataset)
         return

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _shell
 from pages._frame import header
-from pages._frame.errors import guard
+from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import figures, forms, running_work, tabs
 from pages._profiles import cards, clusterability, form, selection, views
@@ -48,7 +48,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
         _previous(visit, dataset, running=False)
         return
     running = answer.job is not None and answer.job.active
-    if answer.result is None and not running and (_ask(visit, dataset, asked) or run_now):
+    if answer.result is None and not running and (_ask(visit, dataset, asked, answer) or run_now):
         with guard():
             visit.workbench.profiles.start(dataset.hash, asked)
             st.rerun()
@@ -68,8 +68,11 @@ def _answer(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> Answer[Pr
     return answer
 
 
-def _ask(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> bool:
-    """Show that these settings have no result yet, and the button that changes it."""
+def _ask(visit: Visit, dataset: Dataset, asked: ProfileSettings, answer: Answer[ProfileFit]) -> bool:
+    """Show that these settings have no result yet, and the button that changes it; or why there can be none."""
+    if answer.refusal:
+        lacking(answer.refusal)
+        return False
     with st.container(border=True):
         st.markdown(f"No profiles for these settings yet. {form.estimate(visit, dataset, asked)}")
         return st.button("Find profiles", type="primary", icon=":material/play_arrow:")

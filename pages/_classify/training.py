@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages._frame import link
-from pages._frame.errors import guard
+from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import forms, running_work
 from workprof.charts.classify.job import Naming
@@ -119,7 +119,11 @@ def _earlier_times(visit: Visit) -> str:
 
 def _profiles_first(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
     """Show that the profiles are missing, and two ways to them."""
-    job = visit.workbench.profiles.cached(dataset.hash, settings).job
+    answer = visit.workbench.profiles.cached(dataset.hash, settings)
+    if answer.refusal:
+        lacking(f"a classifier learns profiles, and there can be none: {answer.refusal}")
+        return
+    job = answer.job
     st.info(
         "A classifier learns profiles, and this dataset has none with these settings yet: find them first, here or on "
         "the Profiles page.",

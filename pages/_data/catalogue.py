@@ -24,14 +24,26 @@ from workprof.charts.data import (
     join_table,
     mapping_table,
 )
+from workprof.charts.home import unended_words
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.store.reports import Dataset, IngestReport, lines_lost
-from workprof.workbench import Workbench
+from workprof.workbench import JOBS, Workbench
 
 PREVIEW_ROWS = 100
 REJECTS_SHOWN = 1000
 LONGEST_FINDING = 1000
+
+
+def held(workbench: Workbench, dataset: Dataset) -> None:
+    """Show what a job trace holds, and its runs without an end, in the words of Home."""
+    if dataset.kind != JOBS:
+        return
+    with guard():
+        counts = workbench.counts(dataset.hash)
+        st.markdown(f"**{markdown_text(f'{dataset.name} holds {counts.held}.', 300)}**")
+        for words in unended_words(counts):
+            st.caption(markdown_text(words, 300))
 
 
 def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:

@@ -191,10 +191,13 @@ def sample_button(visit: Visit, kind: str = JOBS) -> None:
         st.rerun()
 
 
-def unknown(asked: str) -> None:
-    """Show that a link is about data that this home does not have."""
+def unknown(visit: Visit, asked: str) -> None:
+    """Show that a link is about data that this home does not have, and what it has."""
+    names = [shortened(entry.name, 40) for entry in visit.workbench.datasets()]
+    more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
+    there = f"Loaded are {markdown_text(', '.join(names[:MOST_TOLD]), 300)}{more}." if names else NOTHING
     st.warning(
-        f"This link is about dataset **{markdown_text(asked, 40)}**, which this home folder does not have. "
-        "Load that file, or choose another dataset in the sidebar.",
+        f"There is no dataset **{markdown_text(asked, 40)}** here, which this link is about. {there} "
+        "Import it on the Data page, or choose one in the sidebar: the link's other settings stay.",
         icon=":material/link_off:",
     )

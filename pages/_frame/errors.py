@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from workprof.charts.text import markdown_text
-from workprof.core.errors import HomeBusy, WorkprofError
+from workprof.core.errors import ColumnMissing, HomeBusy, NoRows, NotEnoughData, WorkprofError
 
 LOG = logging.getLogger("workprof.pages")
 LONGEST_MESSAGE = 1200
@@ -23,6 +23,8 @@ def guard() -> Iterator[None]:
         yield
     except HomeBusy as error:
         _busy(str(error))
+    except (ColumnMissing, NoRows, NotEnoughData) as error:
+        lacking(str(error))
     except WorkprofError as error:
         refused(str(error))
     except Exception:
@@ -33,6 +35,12 @@ def guard() -> Iterator[None]:
             "your data and results are unchanged.",
             icon=":material/report:",
         )
+
+
+def lacking(message: str) -> None:
+    """Show what a dataset lacks for an answer; nothing went wrong."""
+    words = markdown_text(message[:1].upper() + message[1:], LONGEST_MESSAGE)
+    st.info(words if words.endswith(".") else f"{words}.", icon=":material/info:")
 
 
 def refused(message: str) -> None:

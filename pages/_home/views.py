@@ -26,8 +26,10 @@ from workprof.memory.ledger_settings import RESOURCES
 from workprof.memory.questions import LEDGER
 from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.usage import USAGE_COLUMNS
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
+from workprof.workbench import Answer
 
 MOST_RUNS_AT_ONCE = 150_000
 """Up to so many runs the ledger is added up while Home is drawn: it takes about a second, and is cached."""
@@ -76,18 +78,20 @@ def checklist(visit: Visit, dataset: Dataset) -> None:
     """Show the steps, the recommendation among them."""
     profiles = visit.workbench.profiles.cached(dataset.hash, ProfileSettings())
     _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished row')} ready", "data", "Inspect the data"))
-    if profiles.result is None:
+    if profiles.result is None and profiles.refusal:
+        _show(Step(UNFIT, f"Profiles: {markdown_text(profiles.refusal, 300)}", "profiles", "What is missing"))
+    elif profiles.result is None:
         running = profiles.job is not None and profiles.job.active
         words = "Profiles: being computed now" if running else "Profiles: not computed yet"
         _show(Step(RUNNING if running else NEXT, words, "profiles", "Find profiles"))
     else:
         found = f"Profiles: {counted(profiles.result.scores.n_clusters, 'profile')} found with the default settings"
         _show(Step(DONE, found, "profiles", "Open the profiles"))
-    _show(_classifier(visit, dataset))
+    _show(_classifier(visit, dataset, profiles))
     _recommendation(visit, dataset)
 
 
-def _classifier(visit: Visit, dataset: Dataset) -> Step:
+def _classifier(visit: Visit, dataset: Dataset, profiles: Answer[ProfileFit]) -> Step:
     answer = visit.workbench.forecaster.cached(dataset.hash, ForecasterSettings())
     if answer.result is not None:
         model = answer.result.classifier
@@ -95,6 +99,8 @@ def _classifier(visit: Visit, dataset: Dataset) -> Step:
         return Step(DONE, words, "classify", "Ask for a job")
     if answer.job is not None and answer.job.active:
         return Step(RUNNING, "Classifier: being trained now", "classify", "Look on")
+    if profiles.result is None and profiles.refusal:
+        return Step(UNFIT, "Classifier: it learns profiles, and there can be none", "classify", "What is missing")
     words = "Classifier: not trained yet; it tells what a job will need before it runs"
     return Step(NEXT, words, "classify", "Train it")
 

@@ -40,7 +40,7 @@ from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRunList
 from workprof.memory.ledger_exports import findings_csv, json_text, mail_text, rows_csv
 from workprof.memory.ledger_rules import RULES
-from workprof.memory.ledger_settings import GROUPINGS, MEMORY, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
+from workprof.memory.ledger_settings import GROUPINGS, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
 from workprof.memory.questions import LEDGER, LEDGER_RUNS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -84,10 +84,9 @@ def ledger(context: PageContext) -> None:
 
 
 def without_memory(visit: Visit, dataset: Dataset) -> None:
-    """Show the ledger of a dataset whose memory is not known, where cores, GPUs or time limits can be judged."""
+    """Show the ledger of a dataset that has nothing to size, where anything is requested."""
     columns = frozenset(column.name for column in visit.workbench.columns(dataset.hash))
-    judged = [one for one in RESOURCES if one.name != MEMORY and {one.request, one.use, "duration_s"} <= columns]
-    if judged:
+    if any({one.request, "duration_s"} <= columns for one in RESOURCES):
         st.header("Ledger")
         ledger(PageContext(visit, dataset, LedgerSettings().target, 0.0, columns))
 

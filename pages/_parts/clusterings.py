@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages._frame import link
-from pages._frame.errors import guard
+from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import forms, running_work
 from pages._parts.controls import choice
@@ -70,6 +70,9 @@ def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str
     """Show that a clustering has no result yet, and the button that finds it."""
     with guard():
         answer = visit.workbench.profiles.cached(dataset.hash, settings)
+        if answer.refusal:
+            lacking(f"{what} need profiles, and there can be none: {answer.refusal}")
+            return
         st.info(f"{what} need profiles, and these are not found yet.", icon=":material/info:")
         running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
         if answer.job is not None and answer.job.active:

@@ -82,7 +82,7 @@ def test_an_ingest_is_told_in_one_sentence():
 def test_the_overview_leaves_out_what_a_dataset_lacks():
     columns = (profile("duration_s", median=60.0), profile("user", numeric=False))
     labels = [item.label for item in dataset_headlines(DATASET, columns)]
-    assert labels == ["Rows", "Finished", "Users", "Median duration"]
+    assert labels == ["Runs", "Finished", "Users", "Median duration"]
     assert "42 users" in overview_sentence(DATASET, columns)
     assert "no durations" in overview_sentence(DATASET, ())
 

@@ -48,7 +48,7 @@ def test_a_whole_trace_has_every_figure():
             "Kills",
         )
     ]
-    assert (found["Jobs"].value, found["Jobs"].detail) == ("42", "1,000 rows")
+    assert (found["Jobs"].value, found["Jobs"].detail) == ("42", "1,000 runs")
     assert "900 of 1,000 rows have finished" in found["Jobs"].meaning
     assert (found["Median peak memory"].value, found["Median peak memory"].detail) == ("2 GiB", "of 2 GiB asked")
     assert (found["Clustered"].value, found["Clustered"].detail) == ("82.6 %", "3 profiles")
@@ -93,7 +93,7 @@ def test_a_missing_column_is_named(missing, labels):
 
 def test_without_names_of_jobs_the_rows_are_counted():
     found = told([name for name in COLUMNS if name != "job_name"])
-    assert found["Rows"].value == "1,000"
+    assert found["Runs"].value == "1,000"
 
 
 def test_an_empty_column_counts_as_missing():

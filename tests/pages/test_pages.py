@@ -141,7 +141,7 @@ def test_settings_that_cannot_work_end_in_a_clear_message(app, loaded, house):
         house().workbench.wait(job.key, 60)
     test.run()
     assert test.exception.len == 0
-    assert "cannot hold two profiles" in " ".join(item.value for item in test.error)
+    assert "cannot hold two profiles" in " ".join(item.value for item in test.info)
 
 
 def test_a_name_given_to_a_profile_is_kept(app, loaded, house):

@@ -21,10 +21,12 @@ def test_a_job_trace_in_figures(jobs):
     rows = pd.read_parquet(jobs.folder / "out.parquet")
     page = jobs.page("home", "jobs")
     details = {label: detail for label, _, detail in page.metrics}
-    assert details["Jobs"] == f"{entry['rows']:,} rows"
+    assert details["Jobs"] == f"{entry['rows']:,} runs"
     for label, column in (("Jobs", "job_name"), ("Users", "user"), ("Nodes", "node")):
         (shown,) = page.metric(label)
-        assert int(shown.replace(",", "")) == pytest.approx(rows[column].nunique(), rel=0.05)  # counted approximately
+        assert int(shown.replace(",", "")) == rows[column].nunique()
+    assert (entry["jobs"], entry["users"]) == (rows["job_name"].nunique(), rows["user"].nunique())
+    assert f"{entry['rows']:,} runs of {entry['jobs']:,} jobs by {entry['users']:,} users" in page.words
     assert page.metric("Median duration") == [format_duration(rows["duration_s"].median())]
     assert details["Median duration"] == f"p95 {format_duration(rows['duration_s'].quantile(0.95))}"
     assert page.metric("Median peak memory") == [format_bytes(rows["peak_memory_bytes"].median())]

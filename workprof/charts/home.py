@@ -10,20 +10,20 @@ from workprof.charts.text import counted, formatted, listed
 from workprof.core.units import format_count, format_duration, format_share
 from workprof.memory.recommend import Recommendation
 from workprof.profiles.fit import ProfileFit
-from workprof.store.reports import ColumnProfile, Dataset
+from workprof.store.reports import ColumnProfile, Counts, Dataset
 
 Columns = tuple[ColumnProfile, ...]
 
 
 def dataset_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
     """Return the figures that this dataset can give; what it lacks is left out."""
-    rows = Headline("Rows", format_count(dataset.rows), "Rows in the store: jobs, tasks or instances.")
+    rows = Headline("Runs", format_count(dataset.rows), "Rows in the store: jobs, tasks or instances.")
     share = dataset.finished_rows / dataset.rows if dataset.rows else float("nan")
     finished = Headline(
         "Finished",
         format_share(share),
         "Share of the rows that the methods use: status finished, or no status at all.",
-        f"{dataset.finished_rows:,} rows",
+        f"{dataset.finished_rows:,} runs",
     )
     counts = (_distinct_values(columns, name, words) for name, words in _COUNTED.items())
     return tuple(
@@ -31,15 +31,23 @@ def dataset_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...
     )
 
 
-def overview_sentence(dataset: Dataset, columns: Columns) -> str:
+def overview_sentence(dataset: Dataset, columns: Columns, counts: Counts) -> str:
     """Return the dataset in one sentence."""
-    duration, users = column_of(columns, "duration_s"), column_of(columns, "user")
-    by = f" by {counted(users.distinct, 'user')}" if users else ""
-    held = f"{dataset.name} holds {counted(dataset.rows, 'row')}{by}"
+    duration = column_of(columns, "duration_s")
+    held = f"{dataset.name} holds {counts.held}"
+    if not dataset.finished_rows:
+        return f"{held}; none of them has finished."
     if duration is None or not math.isfinite(duration.median):
         return f"{held}; it has no durations."
     median, p95 = format_duration(duration.median), format_duration(duration.p95)
     return f"{held}; half of them end within {median}, 95 % within {p95}."
+
+
+def unended_words(counts: Counts) -> tuple[str, ...]:
+    """Return the runs without an end or a start in one sentence; nothing where there are none."""
+    if not counts.unended:
+        return ()
+    return (f"Of these runs {counts.unended}: shown apart, and in no size.",)
 
 
 _COUNTED = {"user": "Users", "node": "Nodes", "workload": "Workloads"}
@@ -52,11 +60,7 @@ def column_of(columns: Columns, name: str) -> ColumnProfile | None:
 
 def _distinct_values(columns: Columns, name: str, words: str) -> Headline | None:
     found = column_of(columns, name)
-    return (
-        Headline(words, format_count(found.distinct), f"Distinct values of {name}, counted approximately.")
-        if found
-        else None
-    )
+    return Headline(words, format_count(found.distinct), f"Distinct values of {name}.") if found else None
 
 
 def _duration_headlines(columns: Columns) -> tuple[Headline, ...]:
@@ -144,12 +148,12 @@ def measured_sentence(dataset: Dataset, figures: tuple[Headline, ...]) -> str:
 
 
 def _jobs(dataset: Dataset, columns: Columns) -> Headline:
-    rows = f"{counted(dataset.rows, 'row')}"
+    rows = f"{counted(dataset.rows, 'run')}"
     names = column_of(columns, "job_name")
-    meaning = f"Distinct names of jobs, counted approximately; {dataset.finished_rows:,} of {rows} have finished."
+    meaning = f"Distinct names of jobs; {dataset.finished_rows:,} of {rows} have finished."
     if names is None:
         return Headline(
-            "Rows", format_count(dataset.rows), f"The trace has no column job_name. {meaning}", "no job_name"
+            "Runs", format_count(dataset.rows), f"The trace has no column job_name. {meaning}", "no job_name"
         )
     return Headline("Jobs", format_count(names.distinct), meaning, rows)
 
@@ -158,7 +162,7 @@ def _distinct(columns: Columns, name: str, words: str) -> Headline:
     found = column_of(columns, name)
     if found is None:
         return _without(words, name)
-    return Headline(words, format_count(found.distinct), f"Distinct values of {name}, counted approximately.")
+    return Headline(words, format_count(found.distinct), f"Distinct values of {name}.")
 
 
 def _duration(columns: Columns) -> Headline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -12,16 +13,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workprof.cli.console import Home, Json, announce_home, emit, opened, progress_line, table, warn
-from workprof.core.errors import SettingsError
+from workprof.core.errors import EntryDamaged, SettingsError
 from workprof.core.shares import in_words
 from workprof.core.units import parse_size
 from workprof.formats import NAMES
 from workprof.store.outputs import SUFFIX, checked_output
-from workprof.store.reports import Evidence, FieldSource, IngestOptions, IngestReport, Suggestion, lines_lost
+from workprof.store.reports import (
+    Counts,
+    Dataset,
+    Evidence,
+    FieldSource,
+    IngestOptions,
+    IngestReport,
+    Suggestion,
+    lines_lost,
+)
 
 if TYPE_CHECKING:
     from workprof.workbench import Workbench
 
+JOBS = "jobs"
 SUFFIXES = (".parquet", ".csv", SUFFIX)
 EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns)."
 
@@ -101,10 +112,20 @@ def datasets(home: Home = None, as_json: Json = False) -> None:
     """List what is loaded."""
     with opened(home) as workbench:
         found = workbench.datasets()
+        rows = [_line(workbench, entry) for entry in found]
         announce_home(workbench.settings.home)
-    keys = ("name", "hash", "kind", "format", "rows", "created")
-    rows = [{("dataset" if key == "name" else key): getattr(entry, key) for key in keys} for entry in found]
     emit(rows, as_json, lambda: table([{**row, "hash": str(row["hash"])[:8]} for row in rows]))
+
+
+def _line(workbench: Workbench, entry: Dataset) -> dict[str, object]:
+    """Return an entry with what it holds; null for other kinds than job traces, and where that cannot be read."""
+    keys = ("name", "hash", "kind", "format", "rows", "created")
+    line = {("dataset" if key == "name" else key): getattr(entry, key) for key in keys}
+    counts = None
+    if entry.kind == JOBS:
+        with contextlib.suppress(EntryDamaged):
+            counts = workbench.counts(entry.hash)
+    return line | {key: getattr(counts, key, None) for key in ("jobs", "users", "finished", "running", "never_started")}
 
 
 def rename(
@@ -278,6 +299,9 @@ def _as_text(report: IngestReport) -> str:
     name = f"{report.dataset} ({report.hash[:8]}), {report.format}"
     lost = f", {lines_lost(report.lost)}" if report.lost else ""
     lines = [f"{name}: {report.rows:,} rows, {report.rejected:,} rejected{lost}"]
+    if report.kind == JOBS:
+        counts = Counts(report.rows, 0, report.running, report.never_started, report.jobs, report.users)
+        lines.append(f"{counts.held}{f': {counts.unended}' * bool(counts.unended)}")
     if report.rejects_file:
         lines.append(f"rejected rows: {report.rejects_file}")
     if report.joins:

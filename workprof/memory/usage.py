@@ -155,6 +155,8 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
 
     if target not in USAGE_COLUMNS:
         raise SettingsError(f"target is {target!r}; choose from {', '.join(USAGE_COLUMNS)}")
+    if not len(jobs):
+        raise NotEnoughData("no run has finished, and sizes are of finished runs; the ledger adds up what others hold")
     for name in (USAGE_COLUMNS[target], "duration_s"):
         if name not in jobs.columns:
             raise ColumnMissing(f"memory sizing needs the column {name}, which the table lacks; map it when you ingest")

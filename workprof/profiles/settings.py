@@ -214,14 +214,31 @@ def resolve(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
         n_rows: rows that are clustered (after any sampling).
 
     Raises:
+        NotEnoughData: as `refuse_few`.
+    """
+    refuse_few(settings, n_rows)
+    return settled(settings, n_rows)
+
+
+def refuse_few(settings: ProfileSettings, n_rows: int) -> None:
+    """Refuse rows that no two profiles can be found in.
+
+    Raises:
         NotEnoughData: when there are not more than twice `min_cluster_size` rows.
     """
     size = settings.min_cluster_size or default_min_cluster_size(n_rows)
     if n_rows <= 2 * size:
+        least = math.ceil(n_rows / 2)
+        smaller = f" or set min_cluster_size below {least:,}" if least > 2 else ""
         raise NotEnoughData(
             f"{n_rows:,} rows cannot hold two profiles of {size:,} rows: more than {2 * size:,} are needed; "
-            f"add rows or set min_cluster_size below {max(2, math.ceil(n_rows / 2)):,}"
+            f"add rows{smaller}"
         )
+
+
+def settled(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
+    """Return as `resolve`, of however few rows."""
+    size = settings.min_cluster_size or default_min_cluster_size(n_rows)
     exact = settings.mode == "faithful" or n_rows <= EXACT_SILHOUETTE_ROWS
     return replace(
         settings,

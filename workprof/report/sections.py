@@ -16,7 +16,7 @@ from workprof.charts.durations.errors import (
     profile_error_boxes,
 )
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
-from workprof.charts.home import dataset_headlines, overview_sentence
+from workprof.charts.home import dataset_headlines, overview_sentence, unended_words
 from workprof.charts.memory.boxes import task_boxes
 from workprof.charts.memory.ledger import (
     finding_table,
@@ -139,10 +139,14 @@ def _data(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content
     if loaded.rejected:
         tables.append(Table("Rejected rows (the first thousand)", "rejects", workbench.rejects(dataset.hash)))
     jobs = dataset.kind == JOBS
+    overview: tuple[str, ...] = ()
+    if jobs:
+        counts = workbench.counts(dataset.hash)
+        overview = (overview_sentence(dataset, columns, counts), *unended_words(counts))
     return Content(
         settings={},
         headlines=dataset_headlines(dataset, columns) if jobs else (),
-        words=(*((overview_sentence(dataset, columns),) if jobs else ()), ingest_sentence(loaded)),
+        words=(*overview, ingest_sentence(loaded)),
         charts=(coverage,) if coverage is not None else (),
         tables=tuple(tables),
         published=dataset.mode == "faithful",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from workprof.formats.fields import ABSURD_ABOVE, REQUESTS, USAGE_FIELDS
 from workprof.store.catalogue import Entry, one
 from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, STILL_RUNNING, UNSTARTED, ZERO_TIME
 from workprof.store.connection import quoted
-from workprof.store.reports import Check, Column, ColumnProfile, TimeCoverage
+from workprof.store.reports import Check, Column, ColumnProfile, Counts, IngestReport, TimeCoverage
 
 RUNNING, NEVER_STARTED = "running", "never started"
 """Names of the checks that count rows without an end, or without a start."""
@@ -192,6 +192,26 @@ def row_hash(declared: Format, columns: Sequence[Column]) -> str:
     return f"hash({names})"
 
 
+def counts_of(
+    cursor: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column], known: IngestReport | None = None
+) -> Counts:
+    """Return what a job table holds.
+
+    Args:
+        cursor: of this call.
+        table: that holds the rows.
+        columns: of the table.
+        known: what the ingest counted of names, which takes seconds for ten million of them.
+    """
+    names = {column.name for column in columns}
+    asked = [f'count(DISTINCT "{name}")' if name in names else "NULL" for name in ("job_name", "user")]
+    if known is not None and (known.jobs, known.users) != (None, None):
+        asked = ["NULL" if count is None else str(int(count)) for count in (known.jobs, known.users)]
+    sql = ", ".join(["count(*)", count_where(FINISHED), _flag(STILL_RUNNING), _flag(UNSTARTED), *asked])
+    runs, finished, running, never, jobs, users = one(cursor, f"SELECT {sql} FROM {quoted(table)}")
+    return Counts(runs, finished, running, never, jobs, users)
+
+
 HISTOGRAM_BINS = 24
 TOP_VALUES = 5
 EXACT_UP_TO_ROWS = 250_000
@@ -204,12 +224,20 @@ NAN = math.nan
 NO_COUNTS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 
-def column_profiles(cursor: duckdb.DuckDBPyConnection, entry: Entry) -> tuple[ColumnProfile, ...]:
-    """Return one profile per column: one scan for the figures, one more per column for its bars."""
+def column_profiles(
+    cursor: duckdb.DuckDBPyConnection, entry: Entry, distinct: Mapping[str, int | None]
+) -> tuple[ColumnProfile, ...]:
+    """Return one profile per column: one scan for the figures, one more per column for its bars.
+
+    Args:
+        cursor: of this call.
+        entry: the dataset.
+        distinct: column -> its distinct values where they are counted already.
+    """
     if not entry.columns:
         return ()
     exact = entry.dataset.rows <= EXACT_UP_TO_ROWS
-    items = [item for column in entry.columns for item in _items(column, exact)]
+    items = [item for column in entry.columns for item in _items(column, exact, distinct.get(column.name))]
     figures = one(cursor, f"SELECT {', '.join(items)} FROM {quoted(entry.table)}")
     per_column = [figures[at : at + 5] for at in range(0, len(figures), 5)]
     return tuple(_profile(cursor, entry, column, row) for column, row in zip(entry.columns, per_column, strict=True))
@@ -235,9 +263,10 @@ def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) ->
     return TimeCoverage(np.linspace(low, high, bins + 1), counts, entry.dataset.rows - int(present))
 
 
-def _items(column: Column, exact: bool) -> Sequence[str]:
+def _items(column: Column, exact: bool, known: int | None) -> Sequence[str]:
     name = quoted(column.name)
-    distinct = f"approx_count_distinct({name})"
+    distinct = f"count(DISTINCT {name})" if exact or not column.numeric else f"approx_count_distinct({name})"
+    distinct = distinct if known is None else str(int(known))
     if not column.numeric:
         return (f"count({name})", distinct, "NULL", "NULL", "NULL")
     value = f"CAST({name} AS DOUBLE)"

@@ -28,7 +28,16 @@ from workprof.store.detect import NamedFiles, named_files
 from workprof.store.home import room_in
 from workprof.store.loaded import Loaded, Stage
 from workprof.store.parquet_bounds import refuse_long_texts, refuse_promises
-from workprof.store.reports import Check, Dataset, FieldSource, IngestOptions, IngestReport, lines_lost, shares_of
+from workprof.store.reports import (
+    Check,
+    Counts,
+    Dataset,
+    FieldSource,
+    IngestOptions,
+    IngestReport,
+    lines_lost,
+    shares_of,
+)
 from workprof.store.running import Span
 from workprof.store.spool import Spooled, TextOptions, spool
 
@@ -136,7 +145,8 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
                 if catalogue.reads_as_hash(stem):
                     told = f"{stem!r} reads as the hash of a dataset, so this one was called {name!r}"
                     loaded = replace(loaded, checks=(*loaded.checks, Check("name", "info", 1, told)))
-                report = _report(name, hashed, task, loaded, kept)
+                counts = checks.counts_of(cursor, stage.rows, loaded.columns) if loaded.kind == "jobs" else None
+                report = _report(name, hashed, task, loaded, kept, counts)
                 _commit_rows(cursor, stage, task, loaded, report)
     except BaseException:
         if kept is not None:
@@ -171,8 +181,9 @@ def _stage(cursor: duckdb.DuckDBPyConnection, stage: Stage, task: Task, spooled:
     )
 
 
-def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Path | None) -> IngestReport:
-    counts = {check.name: check.count for check in loaded.checks}
+def _report(
+    name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Path | None, counts: Counts | None
+) -> IngestReport:
     return IngestReport(
         dataset=name,
         hash=hashed,
@@ -186,8 +197,10 @@ def _report(name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Pa
         checks=loaded.checks,
         seconds=time.perf_counter() - task.started,
         lost=loaded.lost,
-        running=counts.get(checks.RUNNING, 0),
-        never_started=counts.get(checks.NEVER_STARTED, 0),
+        running=counts.running if counts else 0,
+        never_started=counts.never_started if counts else 0,
+        jobs=counts.jobs if counts else None,
+        users=counts.users if counts else None,
         machine_shares=shares_of(loaded.columns),
         mapping=_mapping(task, loaded) if task.files.format == generic.FORMAT.name else {},
     )

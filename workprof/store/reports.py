@@ -104,6 +104,7 @@ class IngestReport:
         never_started: rows that wait, or were given up before they ran.
         machine_shares: numbers that the trace gives as shares of its largest machine, and what a whole one counts as.
         mapping: of a generic file, as --map takes it: field -> {"from": column, "unit": unit}.
+        jobs, users: distinct names; None = there is no such column, or it was loaded before they were counted.
     """
 
     dataset: str
@@ -123,11 +124,47 @@ class IngestReport:
     never_started: int = 0
     machine_shares: tuple[Share, ...] = ()
     mapping: dict[str, dict[str, str]] = field(default_factory=dict)
+    jobs: int | None = None
+    users: int | None = None
 
 
 def lines_lost(lost: int) -> str:
     """Return how many lines are lost, in words."""
     return f"{lost:,} {'line' if lost == 1 else 'lines'} lost"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a job table holds, counted exactly: in one place, and said in the same words everywhere.
+
+    Attributes:
+        runs: rows.
+        finished, running, never_started: of them; the others ended without finishing.
+        jobs, users: distinct names; None = there is no such column.
+    """
+
+    runs: int
+    finished: int
+    running: int
+    never_started: int
+    jobs: int | None
+    users: int | None
+
+    @property
+    def held(self) -> str:
+        """'1,234 runs of 56 jobs by 7 users', as far as known."""
+        named = [
+            f"{word} {count:,} {noun}{'s' * (count != 1)}"
+            for word, count, noun in (("of", self.jobs, "job"), ("by", self.users, "user"))
+            if count
+        ]
+        return " ".join([f"{self.runs:,} run{'s' * (self.runs != 1)}", *named])
+
+    @property
+    def unended(self) -> str:
+        """'3 still running at the end of the trace, 1 never started'; '' where there is none of either."""
+        told = ((self.running, "still running at the end of the trace"), (self.never_started, "never started"))
+        return ", ".join(f"{count:,} {words}" for count, words in told if count)
 
 
 @dataclass(frozen=True)
@@ -197,7 +234,7 @@ class ColumnProfile:
 
     Attributes:
         missing_share: 0-1.
-        distinct: approximate count of values.
+        distinct: count of values; of a number in more than 250,000 rows approximate.
         minimum, median, p95, maximum: of numeric columns.
         top: most frequent values with counts, of text columns.
         histogram: (24,) counts between p1 and p99 of numeric columns, else empty.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.store import catalogue, checks, detect, documents, frames, ingest, outputs, proposal
@@ -20,6 +21,7 @@ from workprof.store.look import Look
 from workprof.store.reports import (
     Column,
     ColumnProfile,
+    Counts,
     Dataset,
     IngestOptions,
     IngestReport,
@@ -173,8 +175,22 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
 
     def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
         """Return the distribution of every column."""
+        entry, known = self._entry(dataset), {}
+        if entry.dataset.kind == "jobs":
+            counts = self.counts(dataset)
+            known = {"job_name": counts.jobs, "user": counts.users}
         with self._database.cursor() as cursor:
-            return checks.column_profiles(cursor, self._entry(dataset))
+            return checks.column_profiles(cursor, entry, known)
+
+    def counts(self, dataset: str) -> Counts:
+        """Return what a job table holds, counted exactly: runs, jobs, users, and the runs without an end."""
+        entry = self._entry(dataset)
+        with self._database.cursor() as cursor:
+            try:
+                known = catalogue.report(cursor, entry.dataset)
+            except EntryDamaged:  # its rows are there
+                known = None
+            return checks.counts_of(cursor, entry.table, entry.columns, known)
 
     def time_coverage(self, dataset: str, bins: int = 96) -> TimeCoverage:
         """Return rows started per time bin."""

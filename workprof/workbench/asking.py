@@ -11,7 +11,7 @@ from typing import Any, Generic, Self, TypeVar, cast
 import pandas as pd
 
 from workprof.cache import About, ResultCache
-from workprof.core.errors import WrongKind
+from workprof.core.errors import ColumnMissing, NotEnoughData, WrongKind
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.settings import Settings
@@ -20,7 +20,7 @@ from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import Request, Step, perform
-from workprof.store.reports import Dataset
+from workprof.store.reports import Dataset, IngestReport
 from workprof.store.trace_store import TraceStore
 
 Result = TypeVar("Result")
@@ -51,11 +51,13 @@ class Answer(Generic[Result]):
         key: of the result.
         result: the record, or None.
         job: the last job of this key since the start, or None.
+        refusal: why this dataset cannot answer, in a sentence without its point; '' = nothing is known against it.
     """
 
     key: str
     result: Result | None
     job: JobView | None
+    refusal: str = ""
 
 
 def refuse_other_kind(entry: Dataset, wanted: str) -> None:
@@ -91,6 +93,28 @@ class Views:
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return found
+
+
+FINISHED_ONLY = ("profiles", "forecasts")
+"""Packages of the steps that learn of finished runs alone; questions about memory tell themselves what they lack."""
+
+
+def refuse_none_finished(entry: Dataset, report: Callable[[], IngestReport]) -> None:
+    """Refuse a dataset that has no finished run, where only these are asked about.
+
+    Raises:
+        NotEnoughData: says what its runs do instead.
+    """
+    if entry.finished_rows:
+        return
+    told = report()
+    counts = {"still running": told.running, "never started": told.never_started}
+    others = entry.rows - sum(counts.values())
+    parts = [f"{count:,} {what}" for what, count in (counts | {"ended otherwise": others}).items() if count > 0]
+    raise NotEnoughData(
+        f"dataset {entry.name} has no finished run ({', '.join(parts)}), and this is learned of finished ones; the "
+        "ledger of Memory adds up what the others hold"
+    )
 
 
 class OpenHome:
@@ -217,9 +241,10 @@ class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BIN
             what lacks it refuses here (NotEnoughData).
         by_products: (bench, dataset, settings) -> (step, settings) of each further record that it keeps.
         shortcut: (bench, dataset, settings, progress) -> the result where it takes no computation to speak of, or None.
+        refuse: (bench, dataset, settings) -> raises where the dataset cannot answer; before anything is computed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  by name, each where a question needs it
         self,
         question: Question[S, R],
         *,
@@ -228,9 +253,10 @@ class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BIN
         frames: Callable[..., Frames] | None = None,
         by_products: Callable[..., Extras] | None = None,
         shortcut: Callable[..., R | None] | None = None,
+        refuse: Callable[..., None] | None = None,
     ) -> None:
         self.question, self.resolve, self.fit, self.frames = question, resolve, fit, frames
-        self.by_products, self.shortcut = by_products, shortcut
+        self.by_products, self.shortcut, self.refuse = by_products, shortcut, refuse
 
     def __get__(self, bench: Any, _: object = None) -> Bound[S, R]:
         return Bound(bench, self)
@@ -265,6 +291,7 @@ class Bound(Generic[S, R]):
             WrongKind: when the dataset holds something else than the question is about.
         """
         asked = self._resolved(dataset, settings, fit, more)
+        self._refuse(*asked[:2])
         if self.declared.shortcut is not None:
             quick = self.declared.shortcut(self.bench, *asked[:2], progress)
             if quick is not None:
@@ -276,8 +303,14 @@ class Bound(Generic[S, R]):
 
     def cached(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> Answer[R]:
         """Return the cached result if there is one, and the job that makes it, without computing anything."""
-        key = self._request(*self._resolved(dataset, settings, fit, more)).key
-        return Answer(key, self.bench._cache.get(key, self.declared.question.result), self.bench._jobs.view(key))
+        asked = self._resolved(dataset, settings, fit, more)
+        key, refusal = self._request(*asked).key, ""
+        try:
+            self._refuse(*asked[:2])
+        except (NotEnoughData, ColumnMissing) as error:
+            refusal = str(error)
+        found = self.bench._cache.get(key, self.declared.question.result)
+        return Answer(key, found, self.bench._jobs.view(key), refusal)
 
     def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> JobView:
         """Start the computation in a child process, or join the one that runs.
@@ -286,6 +319,7 @@ class Bound(Generic[S, R]):
             NotEnoughData: when what it rests on is not there yet.
         """
         asked = self._resolved(dataset, settings, fit, more)
+        self._refuse(*asked[:2])
         view: JobView = self.bench._jobs.start(self._request(*asked), self._frames(*asked, None))
         return view
 
@@ -318,6 +352,17 @@ class Bound(Generic[S, R]):
         if declared.fit is not None:
             return entry, chosen, declared.fit(bench, entry, chosen, fit)
         return entry, chosen, (fit or ProfileSettings()) if declared.question.rests_on_fit else None
+
+    def _refuse(self, entry: Dataset, settings: S) -> None:
+        """Refuse what the dataset cannot answer, whatever is computed.
+
+        Raises:
+            NotEnoughData: (or ColumnMissing) says what it lacks.
+        """
+        if self.declared.question.name.partition(".")[0] in FINISHED_ONLY:
+            refuse_none_finished(entry, lambda: self.bench._store.report(entry.hash))
+        if self.declared.refuse is not None:
+            self.declared.refuse(self.bench, entry, settings)
 
     def _request(self, entry: Dataset, settings: S, fit: Any) -> Request:
         step, by_products = self.declared.question.step, self.declared.by_products

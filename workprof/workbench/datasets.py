@@ -26,6 +26,7 @@ from workprof.phases.library import LibraryEdits
 from workprof.store.reports import (
     Column,
     ColumnProfile,
+    Counts,
     Dataset,
     FieldSource,
     IngestOptions,
@@ -150,6 +151,11 @@ class DatasetQuestions(OpenHome):
     def preview(self, dataset: str, limit: int = 100, offset: int = 0) -> pd.DataFrame:
         """Return rows as stored."""
         return self._store.preview(dataset, limit, offset)
+
+    def counts(self, dataset: str) -> Counts:
+        """Return what a job trace holds, counted exactly: runs, jobs, users, and the runs without an end."""
+        entry = self._jobs_of(dataset)
+        return self._views.get((entry.hash, "counts"), lambda: self._store.counts(entry.hash))
 
     def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
         """Return the distribution of every column."""

@@ -14,7 +14,14 @@ from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.fit import ProfileFit, recut, tree_settings
 from workprof.profiles.hopkins import HopkinsSettings
-from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, clustered_rows, default_features, resolve
+from workprof.profiles.settings import (
+    FEATURE_SETS,
+    ProfileSettings,
+    clustered_rows,
+    default_features,
+    refuse_few,
+    settled,
+)
 from workprof.profiles.stability import PROFILE, StabilitySettings
 from workprof.profiles.tree import SpanningTree
 from workprof.store.reports import Dataset, ProfileNote
@@ -28,7 +35,11 @@ def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSe
     """Return the settings with sizes in rows and fields for the trace's own names."""
     if settings.features and settings.features[0] not in FEATURE_SETS:
         settings = replace(settings, features=bench._store.resolve(entry.hash, settings.features))
-    return resolve(settings, clustered_rows(settings, entry.finished_rows))
+    return settled(settings, clustered_rows(settings, entry.finished_rows))
+
+
+def _few_rows(_: Any, entry: Dataset, settings: ProfileSettings) -> None:
+    refuse_few(settings, clustered_rows(settings, entry.finished_rows))
 
 
 def _tree(_: Any, __: Dataset, settings: ProfileSettings) -> Extras:
@@ -103,7 +114,7 @@ def _labelled(frames: Mapping[str, pd.DataFrame], fit: ProfileFit | None) -> Map
 class ProfileQuestions(DatasetQuestions):
     """The questions of the Profiles page."""
 
-    profiles = ask(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut)
+    profiles = ask(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut, refuse=_few_rows)
     hopkins = ask(questions.HOPKINS, resolve=_named)
     baseline = ask(
         questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels

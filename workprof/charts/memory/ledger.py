@@ -127,7 +127,7 @@ def _bars(
     ledger: Ledger, rows: tuple[LedgerRow, ...], names: list[str], resource: str, *, priced: bool
 ) -> dict[str, Any]:
     colour, pattern = LOOKS[resource]
-    whole = ledger.totals.of(resource).requested
+    whole = ledger.totals.of(resource).requested or 1.0  # runs of no time request no hours, and waste none
     values = [row.of(resource).money if priced else row.of(resource).wasted / whole for row in rows]
     unit = ledger.settings.prices.currency if priced else _hours(resource)
     told = [number(row.of(resource).money if priced else row.of(resource).wasted) for row in rows]

@@ -1,0 +1,69 @@
+"""Every page of a trace that lacks something: it shows what it can, says what is missing, and nothing is red."""
+
+import pytest
+
+from tests import poor_traces
+from tests.pages.conftest import problems
+from workprof.core.settings import from_environment
+from workprof.workbench import Workbench
+
+VIEWS = {
+    "home": ("",),
+    "data": ("Preview", "Columns", "Time coverage", "Checks and rejects"),
+    "profiles": ("",),
+    "classify": ("One job", "Batch", "Model", "Finished jobs"),
+    "durations": ("Observed", "Prediction error"),
+    "sweep": ("",),
+    "memory": ("Recommendation", "Tasks", "Bins", "Models", "Policies", "Roll-up", "Ledger", "Scenarios"),
+    "nodes": ("",),
+    "phases": ("",),
+    "report": ("",),
+    "runs": ("",),
+    "help": ("",),
+}
+LEDGER = "What is requested and not used"
+
+
+def shown(app, page, tab=""):
+    return app(page, **({f"{page}_tab": tab} if tab else {}))
+
+
+@pytest.fixture
+def poor(request, home, tmp_path):
+    with Workbench(from_environment()) as workbench:
+        return workbench.ingest([poor_traces.write(tmp_path, request.param)])
+
+
+@pytest.mark.parametrize("poor", poor_traces.POOR, indirect=True)
+def test_no_page_breaks(app, poor):
+    wrong = {}
+    for page, tabs in VIEWS.items():
+        for tab in tabs:
+            found = problems(shown(app, page, tab))
+            if found:
+                wrong[page, tab] = found
+    assert wrong == {}
+
+
+def told(test):
+    return " ".join([*(item.value for item in test.info), *(item.value for item in test.markdown)]).replace("\\", "")
+
+
+@pytest.mark.parametrize("poor", ["running", "failed"], indirect=True)
+def test_without_finished_runs_every_page_says_so_and_the_ledger_is_shown(app, poor):
+    home = told(shown(app, "home"))
+    assert "none of them has finished" in home
+    assert "not with this dataset · Profiles: dataset" in home
+    for page in ("profiles", "classify", "durations"):
+        assert "has no finished run (60 " in told(shown(app, page)), page
+    memory = shown(app, "memory")
+    assert "No run has finished" in told(memory)
+    assert "Ledger" in [one.value for one in memory.header]
+
+
+@pytest.mark.parametrize("poor", ["two"], indirect=True)
+def test_too_few_rows_leave_the_curves_of_all_jobs(app, poor):
+    test = shown(app, "durations", "Observed")
+    assert "there can be none: 2 rows cannot hold two profiles of 20 rows" in told(test)
+    assert "Quantiles" in [one.value for one in test.header]
+    assert "Find profiles" not in [one.label for one in test.button]
