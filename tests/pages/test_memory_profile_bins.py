@@ -9,6 +9,7 @@ from tests.charts import records_for_memory as given
 from tests.pages import addresses
 from tests.pages.conftest import problems
 from workprof.charts.memory.tasks import gb_h
+from workprof.charts.runs import run_label
 from workprof.core.settings import from_environment
 from workprof.core.units import GB, format_share
 from workprof.memory.bin_search import BinSettings
@@ -180,7 +181,7 @@ def test_the_card_leads_to_the_memory_plan_of_its_profile(app, part):
 def test_a_kept_run_opens_with_its_profile_and_clustering(app, part, house):
     house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=4)), fit=OTHER)
     run = next(one for one in house().workbench.kept_runs() if one.step == "memory.profile_bins")
-    test = app("runs", runs_run=run.run)
+    test = app("runs", runs_run=run_label(run))
     assert problems(test) == []
     test.button(key="runs_open").click().run()
     assert problems(test) == []
