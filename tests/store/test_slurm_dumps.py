@@ -83,6 +83,16 @@ def test_the_screen(store, write):
     assert checks["values cut off"] == cut > 0
 
 
+@pytest.mark.parametrize("name", ['"a" b', '"a', 'a"', '""', '"a" "b"'])
+def test_sacct_quotes_nothing(store, write, name):
+    """A quote in a job's name is a character as any other, wherever it stands."""
+    lines = [line | {"JobName": name} if at % 7 == 0 else line for at, line in enumerate(MONTH[:300])]
+    _, frame = loaded(store, write("quotes.txt", printed(lines)))
+    near(sums_of(frame), sums(printed(lines)))
+    names = store.frame("quotes", ["task_name"], finished_only=False)["task_name"].tolist()
+    assert names == [line["JobName"] for line in lines if "." not in line["JobID"]]
+
+
 def test_headings_with_widths_in_lower_case_and_with_the_raw_id(store, write):
     lines = MONTH[:300]
     wanted = sums(printed(lines))

@@ -246,6 +246,7 @@ class Format:
         reader: makes a table of files that are none.
         headings: a file's headings as the format spells them, in their order, None = they are of another format;
             without it `signature` tells, and headings are as documented.
+        bare_quotes: delimiters under which the tool quotes nothing, so that a quote is a character as any other.
     """
 
     name: str
@@ -278,6 +279,7 @@ class Format:
     recognises: Callable[[Sequence[Sequence[str]]], bool] | None = None
     reader: Reader | None = None
     headings: Callable[[Sequence[str]], tuple[str, ...] | None] | None = None
+    bare_quotes: str = ""
 
     def declared_type(self, column: str) -> str | None:
         """Return the DuckDB type of a known column, None for one that the format does not know."""

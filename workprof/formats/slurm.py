@@ -141,6 +141,7 @@ FORMAT = Format(
     duration_from_times=True,
     units=(*((name, "s") for name in _DURATIONS), *((name, "B") for name in _SIZES)),
     headings=headings,
+    bare_quotes="|",
     steps=Steps(
         key="job_name",
         step=r"^([^.]+)\.",

@@ -117,7 +117,7 @@ class Balance:
         return tuple(check for check in found if check.count)
 
 
-def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span) -> Accounts:
+def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span, *, quoting: bool = True) -> Accounts:
     """Return the accounts of a text before it is read.
 
     Args:
@@ -125,10 +125,11 @@ def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span
         delimiter: one character.
         progress: told how far it is; may cancel.
         span: the part of the whole work.
+        quoting: a cell may stand in quotes, as far as the format knows.
     """
-    lines = count_lines(spooled.path, delimiter, progress, span)
+    lines = count_lines(spooled.path, delimiter, progress, span, quoting=quoting)
     if not lines.fault:
-        return Accounts(spooled, lines)
+        return Accounts(spooled, lines, quoting=quoting)
     line = number_in_file(lines.fault_line + spooled.skipped, spooled.long_lines)
     fault = f"the quote that opens in line {line} {lines.fault}"
     plain = lines_of_plain_quotes(spooled.path, delimiter)

@@ -179,7 +179,8 @@ def _text_source(
         head = plain_head(spooled.path, HEAD_BYTES)
         before = Rewritten(spooled, checks=(_titles(shape),))
     if not read:
-        accounts = accounts_of(spooled, shape.delimiter, progress, LINES)
+        quoted_cells = shape.delimiter not in declared.bare_quotes
+        accounts = accounts_of(spooled, shape.delimiter, progress, LINES, quoting=quoted_cells)
         if not options.accept_loss:
             accounts.refuse_fault()
         if not accounts.quoting:
