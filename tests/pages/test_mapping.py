@@ -56,6 +56,13 @@ def test_a_failed_mapping_stays_with_the_first_reject_beside_its_field(app, hous
     assert list((house().settings.home / "spool").glob("upload-*")) == []
 
 
+def test_a_column_of_the_right_name_and_wrong_values_is_shown_with_the_first_of_them(app, house):
+    test = upload(app, house, "wrong.csv", WRONG.replace("took", "runtime").encode())
+    assert test.selectbox(key="map_duration_s").value == "runtime"
+    assert "30 values cannot be read, the first at line 2: soon" in captions(test)
+    assert house().workbench.datasets() == ()
+
+
 def test_a_saved_mapping_is_offered_for_the_same_columns(app, house):
     saved = {"job_name": FieldSource("job"), "duration_s": FieldSource("realtime", "s")}
     house().workbench.save_mapping("steps in seconds", saved)
