@@ -141,7 +141,7 @@ def _field(name: str, shown: Suggestion, start: Mapping) -> FieldSource | None:
                 f"unit of {label(name)}",
                 units,
                 key=f"map_unit_{name}",
-                width=150,
+                width=190,
                 format_func=lambda text: UNIT_WORDS.get(text, text),
             )
     if column and one is not None and one.column == column:
@@ -156,12 +156,13 @@ def _beside(one: Evidence, shown: Suggestion) -> None:
             markdown_text(raw if raw == becomes else f"{raw} → {becomes}") for raw, becomes in one.values
         )
         where = "" if shown.whole else f" (first {shown.rows:,} rows)"
-        sure = "" if one.sure else f" :orange-badge[check the unit · {markdown_text(one.why)}]"
-        reach = f"median {markdown_text(one.median)}, largest {markdown_text(one.highest)}{where}"
-        st.caption(f"{values} · {reach}{sure}")
+        st.caption(f"{values} · median {markdown_text(one.median)}, largest {markdown_text(one.highest)}{where}")
+        if not one.sure and not one.warning:
+            st.badge(f"Check the unit: {markdown_text(one.why)}", icon=":material/help:", color="orange")
     if one.unread:
         at = f"line {one.unread_line:,}: " if one.unread_line else ""
-        st.caption(f":red[{one.unread:,} values cannot be read, the first at {at}{markdown_text(one.unread_text)}]")
+        told = f"{one.unread:,} values cannot be read, the first at {at}{markdown_text(one.unread_text)}"
+        st.markdown(f":red[{told}]")
     if one.warning:
         st.warning(markdown_text(one.warning, 300), icon=":material/warning:")
 

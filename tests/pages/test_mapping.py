@@ -16,7 +16,7 @@ def press(test, key):
 
 
 def captions(test):
-    return " ".join(item.value for item in test.caption)
+    return " ".join(item.value for item in [*test.caption, *test.markdown])
 
 
 def test_what_is_certain_loads_without_touching_a_field(app, house):
@@ -33,7 +33,7 @@ def test_the_values_follow_the_unit_that_is_chosen(app, house):
     test = upload(app, house, "steps.csv", STEPS.encode())
     assert house().workbench.datasets() == ()
     assert "50715 → 50\\.7 s" in captions(test)
-    assert "check the unit" in captions(test)
+    assert "Check the unit: no unit" in captions(test)
     test.selectbox(key="map_unit_duration_s").set_value("s").run()
     assert "50715 → 14 h 05 min" in captions(test)
     test.selectbox(key="map_unit_duration_s").set_value("ms").run()
