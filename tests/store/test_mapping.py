@@ -148,6 +148,30 @@ def test_time_stamps_tell_their_unit(store, write, unit, per_s):
     assert frame["duration_s"].tolist()[0] == pytest.approx(60)
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("5/1/2024 10:00", "5/1/2024 13:30"),
+        ("05/01/2024 10:00 AM", "05/01/2024 1:30 PM"),
+        ("5/1/2024 10:00:00 AM", "5/1/2024 1:30:00 PM"),
+        ("1.5.2024 10:00", "1.5.2024 13:30"),
+        ("2024/05/01 10:00", "2024/05/01 13:30:00"),
+        ("2024-05-01 10:00", "2024-05-01 13:30"),
+    ],
+)
+def test_moments_as_spreadsheets_write_them(store, write, start, end):
+    report = store.ingest([write("dates.csv", table("Job,Started,Finished", lambda at: (f"j{at}", start, end)))], AUTO)
+    assert (report.rows, report.rejected) == (40, 0)
+    frame = store.frame("dates", ["start_time_s", "duration_s"])
+    assert (set(frame["start_time_s"]), set(frame["duration_s"])) == ({1714557600.0}, {12600.0})
+
+
+def test_days_without_a_time_of_day_are_no_durations(store, write):
+    text = table("job,start date,end date", lambda at: (f"j{at}", "2024-05-01", f"2024-05-0{at % 3 + 2}"))
+    with pytest.raises(UnitUnknown, match="days without a time of day"):
+        store.ingest([write("days.csv", text)], AUTO)
+
+
 def test_microseconds_from_the_traces_start_are_no_milliseconds_since_1970(store, write):
     def row(at):
         return f"j{at}", 600_000_000 + at * 65_000_000_000, 4_200_000_000 + at * 65_000_000_000

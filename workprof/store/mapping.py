@@ -418,10 +418,23 @@ def _clocks(found: dict[str, Guess], look: Look) -> dict[str, Guess]:
             found["duration_s"] = Guess(FieldSource(duration.source.column, compared), True, "end - start agrees")
         elif duration.why.startswith("'1:30'"):
             del found["duration_s"]  # end - start says it without doubt
+    if run is not None and "duration_s" not in found:
+        found |= _days_alone(found, look)
     limit, known = found.get("time_limit_s"), found.get("duration_s")
     if limit is not None and not limit.sure and known is not None and known.sure:
         found["time_limit_s"] = _limit(limit, known, look)
     return found
+
+
+def _days_alone(found: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
+    """Return start and end as doubtful where they are days without a time: no duration comes of them."""
+    ends = {field: found[field] for field in ("start_time_s", "end_time_s")}
+    days = {field: guess for field, guess in ends.items() if _all_days(look.present(guess.source.column, 1000))}
+    return {field: replace(guess, sure=False, why="days without a time of day") for field, guess in days.items()}
+
+
+def _all_days(texts: Sequence[str]) -> bool:
+    return all(DAY_ALONE.fullmatch(text) for text in texts)
 
 
 def _converted(field: str, source: FieldSource, look: Look) -> Floats:

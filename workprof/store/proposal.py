@@ -298,6 +298,8 @@ def words_of_value(field: str, value: float) -> str:
     if unit == "s":
         return format_duration(value) if value >= MINUTE_S or value == 0 else f"{value:.3g} s"
     if unit == "B":
+        if value >= 1000 * GB:
+            return f"{value / GB:,.0f} GB"
         return f"{value / GB:.3g} GB" if value >= GB / 1000 or value == 0 else f"{value:,.0f} bytes"
     if unit == "percent":
         what = "GPU" if "gpu" in field else "core"
