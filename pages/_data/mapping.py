@@ -15,10 +15,10 @@ from workprof.charts.data import column_kind
 from workprof.charts.text import label, markdown_text, visible
 from workprof.core.errors import WorkprofError
 from workprof.core.units import UNITS_OF
-from workprof.formats.fields import FIELDS
+from workprof.formats.fields import FIELDS, NAME_FIELDS
 from workprof.inputs import Spooled, discard, discarded_if_refused, safe_name
 from workprof.store.documents import MOST_NAME
-from workprof.store.mapping import checked, document, from_json, missing_fields
+from workprof.store.mapping import DURATION, NAME, checked, document, from_json, missing_fields
 from workprof.store.reports import Evidence, FieldSource, IngestOptions, KeptMapping, Suggestion
 
 Start = Callable[[Visit, Spooled, IngestOptions], None]
@@ -28,7 +28,9 @@ WAITING = "data_waiting"
 WAITING_OPTIONS = "data_waiting_options"
 MOST_LINES = 6
 MOST_JSON_BYTES = 200_000
-FIRST = ("job_name", "task_name", "duration_s", "start_time_s", "end_time_s")
+NEEDED = {NAME: NAME_FIELDS, DURATION: ("duration_s", "start_time_s", "end_time_s")}
+"""What a file lacks -> the fields of which one will do (of the times both)."""
+IN_WORDS = {NAME: "a name of the job or task", DURATION: "the duration, or start and end"}
 UNIT_WORDS = {"d": "days", "h": "hours", "min": "minutes", "percent": "percent (100 = one)", "share": "share (0-1)"}
 
 
@@ -47,7 +49,8 @@ def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) 
     st.markdown(f"**{markdown_text(source.label)}**: which column is what?")
     _offered(visit, guessed)
     _headline(shown)
-    first = tuple(dict.fromkeys([*FIRST, *guessed.mapping, *given]))
+    needed = [name for words, names in NEEDED.items() if words in guessed.missing for name in names]
+    first = tuple(name for name in FIELDS if name in {*needed, *guessed.mapping, *given})
     mapping = _fields(first, shown, chosen)
     with st.expander("Further fields", icon=":material/add:"):
         mapping |= _fields(tuple(name for name in FIELDS if name not in first), shown, chosen)
@@ -63,7 +66,7 @@ def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) 
             st.rerun()
         _keep(visit, source, mapping, shown)
     if missing:
-        st.caption(f"Still missing: {'; '.join(missing)}.")
+        st.caption(f"Still missing: {'; '.join(IN_WORDS[one] for one in missing)}.")
     st.caption("Until it is imported, the file is this page's alone: loading the page again drops it.")
 
 
@@ -87,9 +90,10 @@ def _unit(name: str, column: str, start: Mapping) -> str:
 
 def _headline(shown: Suggestion) -> None:
     if shown.missing:
-        st.info(f"Choose columns for: {'; '.join(shown.missing)}.", icon=":material/help:")
+        words = "; ".join(IN_WORDS[one] for one in shown.missing)
+        st.info(f"Required, and not found: {words}. Choose a column for it.", icon=":material/help:")
         return
-    unsure = [label(field) for field, one in shown.evidence.items() if not one.sure]
+    unsure = [label(field) for field, one in shown.evidence.items() if not one.sure and one.highest]
     if unsure:
         st.info(f"Check the unit of {', '.join(unsure)}: compare the values below.", icon=":material/help:")
 
@@ -137,7 +141,7 @@ def _field(name: str, shown: Suggestion, start: Mapping) -> FieldSource | None:
                 f"unit of {label(name)}",
                 units,
                 key=f"map_unit_{name}",
-                width=150,
+                width=190,
                 format_func=lambda text: UNIT_WORDS.get(text, text),
             )
     if column and one is not None and one.column == column:
@@ -152,12 +156,13 @@ def _beside(one: Evidence, shown: Suggestion) -> None:
             markdown_text(raw if raw == becomes else f"{raw} → {becomes}") for raw, becomes in one.values
         )
         where = "" if shown.whole else f" (first {shown.rows:,} rows)"
-        sure = "" if one.sure else f" :orange-badge[check the unit: {markdown_text(one.why)}]"
-        reach = f"median {markdown_text(one.median)}, largest {markdown_text(one.highest)}{where}"
-        st.caption(f"{values} · {reach}{sure}")
+        st.caption(f"{values} · median {markdown_text(one.median)}, largest {markdown_text(one.highest)}{where}")
+        if not one.sure and not one.warning:
+            st.badge(f"Check the unit: {markdown_text(one.why)}", icon=":material/help:", color="orange")
     if one.unread:
         at = f"line {one.unread_line:,}: " if one.unread_line else ""
-        st.caption(f":red[{one.unread:,} values cannot be read, the first at {at}{markdown_text(one.unread_text)}]")
+        told = f"{one.unread:,} values cannot be read, the first at {at}{markdown_text(one.unread_text)}"
+        st.markdown(f":red[{told}]")
     if one.warning:
         st.warning(markdown_text(one.warning, 300), icon=":material/warning:")
 

@@ -16,7 +16,7 @@ def press(test, key):
 
 
 def captions(test):
-    return " ".join(item.value for item in test.caption)
+    return " ".join(item.value for item in [*test.caption, *test.markdown])
 
 
 def test_what_is_certain_loads_without_touching_a_field(app, house):
@@ -33,7 +33,7 @@ def test_the_values_follow_the_unit_that_is_chosen(app, house):
     test = upload(app, house, "steps.csv", STEPS.encode())
     assert house().workbench.datasets() == ()
     assert "50715 → 50\\.7 s" in captions(test)
-    assert "check the unit" in captions(test)
+    assert "Check the unit: no unit" in captions(test)
     test.selectbox(key="map_unit_duration_s").set_value("s").run()
     assert "50715 → 14 h 05 min" in captions(test)
     test.selectbox(key="map_unit_duration_s").set_value("ms").run()
@@ -54,6 +54,13 @@ def test_a_failed_mapping_stays_with_the_first_reject_beside_its_field(app, hous
     assert "30 values cannot be read, the first at line 2: soon" in captions(test)
     press(test, "map_cancel")
     assert list((house().settings.home / "spool").glob("upload-*")) == []
+
+
+def test_a_column_of_the_right_name_and_wrong_values_is_shown_with_the_first_of_them(app, house):
+    test = upload(app, house, "wrong.csv", WRONG.replace("took", "runtime").encode())
+    assert test.selectbox(key="map_duration_s").value == "runtime"
+    assert "30 values cannot be read, the first at line 2: soon" in captions(test)
+    assert house().workbench.datasets() == ()
 
 
 def test_a_saved_mapping_is_offered_for_the_same_columns(app, house):

@@ -148,6 +148,30 @@ def test_time_stamps_tell_their_unit(store, write, unit, per_s):
     assert frame["duration_s"].tolist()[0] == pytest.approx(60)
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("5/1/2024 10:00", "5/1/2024 13:30"),
+        ("05/01/2024 10:00 AM", "05/01/2024 1:30 PM"),
+        ("5/1/2024 10:00:00 AM", "5/1/2024 1:30:00 PM"),
+        ("1.5.2024 10:00", "1.5.2024 13:30"),
+        ("2024/05/01 10:00", "2024/05/01 13:30:00"),
+        ("2024-05-01 10:00", "2024-05-01 13:30"),
+    ],
+)
+def test_moments_as_spreadsheets_write_them(store, write, start, end):
+    report = store.ingest([write("dates.csv", table("Job,Started,Finished", lambda at: (f"j{at}", start, end)))], AUTO)
+    assert (report.rows, report.rejected) == (40, 0)
+    frame = store.frame("dates", ["start_time_s", "duration_s"])
+    assert (set(frame["start_time_s"]), set(frame["duration_s"])) == ({1714557600.0}, {12600.0})
+
+
+def test_days_without_a_time_of_day_are_no_durations(store, write):
+    text = table("job,start date,end date", lambda at: (f"j{at}", "2024-05-01", f"2024-05-0{at % 3 + 2}"))
+    with pytest.raises(UnitUnknown, match="days without a time of day"):
+        store.ingest([write("days.csv", text)], AUTO)
+
+
 def test_microseconds_from_the_traces_start_are_no_milliseconds_since_1970(store, write):
     def row(at):
         return f"j{at}", 600_000_000 + at * 65_000_000_000, 4_200_000_000 + at * 65_000_000_000
@@ -160,7 +184,7 @@ def test_microseconds_from_the_traces_start_are_no_milliseconds_since_1970(store
 def test_a_unit_that_makes_no_sense_is_asked(store, write):
     text = table("job,runtime_h,memory requested (GB),peak memory (GB)", lambda at: (f"j{at}", 9000, 16, 8000 + at))
     found = store.suggest(write("absurd.csv", text), AUTO)
-    assert "over 30 d" in found.evidence["duration_s"].warning
+    assert "over 30 days" in found.evidence["duration_s"].warning
     assert "501 times" in found.evidence["requested_memory_bytes"].warning
     with pytest.raises(UnitUnknown, match="runtime_h"):
         store.ingest([write("absurd.csv", text)], AUTO)
@@ -175,7 +199,8 @@ def test_the_evidence_follows_the_unit_and_names_what_cannot_be_read(store, writ
     millis = store.suggest(path, IngestOptions(mapping={"duration_s": FieldSource("runtime", "ms")})).evidence
     assert seconds["duration_s"].values[0] == ("50715", "14 h 05 min")
     assert millis["duration_s"].values[0] == ("50715", "50.7 s")
-    assert (millis["duration_s"].highest, len(millis["duration_s"].values)) == ("50.7 s", 5)
+    assert millis["duration_s"].highest == "50.7 s"
+    assert millis["duration_s"].values == (("50715", "50.7 s"), ("soon", "not readable"))
     one = millis["duration_s"]
     assert (one.unread, one.unread_line, one.unread_text) == (1, 6, "soon")
     with pytest.raises(SettingsError, match="nonsense"):

@@ -136,7 +136,19 @@ def amount(text: str, factor: float = 100.0, decimal: str = ".") -> str:
     )
 
 
-MOMENTS = ("%a %b %d %H:%M:%S %Y", "%m/%d/%Y %H:%M:%S", "%d/%b/%Y:%H:%M:%S", "%d.%m.%Y %H:%M:%S", "%m/%d/%y-%H:%M:%S")
+MOMENTS = (
+    "%a %b %d %H:%M:%S %Y",
+    "%m/%d/%Y %H:%M:%S",
+    "%d/%b/%Y:%H:%M:%S",
+    "%d.%m.%Y %H:%M:%S",
+    "%m/%d/%y-%H:%M:%S",
+    "%m/%d/%Y %H:%M",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%m/%d/%Y %I:%M %p",
+    "%d.%m.%Y %H:%M",
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
+)
 """Further ways to write a moment, in the formats of strptime; the second is the American order."""
 
 

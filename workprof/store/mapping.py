@@ -80,6 +80,7 @@ def lacking_words(lacking: Sequence[str], have: Collection[str], found: Sequence
     return f"{told}. Say which column is which with --map FILE.json; `workprof ingest FILE --look` shows a proposal"
 
 
+NAME = "job_name or task_name"
 DURATION = "duration_s, or start_time_s and end_time_s"
 
 
@@ -87,7 +88,7 @@ def missing_fields(have: Collection[str]) -> tuple[str, ...]:
     """Return what a job table still needs: a name, and a duration or both its times."""
     lacking = []
     if not set(NAME_FIELDS) & set(have):
-        lacking.append("job_name or task_name")
+        lacking.append(NAME)
     if "duration_s" not in have and not {"start_time_s", "end_time_s"} <= set(have):
         lacking.append(DURATION)
     return tuple(lacking)
@@ -193,7 +194,7 @@ DAY_ALONE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 OWN_NAME, DATES, IN_VALUES, IN_NAME = "workprof's own name", "dates", "units in the values", "in the column's name"
-AS_CHOSEN = "as chosen"
+AS_CHOSEN, UNREADABLE = "as chosen", "most values cannot be read"
 
 
 @dataclass(frozen=True)
@@ -256,6 +257,12 @@ def guesses(look: Look) -> dict[str, Guess]:
         if column is not None:
             found[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
+    if DURATION in missing_fields(found) and "duration_s" not in found:
+        named_so = [column for words in _WANTED["duration_s"] for column in free if words and named[column][0] == words]
+        if named_so and look.present(named_so[0]):
+            unit = named[named_so[0]][1]
+            source = FieldSource(named_so[0], unit if unit in DURATION_FACTORS else "s")
+            found["duration_s"] = Guess(source, False, UNREADABLE)
     if "run_name" in found and not set(NAME_FIELDS) & found.keys():
         found["job_name"] = found.pop("run_name")
     found = _clocks(found, look)
@@ -403,16 +410,31 @@ def _clocks(found: dict[str, Guess], look: Look) -> dict[str, Guess]:
             found[field] = Guess(replace(found[field].source, unit=unit), sure, why)
         run = _end_minus_start(found, look)
     timed = run is not None and found["start_time_s"].sure and found["end_time_s"].sure
+    if duration is not None and duration.why == UNREADABLE:
+        return found
     if duration is not None and not duration.sure and timed and run is not None:
         compared = _compared(duration.source.column, run, look)
         if compared is not None:
             found["duration_s"] = Guess(FieldSource(duration.source.column, compared), True, "end - start agrees")
         elif duration.why.startswith("'1:30'"):
             del found["duration_s"]  # end - start says it without doubt
+    if run is not None and "duration_s" not in found:
+        found |= _days_alone(found, look)
     limit, known = found.get("time_limit_s"), found.get("duration_s")
     if limit is not None and not limit.sure and known is not None and known.sure:
         found["time_limit_s"] = _limit(limit, known, look)
     return found
+
+
+def _days_alone(found: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
+    """Return start and end as doubtful where they are days without a time: no duration comes of them."""
+    ends = {field: found[field] for field in ("start_time_s", "end_time_s")}
+    days = {field: guess for field, guess in ends.items() if _all_days(look.present(guess.source.column, 1000))}
+    return {field: replace(guess, sure=False, why="days without a time of day") for field, guess in days.items()}
+
+
+def _all_days(texts: Sequence[str]) -> bool:
+    return all(DAY_ALONE.fullmatch(text) for text in texts)
 
 
 def _converted(field: str, source: FieldSource, look: Look) -> Floats:

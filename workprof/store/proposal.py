@@ -34,6 +34,7 @@ from workprof.store.mapping import (
     NEARLY_ALL,
     OWN_NAME,
     SHORTEST_MEDIAN_S,
+    UNREADABLE,
     Guess,
     as_json,
     checked,
@@ -61,6 +62,7 @@ from workprof.store.text_shape import HEAD_BYTES, SAMPLE_ROWS, decoded_head, tex
 
 SHOWN_VALUES = 5
 SHOWN_CHARACTERS = 40
+IMPLAUSIBLE = "implausible values"
 MIB_BYTES = 1e6
 
 
@@ -210,6 +212,11 @@ def _refusal(
     if missing:
         return lacking_words(missing, mapping.keys(), look.columns)
     unsure = [(field, one) for field, one in evidence.items() if not one.sure]
+    strange = [one for _, one in unsure if one.why == UNREADABLE]
+    if strange:
+        one = strange[0]
+        at = f" at line {one.unread_line:,}" if one.unread_line else ""
+        return f"{one.unread:,} values of {one.column!r} cannot be read, the first{at}: {one.unread_text!r}"
     if not unsure:
         return ""
     return "; ".join(
@@ -227,15 +234,15 @@ def in_words(one: Evidence) -> str:
 
 def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look) -> Evidence:
     source = guess.source
-    first = look.present(source.column, SHOWN_VALUES)
+    first = list(dict.fromkeys(look.present(source.column, SAMPLE_ROWS)))[:SHOWN_VALUES]
     if FIELDS[field].type == TEXT:
         shown = tuple((_short(value), _short(value)) for value in first)
         return Evidence(source.column, "", guess.sure, guess.why, shown)
     number = _numbers(field, source, look)
     read = look.numbers(source.column, _quantity(field))
-    at = np.flatnonzero(read.present)[:SHOWN_VALUES]
+    places = [look.texts[source.column].index(value) for value in first]
     shown = tuple(
-        (_short(value), words_of_value(field, float(number[place]))) for value, place in zip(first, at, strict=True)
+        (_short(value), words_of_value(field, float(number[at]))) for value, at in zip(first, places, strict=True)
     )
     finite = number[np.isfinite(number)]
     if field in TIME_FIELDS:
@@ -244,11 +251,12 @@ def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look)
     told = [words_of_value(field, float(value)) for value in _range(finite)]
     lowest, median, highest = told or ("", "", "")
     warning = _absurd(field, finite) or _below(field, number, chosen, look)
+    absurd = bool(warning) and guess.why not in (OWN_NAME, AS_CHOSEN)
     return Evidence(
         column=source.column,
         unit=source.unit,
-        sure=guess.sure and (not warning or guess.why in (OWN_NAME, AS_CHOSEN)),
-        why=guess.why,
+        sure=guess.sure and not absurd,
+        why=IMPLAUSIBLE if guess.sure and absurd else guess.why,
         values=shown,
         lowest=lowest,
         median=median,
@@ -290,6 +298,8 @@ def words_of_value(field: str, value: float) -> str:
     if unit == "s":
         return format_duration(value) if value >= MINUTE_S or value == 0 else f"{value:.3g} s"
     if unit == "B":
+        if value >= 1000 * GB:
+            return f"{value / GB:,.0f} GB"
         return f"{value / GB:.3g} GB" if value >= GB / 1000 or value == 0 else f"{value:,.0f} bytes"
     if unit == "percent":
         what = "GPU" if "gpu" in field else "core"
@@ -304,7 +314,7 @@ def _absurd(field: str, finite: Floats) -> str:
     median, largest = float(np.median(finite)), float(finite.max())
     if field == "duration_s":
         if median > LONGEST_MEDIAN_S:
-            return f"half of the runs would last over {format_duration(LONGEST_MEDIAN_S)}: is the unit right?"
+            return "half of the runs would last over 30 days: is the unit right?"
         if 0 < median < SHORTEST_MEDIAN_S:
             return "half of the runs would last under 10 ms: is the unit right?"
     if FIELDS[field].unit == "B" and "memory" in field:
