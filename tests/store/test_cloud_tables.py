@@ -93,6 +93,15 @@ def test_one_vm_that_ends_last_has_ended(store, tmp_path):
     assert (report.rows, report.running) == (50, 0)
 
 
+def test_a_broken_row_among_the_first_is_a_reject(store, tmp_path):
+    table = azure(100).astype(object)
+    table.loc[3, "created"], table.loc[7, "deleted"] = "never", ""
+    report = store.ingest([plain(table.assign(vm=range(100)), tmp_path / "v.csv")], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("azure", 99, 1)
+    assert store.rejects("v")["line"].tolist() == [4]
+    assert store.frame("v", ["status"], finished_only=False)["status"].tolist()[6] == "running"
+
+
 def batch_tasks(n=3000):
     rng = np.random.default_rng(4)
     start = rng.integers(80_000, 600_000, n)
