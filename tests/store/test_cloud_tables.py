@@ -68,6 +68,9 @@ def test_a_vm_table_of_azure(store, tmp_path, buckets):
     assert (frame["requested_memory_bytes"] / 1e9 * own).sum() == pytest.approx((gb * hours).sum())
     assert (frame["requested_cpu_percent"] / 100 * own).sum() == pytest.approx((cores * hours).sum())
     assert (frame["cpu_usage_percent"] * own).sum() == pytest.approx((table["avg"][~alive] * cores * hours).sum())
+    going = store.frame("vmtable", ["duration_s", "status"], finished_only=False)
+    going = going[going["status"] == "running"]
+    np.testing.assert_array_equal(going["duration_s"], 2_591_700 - table["created"][alive])
     assert store.ingest([path], IngestOptions()).already_loaded
 
 

@@ -76,12 +76,14 @@ FORMAT = Format(
     nulls=("", "NULL", "NaN", "nan"),
     units=(("maxcpu", "percent"), ("p95maxcpu", "percent")),
     made=(
-        Made("end_time_s", f"CASE WHEN NOT {_ALIVE} THEN end_time_s END", needs=("end_time_s",)),
+        Made("status", f"CASE WHEN end_time_s IS NULL OR {_ALIVE} THEN 'running' END", needs=("end_time_s",)),
         Made(
             "duration_s",
-            "CASE WHEN end_time_s >= start_time_s THEN end_time_s - start_time_s END",
+            "CASE WHEN coalesce(end_time_s, max(end_time_s) OVER ()) >= start_time_s "
+            "THEN coalesce(end_time_s, max(end_time_s) OVER ()) - start_time_s END",
             needs=("start_time_s", "end_time_s"),
         ),
+        Made("end_time_s", "CASE WHEN status IS NULL THEN end_time_s END", needs=("end_time_s", "status")),
         Made("requested_cpu_percent", f"100.0 * {_bucket(CORES, OPEN_CORES)}", may=CORES),
         Made("requested_memory_bytes", f"1e9 * {_bucket(MEMORY, OPEN_MEMORY_GB)}", may=MEMORY),
         Made(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workprof.formats.borg import NULLS, status_of, still_running
+from workprof.formats.borg import AFTER_S, NULLS, status_of, still_running
 from workprof.formats.borg_events import ENDS, REQUESTS, STARTS, TIMES
 from workprof.formats.cells import mostly, number, whole, word
 from workprof.formats.declare import NUMBER, TEXT, Events, Format, Rule, SourceColumn, Windows
@@ -113,7 +113,13 @@ TASK_EVENTS = Format(
     finished=("finish",),
     made=(status_of(EVENTS),),
     events=Events(
-        keys=("job_name", "task_index"), submits=("SUBMIT",), starts=STARTS, ends=ENDS, largest=REQUESTS, made=TIMES
+        keys=("job_name", "task_index"),
+        submits=("SUBMIT",),
+        starts=STARTS,
+        ends=ENDS,
+        largest=REQUESTS,
+        latest_s=AFTER_S,
+        made=TIMES,
     ),
     normalised=REQUESTS,
     header=False,
