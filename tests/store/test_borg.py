@@ -28,7 +28,7 @@ def runs(n, seed=0):
     rng = np.random.default_rng(seed)
     start = rng.integers(600_000_000, 2_000_000_000_000, n)
     end = start + (rng.lognormal(7, 2, n) * 1e6).astype(np.int64)
-    event = rng.choice(WORDS, n, p=[0.6, 0.2, 0.1, 0.05, 0.05])
+    event = rng.choice(WORDS, n, p=[0.6, 0.2, 0.1, 0.05, 0.05]).astype(object)
     going = rng.random(n) < 0.05
     end[going], event[going] = end.max(), "SCHEDULE"
     peak = rng.uniform(0.0002, 0.2, n)
@@ -62,6 +62,11 @@ def test_a_flat_table(store, tmp_path, packed):
     further[np.random.default_rng(1).permutation(further.columns)].to_csv(path, index=False)
     report = store.ingest([path], IngestOptions())
     assert (report.format, report.rows, report.rejected, report.lost) == ("borg", 5000, 0, 0)
+    assert report.running == (table["event"] == "SCHEDULE").sum() > 100
+    going = store.frame("borg", ["status", "start_time_s", "duration_s"], finished_only=False)
+    going = going[going["status"] == "SCHEDULE"]
+    last = table["end_time"].max() / 1e6
+    np.testing.assert_allclose(going["start_time_s"] + going["duration_s"], last)
     done = table[table["event"] == "FINISH"]
     hours = (done["end_time"] - done["start_time"]) / HOUR_US
     assert store.dataset("borg").finished_rows == len(done)

@@ -62,6 +62,9 @@ def test_events_fold_into_attempts(store, tmp_path, spelled):
     )
     assert report.running == attempts["end"].isna().sum()
     check(store, "e", attempts)
+    going = store.frame("e", ["start_time_s", "duration_s", "status"], finished_only=False)
+    going = going[going["status"] == "SCHEDULE"]
+    np.testing.assert_allclose(going["start_time_s"] + going["duration_s"], events["time"].max() / 1e6)
     cpu = store.frame("e", ["requested_cpu_percent", "requested_memory_bytes"])
     np.testing.assert_allclose(cpu["requested_cpu_percent"] / 1e4, 2 * cpu["requested_memory_bytes"] / 1e12)
 

@@ -68,6 +68,9 @@ def test_a_vm_table_of_azure(store, tmp_path, buckets):
     assert (frame["requested_memory_bytes"] / 1e9 * own).sum() == pytest.approx((gb * hours).sum())
     assert (frame["requested_cpu_percent"] / 100 * own).sum() == pytest.approx((cores * hours).sum())
     assert (frame["cpu_usage_percent"] * own).sum() == pytest.approx((table["avg"][~alive] * cores * hours).sum())
+    going = store.frame("vmtable", ["duration_s", "status"], finished_only=False)
+    going = going[going["status"] == "running"]
+    np.testing.assert_array_equal(going["duration_s"], 2_591_700 - table["created"][alive])
     assert store.ingest([path], IngestOptions()).already_loaded
 
 
@@ -91,6 +94,15 @@ def test_one_vm_that_ends_last_has_ended(store, tmp_path):
     table.loc[7, "deleted"] = 2_000_000_000
     report = store.ingest([plain(table, tmp_path / "v.csv")], IngestOptions())
     assert (report.rows, report.running) == (50, 0)
+
+
+def test_a_broken_row_among_the_first_is_a_reject(store, tmp_path):
+    table = azure(100).astype(object)
+    table.loc[3, "created"], table.loc[7, "deleted"] = "never", ""
+    report = store.ingest([plain(table.assign(vm=range(100)), tmp_path / "v.csv")], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("azure", 99, 1)
+    assert store.rejects("v")["line"].tolist() == [4]
+    assert store.frame("v", ["status"], finished_only=False)["status"].tolist()[6] == "running"
 
 
 def batch_tasks(n=3000):

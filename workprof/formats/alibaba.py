@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workprof.formats.cells import number, whole, word
+from workprof.formats.cells import mostly, number, whole, word
 from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn
 
 STATES = ("terminated", "failed", "running", "waiting", "ready", "interrupted", "cancelled")
@@ -41,17 +41,20 @@ _TEXTS = ("task_name", "job_name", "task_type", "status", "instance_name", "mach
 
 def is_task_table(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether rows are those of batch_task.csv."""
-    return bool(rows) and all(
-        len(row) == len(TASK) and whole(row[1]) and word(row[2]) and _is_timed(row) and _is_plan(row) for row in rows
-    )
+    return mostly(rows, _is_task)
 
 
 def is_instance_table(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether rows are those of batch_instance.csv."""
-    return bool(rows) and all(
-        len(row) == len(INSTANCE) and word(row[0]) and word(row[2]) and _is_timed(row) and _is_measured(row)
-        for row in rows
-    )
+    return mostly(rows, _is_instance)
+
+
+def _is_task(row: Sequence[str]) -> bool:
+    return len(row) == len(TASK) and whole(row[1]) and word(row[2]) and _is_timed(row) and _is_plan(row)
+
+
+def _is_instance(row: Sequence[str]) -> bool:
+    return len(row) == len(INSTANCE) and word(row[0]) and word(row[2]) and _is_timed(row) and _is_measured(row)
 
 
 def _is_timed(row: Sequence[str]) -> bool:

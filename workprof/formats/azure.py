@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workprof.formats.cells import number, whole, word
+from workprof.formats.cells import mostly, number, whole
 from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn
 
 CATEGORIES = ("interactive", "delay-insensitive", "unknown")
@@ -30,13 +30,13 @@ MOST_CORES, MOST_MEMORY_GB = 1024, 32_768
 
 def recognises(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether rows are those of a VM table."""
-    return bool(rows) and all(_is_row(row) for row in rows)
+    return mostly(rows, _is_row)
 
 
 def _is_row(row: Sequence[str]) -> bool:
     return (
         len(row) == len(NAMES)
-        and all(word(cell) for cell in row[:2])
+        and all(cell.strip() for cell in row[:2])
         and whole(row[3])
         and whole(row[4], missing=True)
         and (not row[4].strip() or float(row[4]) >= float(row[3]) >= 0)
@@ -76,12 +76,14 @@ FORMAT = Format(
     nulls=("", "NULL", "NaN", "nan"),
     units=(("maxcpu", "percent"), ("p95maxcpu", "percent")),
     made=(
-        Made("end_time_s", f"CASE WHEN NOT {_ALIVE} THEN end_time_s END", needs=("end_time_s",)),
+        Made("status", f"CASE WHEN end_time_s IS NULL OR {_ALIVE} THEN 'running' END", needs=("end_time_s",)),
         Made(
             "duration_s",
-            "CASE WHEN end_time_s >= start_time_s THEN end_time_s - start_time_s END",
+            "CASE WHEN coalesce(end_time_s, max(end_time_s) OVER ()) >= start_time_s "
+            "THEN coalesce(end_time_s, max(end_time_s) OVER ()) - start_time_s END",
             needs=("start_time_s", "end_time_s"),
         ),
+        Made("end_time_s", "CASE WHEN status IS NULL THEN end_time_s END", needs=("end_time_s", "status")),
         Made("requested_cpu_percent", f"100.0 * {_bucket(CORES, OPEN_CORES)}", may=CORES),
         Made("requested_memory_bytes", f"1e9 * {_bucket(MEMORY, OPEN_MEMORY_GB)}", may=MEMORY),
         Made(

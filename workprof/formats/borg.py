@@ -57,24 +57,29 @@ def status_of(events: tuple[str, ...]) -> Made:
     return Made("status", f"CASE regexp_replace(trim(status), '\\.0+$', '') {words} ELSE status END", needs=("status",))
 
 
-def still_running(least_s: float = AFTER_S) -> tuple[Made, ...]:
-    """Return how end and duration are made: missing where a run was going on when the trace ended."""
-    over = f"(end_time_s < {least_s!r} AND NOT (end_time_s = 0 AND start_time_s > 0))"
+def still_running() -> tuple[Made, ...]:
+    """Return how status, duration and end are made; a run that was going on when the trace ended has no end."""
+    over = f"(end_time_s < {AFTER_S!r} AND NOT (end_time_s = 0 AND start_time_s > 0))"
     last = f"max(greatest(start_time_s, CASE WHEN {over} THEN end_time_s END)) OVER ()"
-    going = ", ".join(f"'{event}'" for event in NOT_OVER)
+    words = ", ".join(f"'{event}'" for event in NOT_OVER)
+    going = f"upper(trim(status)) IN ({words})"
+    running = f"(coalesce({going}, FALSE) AND (NOT coalesce({over}, FALSE) OR end_time_s >= {last}))"
+    times = ("start_time_s", "end_time_s")
     return (
         Made(
-            "end_time_s",
-            f"CASE WHEN {over} AND NOT coalesce(upper(trim(status)) IN ({going}) AND end_time_s >= {last}, FALSE) "
-            f"THEN end_time_s END",
-            needs=("start_time_s", "end_time_s"),
+            "status",
+            f"CASE WHEN status IS NULL AND start_time_s IS NOT NULL AND NOT coalesce({over}, FALSE) THEN 'RUNNING' "
+            f"ELSE status END",
+            needs=times,
             may=("status",),
         ),
         Made(
             "duration_s",
-            "CASE WHEN end_time_s >= start_time_s THEN end_time_s - start_time_s END",
-            needs=("start_time_s", "end_time_s"),
+            f"CASE WHEN {running} THEN {last} - start_time_s "
+            f"WHEN {over} AND end_time_s >= start_time_s THEN end_time_s - start_time_s END",
+            needs=(*times, "status"),
         ),
+        Made("end_time_s", f"CASE WHEN {over} AND NOT {running} THEN end_time_s END", needs=(*times, "status")),
     )
 
 

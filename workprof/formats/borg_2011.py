@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workprof.formats.borg import NULLS, status_of, still_running
+from workprof.formats.borg import AFTER_S, NULLS, status_of, still_running
 from workprof.formats.borg_events import ENDS, REQUESTS, STARTS, TIMES
-from workprof.formats.cells import number, whole, word
+from workprof.formats.cells import mostly, number, whole, word
 from workprof.formats.declare import NUMBER, TEXT, Events, Format, Rule, SourceColumn, Windows
 
 EVENTS = ("SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING", "UPDATE_RUNNING")
@@ -36,26 +36,32 @@ SHARED = ("requested_memory_bytes", "mean_memory_bytes", "peak_memory_bytes", "c
 
 def is_usage(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether rows are those of task_usage; the first parts of the trace lack its last column."""
-    return bool(rows) and all(
+    return mostly(rows, _is_window)
+
+
+def is_events(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether rows are those of task_events."""
+    return mostly(rows, _is_event)
+
+
+def _is_window(row: Sequence[str]) -> bool:
+    return (
         len(row) in (len(USAGE) - 1, len(USAGE))
         and all(whole(cell) for cell in row[:4])
         and 0 <= float(row[1]) - float(row[0]) <= WINDOW_US
         and all(number(cell, 0, LATEST_US, missing=True) for cell in row[4:])
         and row[18].strip() in ("", "0", "1")
-        for row in rows
     )
 
 
-def is_events(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether rows are those of task_events."""
-    return bool(rows) and all(
+def _is_event(row: Sequence[str]) -> bool:
+    return (
         len(row) == len(TASK)
         and all(whole(row[at]) for at in (0, 2, 3, 8))
         and row[5].strip() in map(str, range(len(EVENTS)))
         and (word(row[6]) or not row[6].strip())
         and row[7].strip() in ("0", "1", "2", "3")
         and all(number(cell, 0, 1, missing=True) for cell in row[9:13])
-        for row in rows
     )
 
 
@@ -107,7 +113,13 @@ TASK_EVENTS = Format(
     finished=("finish",),
     made=(status_of(EVENTS),),
     events=Events(
-        keys=("job_name", "task_index"), submits=("SUBMIT",), starts=STARTS, ends=ENDS, largest=REQUESTS, made=TIMES
+        keys=("job_name", "task_index"),
+        submits=("SUBMIT",),
+        starts=STARTS,
+        ends=ENDS,
+        largest=REQUESTS,
+        latest_s=AFTER_S,
+        made=TIMES,
     ),
     normalised=REQUESTS,
     header=False,

@@ -24,8 +24,8 @@ TIMES = (
     ),
     Made(
         "duration_s",
-        "CASE WHEN end_time_s >= start_time_s THEN end_time_s - start_time_s END",
-        needs=("start_time_s", "end_time_s"),
+        "CASE WHEN end_time_s >= start_time_s THEN end_time_s - start_time_s ELSE duration_s END",
+        needs=("start_time_s", "end_time_s", "duration_s"),
     ),
 )
 """Times of an attempt; an end after the trace is none."""
@@ -73,6 +73,7 @@ FORMAT = Format(
         starts=STARTS,
         ends=ENDS,
         largest=REQUESTS,
+        latest_s=AFTER_S,
         made=TIMES,
     ),
     normalised=REQUESTS,

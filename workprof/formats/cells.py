@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 WHOLE = re.compile(r"-?\d+(?:\.0+)?")
 PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
+
+MOSTLY = 0.9
+"""Share of a file's first rows that have to fit: a broken row among them becomes a reject."""
+
+
+def mostly(rows: Sequence[Sequence[str]], fits: Callable[[Sequence[str]], bool]) -> bool:
+    """Tell whether nearly all of the first rows of a file are those of a table."""
+    return bool(rows) and sum(map(fits, rows)) >= MOSTLY * len(rows)
 
 
 def whole(cell: str, *, missing: bool = False) -> bool:

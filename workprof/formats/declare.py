@@ -119,7 +119,8 @@ class Events:
         keys: fields and kept columns that together name an instance; those that are there.
         submits, starts, ends: words.
         largest: fields of which the largest of the attempt counts.
-        made: fields that are made of attempts.
+        latest_s: a later moment says that an event came after the trace.
+        made: fields that are made of attempts; `duration_s` is there for those without an end, to the last event.
     """
 
     keys: tuple[str, ...]
@@ -127,6 +128,7 @@ class Events:
     starts: tuple[str, ...]
     ends: tuple[str, ...]
     largest: tuple[str, ...] = ()
+    latest_s: float = 1e300
     made: tuple[Made, ...] = ()
 
 

@@ -141,7 +141,9 @@ def _fold_events(
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_events")
     names = [column.name for column in columns]
     keys = [key for key in events.keys if key in names]
-    (before,) = one(cursor, f"SELECT count(*) FROM {rows}")
+    moment, order = "submit_time_s", "(submit_time_s, place_)"
+    within = f"{moment} < {events.latest_s!r}"
+    before, last = one(cursor, f"SELECT count(*), max({moment}) FILTER (WHERE {within}) FROM {rows}")
     cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
     submitted, started, ended = (_among(words) for words in (events.submits, events.starts, events.ends))
     part = f"PARTITION BY {', '.join(map(quoted, keys))} ORDER BY submit_time_s, rowid"
@@ -149,7 +151,6 @@ def _fold_events(
         f"SELECT *, rowid AS place_, count(*) FILTER (WHERE {ended}) OVER ({part} ROWS BETWEEN UNBOUNDED PRECEDING "
         f"AND 1 PRECEDING) AS attempt_ FROM {aside}"
     )
-    moment, order = "submit_time_s", "(submit_time_s, place_)"
     word = ", ".join(f"arg_max(status, {order}) FILTER (WHERE {words})" for words in (ended, started))
     status = f"coalesce({word}, arg_max(status, {order}))"
     values = {
@@ -160,6 +161,8 @@ def _fold_events(
         "submit_time_s": f"min({moment}) FILTER (WHERE {submitted})",
         "start_time_s": f"min({moment}) FILTER (WHERE {started})",
         "end_time_s": f"max({moment}) FILTER (WHERE {ended})",
+        "duration_s": f"CASE WHEN count(*) FILTER (WHERE {ended} AND {within}) = 0 "
+        f"THEN {last or 0.0!r} - min({moment}) FILTER (WHERE {started}) END",
         FINISHED: f"coalesce(lower({status}) IN ({', '.join(map(text, finished))}), FALSE)",
         FLAGS: f"bit_or({FLAGS})",
     }
@@ -168,7 +171,7 @@ def _fold_events(
     run_watched(cursor, f"CREATE TABLE {rows} AS SELECT {selected} FROM ({attempts}) {grouped}", [], progress, FOLD)
     cursor.execute(f"DROP TABLE {aside}")
     (after,) = one(cursor, f"SELECT count(*) FROM {rows}")
-    times = [FIELDS[name] for name in ("start_time_s", "end_time_s") if name not in names]
+    times = [FIELDS[name] for name in ("start_time_s", "end_time_s", "duration_s") if name not in names]
     made = [Column(time.name, time.type, time.unit, "submit_time_s", numeric=True) for time in times]
     return int(before), int(after), (*columns, *made)
 
