@@ -1,8 +1,8 @@
 """Ingest of one large CSV against DuckDB reading the same file into a table on disk: both in the same call.
 
 `CSV_MB=1000 WORKPROF_MEMORY_LIMIT=2GB BENCH=ingest_csv make bench` is the run of README's section on large files.
-DuckDB gets the same memory limit and as many threads, and keeps the texts as they stand. Ours parses durations, sizes and
-times, counts every line, hashes the bytes, keeps the rejects and checks the rows.
+DuckDB gets the same memory limit and as many threads, and keeps the texts as they stand. Ours parses durations, sizes
+and times, counts every line, hashes the bytes, keeps the rejects and checks the rows.
 """
 
 from __future__ import annotations

@@ -1,0 +1,28 @@
+"""Files of planners through the real uploader of a real browser, no field touched."""
+
+import re
+
+import pytest
+
+from tests.formats.one_of_each import FILES
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "sacct", "sacct.xlsx", "kubectl", "swf", "feather", "semicolon"])
+def test_a_dropped_file_is_seen_loaded(server, visitors, tmp_path, kind):
+    dropped = FILES[kind]
+    path = tmp_path / f"{kind.replace('.', '_')}_{dropped.name}"
+    path.write_bytes(dropped.content)
+    visitor = visitors(server, width=1440, height=1000)
+    page = visitor.open("/data").page
+    if not visitor.button("Import").is_visible():
+        page.get_by_text("Import a trace").first.click()
+        visitor.settle()
+    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(path))
+    visitor.settle()
+    visitor.button("Import").click()
+    visitor.settle()
+    if dropped.format == "generic":
+        visitor.button("Import with this mapping").click()
+    page.get_by_text(re.compile(rf"{dropped.rows:,} rows")).first.wait_for()
+    visitor.settle()
+    page.get_by_text(path.stem.lower()).first.wait_for()
