@@ -4,22 +4,22 @@ import re
 
 import pytest
 
+from tests.browser.conftest import PATIENCE_MS
 from tests.formats.one_of_each import FILES
 
 
-@pytest.mark.parametrize("kind", ["xlsx", "sacct", "sacct.xlsx", "kubectl", "swf", "feather", "semicolon"])
+@pytest.mark.parametrize("kind", ["xlsx", "sacct", "sacct.xlsx", "kubectl", "swf", "azure", "feather", "semicolon"])
 def test_a_dropped_file_is_seen_loaded(server, visitors, tmp_path, kind):
     dropped = FILES[kind]
     path = tmp_path / f"{kind.replace('.', '_')}_{dropped.name}"
     path.write_bytes(dropped.content)
     visitor = visitors(server, width=1440, height=1000)
     page = visitor.open("/data").page
-    if not visitor.button("Import").is_visible():
-        page.get_by_text("Import a trace").first.click()
-        visitor.settle()
     page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(path))
     visitor.settle()
-    visitor.button("Import").click()
+    if not visitor.button("Import").is_visible():
+        page.get_by_text("Import a trace").first.click()
+    visitor.button("Import").click(timeout=PATIENCE_MS)
     visitor.settle()
     if dropped.format == "generic":
         visitor.button("Import with this mapping").click()

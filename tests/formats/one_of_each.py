@@ -94,6 +94,19 @@ BORG_HEADER = (
 PODS_2023 = (
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
 )
+AZURE = [
+    f"vm{at}=,sub=,dep=,{at * 300},{at * 300 + 86_400},{50 + at}.5,12.25,40.0,Delay-insensitive,{2 + at % 3},8\n"
+    for at in range(7)
+]
+BATCH = [f"task_{at},1,j_{1000 + at},1,Terminated,{86_400 + at},{90_000 + at},{100},{0.5}\n" for at in range(9)]
+PBS = [
+    f"05/26/2024 10:{at:02}:00;E;{100 + at}.server;user=ann group=lab jobname=align queue=batch ctime=1716717600 "
+    f"qtime=1716717600 etime=1716717600 start=1716717660 exec_host=n1/0*4 Resource_List.mem=16gb Resource_List.ncpus=4 "
+    f"Resource_List.walltime=02:00:00 session=77 end=1716721260 Exit_status=0 resources_used.cpupercent=380 "
+    f"resources_used.cput=03:40:00 resources_used.mem=5120000kb resources_used.ncpus=4 "
+    f"resources_used.walltime=01:00:00\n"
+    for at in range(6)
+]
 TRACE = (
     "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\tpeak_vmem\trchar\twchar\n"
     "1\tab/12\t9\tALIGN (a)\tCOMPLETED\t0\t2024-05-26 10:00:00.000\t1h 2m\t1h\t95.5%\t2.5 GB\t3 GB\t1 MB\t2 MB\n"
@@ -123,5 +136,8 @@ FILES = {
         "openb_pod_list.csv", (PODS_2023 + "pod-0,12000,16384,1,1000,,LS,Succeeded,0,900,0\n").encode(), "gpu-pods", 1
     ),
     "borg": Dropped("borg.csv", (BORG_HEADER + "".join(BORG)).encode(), "borg", 8),
+    "azure": Dropped("vmtable.csv", "".join(AZURE).encode(), "azure", 7),
+    "alibaba": Dropped("batch_task.csv", "".join(BATCH).encode(), "alibaba-tasks", 9),
+    "pbs": Dropped("20240526", "".join(PBS).encode(), "pbs", 6),
     "nextflow": Dropped("trace.txt", TRACE.encode(), "nextflow", 1),
 }
