@@ -14,6 +14,7 @@ from tests.benchmarks.measure import Measured
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
     "ingest_tables",
+    "ingest_csv",
     "sweep",
     "sweep_exact",
     "sweep_paper",

@@ -1,0 +1,29 @@
+"""Files of planners through the real uploader of a real browser, no field touched."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import PATIENCE_MS
+from tests.formats.one_of_each import FILES
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "sacct", "sacct.xlsx", "kubectl", "swf", "azure", "feather", "semicolon"])
+def test_a_dropped_file_is_seen_loaded(server, visitors, tmp_path, kind):
+    dropped = FILES[kind]
+    path = tmp_path / f"{kind.replace('.', '_')}_{dropped.name}"
+    path.write_bytes(dropped.content)
+    visitor = visitors(server, width=1440, height=1000)
+    page = visitor.open("/data").page
+    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(path))
+    visitor.settle()
+    if not visitor.button("Import").is_visible():
+        page.get_by_text("Import a trace").first.click()
+    visitor.button("Import").click(timeout=PATIENCE_MS)
+    visitor.settle()
+    read = page.get_by_text(re.compile(rf"{dropped.rows:,} rows read")).first
+    mapping = visitor.button("Import with this mapping")
+    read.or_(mapping).first.wait_for(timeout=PATIENCE_MS)
+    if mapping.is_visible():
+        mapping.click()
+    read.wait_for(timeout=PATIENCE_MS)

@@ -1,0 +1,26 @@
+"""One small file of each kind loads as it comes: recognised, nothing rejected, every row there."""
+
+import pytest
+
+from tests.formats.one_of_each import FILES
+from workprof.core.settings import Settings
+from workprof.core.units import GIB
+from workprof.store.reports import IngestOptions
+from workprof.store.trace_store import TraceStore
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_loads_as_it_comes(store, tmp_path, kind):
+    dropped = FILES[kind]
+    path = tmp_path / dropped.name
+    path.write_bytes(dropped.content)
+    assert store.detect([path]) == dropped.format
+    report = store.ingest([path], IngestOptions(name=kind.replace(" ", "-")))
+    assert (report.rows, report.rejected, report.lost) == (dropped.rows, 0, 0)
