@@ -33,7 +33,8 @@ def counts(report):
 
 def accounted(report):
     found = counts(report)
-    return 1 + report.rows + report.rejected + found.get(BLANK, 0) + found.get(QUOTED_BREAKS, 0) + report.lost
+    apart = sum(found.get(name, 0) for name in (BLANK, QUOTED_BREAKS, "titles"))
+    return 1 + report.rows + report.rejected + apart + report.lost
 
 
 def csv(rows, at=None):
