@@ -11,7 +11,7 @@ from workprof.core.causes import CAUSES, RUNNING, cause_of, starts_of
 from workprof.core.units import HOUR_S
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import MEMORY, LedgerSettings
-from workprof.store.reports import IngestOptions
+from workprof.store.reports import FieldSource, IngestOptions
 
 TIMES = ["submit_time_s", "start_time_s", "end_time_s", "duration_s", "status"]
 
@@ -128,3 +128,12 @@ def test_the_ledger_counts_what_running_runs_hold_apart(store, write):
 def test_a_beginning_decides_the_cause(start, rest):
     assert start in set(starts_of(cause_of(start)))
     assert cause_of(start.upper() + rest) == cause_of(start)
+
+
+@pytest.mark.parametrize(("unit", "seen"), [("s", 0), ("min", 99), ("ms", 100)])
+def test_a_duration_in_another_unit_than_the_times_tell_is_warned_of(store, write, unit, seen):
+    lines = "".join(f"j{i},{i},{i + 600},{600 if i else 1}\n" for i in range(100))
+    path = write("t.csv", "job_name,start_time_s,end_time_s,took\n" + lines)
+    mapping = {"duration_s": FieldSource("took", unit)}
+    report = store.ingest([path], IngestOptions(format="generic", mapping=mapping))
+    assert {check.name: check.count for check in report.checks}.get("duration and times", 0) == seen

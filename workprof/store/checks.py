@@ -23,6 +23,9 @@ from workprof.store.reports import Check, Column, ColumnProfile, Counts, IngestR
 RUNNING, NEVER_STARTED = "running", "never started"
 """Names of the checks that count rows without an end, or without a start."""
 
+OTHER_UNIT = 10.0
+"""A duration that is, in the middle of all rows, so many times the time from start to end is in another unit."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -110,6 +113,18 @@ def _times(have: set[str]) -> Iterable[Question]:
     if {"start_time_s", "end_time_s"} <= have:
         yield Question(
             "end before start", "warning", count_where("end_time_s < start_time_s"), "rows end before they start"
+        )
+    if {"start_time_s", "end_time_s", "duration_s"} <= have:
+        share = "duration_s / nullif(end_time_s - start_time_s, 0)"
+        timed = f"WHERE end_time_s > start_time_s AND duration_s > 0 AND ({FLAGS} & {STILL_RUNNING}) = 0"
+        alike = f"BETWEEN 1 / {OTHER_UNIT} AND {OTHER_UNIT}"
+        yield Question(
+            "duration and times",
+            "warning",
+            f"CASE WHEN approx_quantile({share}, 0.5) FILTER ({timed}) {alike} THEN 0 "
+            f"ELSE count(*) FILTER ({timed} AND NOT {share} {alike}) END",
+            f"rows last more than {OTHER_UNIT:g} times, or less than 1/{OTHER_UNIT:g} of, the time from start to end: "
+            "see whether the duration is in another unit",
         )
     yield Question(
         "zero time stamp", "warning", _flag(ZERO_TIME), "rows with a time stamp of 0, which means 'not known'"
