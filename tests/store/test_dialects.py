@@ -117,11 +117,11 @@ def test_units_go_with_a_decimal_comma(store, write, mapped):
 
 
 TABLES = {
-    "lists of devices": ('job_name,duration_s,gpus_used\na,1.5,"0,1"\nb,2.5,"2,3"\n', ["0,1", "2,3"]),
-    "versions": ("job_name;duration_s;gpus_used\na;1,5;3.11\nb;2,5;3.9\n", ["3.11", "3.9"]),
-    "dates": ("job_name;duration_s;gpus_used\na;1,5;01.05.2024\nb;2,5;02.05.2024\n", ["01.05.2024", "02.05.2024"]),
-    "a column called #": ("#,job_name,duration_s,gpus_used\n1,a,1.5,x\n2,b,2.5,y\n", ["x", "y"]),
-    "a first row with gaps": ("job_name,duration_s,a,b,gpus_used\na,1.5,,,x\nb,2.5,1,1,y\n", ["x", "y"]),
+    "lists of devices": ('job_name,duration_s,label\na,1.5,"0,1"\nb,2.5,"2,3"\n', ["0,1", "2,3"]),
+    "versions": ("job_name;duration_s;label\na;1,5;3.11\nb;2,5;3.9\n", ["3.11", "3.9"]),
+    "dates": ("job_name;duration_s;label\na;1,5;01.05.2024\nb;2,5;02.05.2024\n", ["01.05.2024", "02.05.2024"]),
+    "a column called #": ("#,job_name,duration_s,label\n1,a,1.5,x\n2,b,2.5,y\n", ["x", "y"]),
+    "a first row with gaps": ("job_name,duration_s,a,b,label\na,1.5,,,x\nb,2.5,1,1,y\n", ["x", "y"]),
 }
 
 
@@ -130,9 +130,9 @@ def test_other_peoples_tables_stay_what_they_are(store, write, name):
     content, kept = TABLES[name]
     report = store.ingest([write("jobs.csv", content)], IngestOptions())
     assert (report.rows, report.rejected) == (2, 0)
-    frame = store.frame("jobs", ["duration_s", "gpus_used"])
+    frame = store.frame("jobs", ["duration_s", "label"])
     assert frame["duration_s"].tolist() == [1.5, 2.5]
-    assert frame["gpus_used"].tolist() == kept
+    assert frame["label"].tolist() == kept
     assert not [check for check in report.checks if check.name == "titles"]
 
 
