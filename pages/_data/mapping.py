@@ -14,11 +14,10 @@ from pages._parts import tables
 from workprof.charts.data import column_kind
 from workprof.charts.text import label, markdown_text, visible
 from workprof.core.errors import WorkprofError
-from workprof.core.units import UNITS_OF
 from workprof.formats.fields import FIELDS, NAME_FIELDS
 from workprof.inputs import Spooled, discard, discarded_if_refused, safe_name
 from workprof.store.documents import MOST_NAME
-from workprof.store.mapping import DURATION, NAME, checked, document, from_json, missing_fields
+from workprof.store.mapping import DURATION, NAME, checked, document, from_json, missing_fields, units_of
 from workprof.store.reports import Evidence, FieldSource, IngestOptions, KeptMapping, Suggestion
 
 Start = Callable[[Visit, Spooled, IngestOptions], None]
@@ -31,7 +30,14 @@ MOST_JSON_BYTES = 200_000
 NEEDED = {NAME: NAME_FIELDS, DURATION: ("duration_s", "start_time_s", "end_time_s")}
 """What a file lacks -> the fields of which one will do (of the times both)."""
 IN_WORDS = {NAME: "a name of the job or task", DURATION: "the duration, or start and end"}
-UNIT_WORDS = {"d": "days", "h": "hours", "min": "minutes", "percent": "percent (100 = one)", "share": "share (0-1)"}
+UNIT_WORDS = {
+    "d": "days",
+    "h": "hours",
+    "min": "minutes",
+    "d/m/y": "day/month/year",
+    "percent": "percent (100 = one)",
+    "share": "share (0-1)",
+}
 
 
 def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) -> None:
@@ -120,7 +126,7 @@ def _fields(names: tuple[str, ...], shown: Suggestion, start: Mapping) -> Mappin
 
 
 def _field(name: str, shown: Suggestion, start: Mapping) -> FieldSource | None:
-    units = tuple(UNITS_OF.get(FIELDS[name].unit, ()))
+    units = units_of(name)
     columns = ["", *shown.columns]
     initial, one = start.get(name), shown.evidence.get(name)
     with st.container(horizontal=True, vertical_alignment="bottom"):

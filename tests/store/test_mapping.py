@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -151,7 +152,6 @@ def test_time_stamps_tell_their_unit(store, write, unit, per_s):
 @pytest.mark.parametrize(
     ("start", "end"),
     [
-        ("5/1/2024 10:00", "5/1/2024 13:30"),
         ("05/01/2024 10:00 AM", "05/01/2024 1:30 PM"),
         ("5/1/2024 10:00:00 AM", "5/1/2024 1:30:00 PM"),
         ("1.5.2024 10:00", "1.5.2024 13:30"),
@@ -282,3 +282,34 @@ def test_only_the_first_rows_of_a_large_file_are_looked_at(store, write):
     found = store.suggest(write("large.csv", text), AUTO)
     assert (found.rows, found.whole) == (100_000, False)
     assert np.isclose(float(found.evidence["duration_s"].highest.split()[0]), 1)
+
+
+def days(*first):
+    """Return a table whose runs start on the given days of numbers 'A/B', and end five minutes later."""
+    rows = "".join(f"j{i},{day}/2024 10:00,{day}/2024 10:05\n" for i, day in enumerate(first))
+    return "job,start,end\n" + rows
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "start"),
+    [
+        (days("05/04", "13/04", "06/04"), "d/m/y", "2024-04-05T10:00:00Z"),
+        (days("05/04", "05/13", "05/06"), "s", "2024-05-04T10:00:00Z"),
+    ],
+)
+def test_days_and_months_stand_as_the_column_tells(store, write, text, unit, start):
+    report = store.ingest([write("t.csv", text)], IngestOptions(format="generic"))
+    assert (report.rows, report.rejected, taken(report)["start_time_s"][1]) == (3, 0, unit)
+    frame = store.frame("t", ["start_time_s", "duration_s"])
+    assert frame["start_time_s"][0] == datetime.fromisoformat(start).timestamp()
+    assert frame["duration_s"].tolist() == [300.0] * 3
+
+
+def test_days_that_could_be_months_are_asked(store, write):
+    path = write("t.csv", days("05/04", "06/04", "07/04"))
+    with pytest.raises(UnitUnknown, match="day or month first"):
+        store.ingest([path], IngestOptions(format="generic"))
+    wanted = {"job_name": FieldSource("job"), "start_time_s": FieldSource("start", "d/m/y")}
+    store.ingest([path], IngestOptions(format="generic", mapping=wanted | {"end_time_s": FieldSource("end", "d/m/y")}))
+    last = store.frame("t", ["start_time_s"])["start_time_s"][2]
+    assert last == datetime.fromisoformat("2024-04-07T10:00:00Z").timestamp()

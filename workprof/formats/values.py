@@ -152,13 +152,14 @@ MOMENTS = (
 """Further ways to write a moment, in the formats of strptime; the second is the American order."""
 
 
-def moment(text: str, factor: float = 1.0, decimal: str = ".") -> str:
+def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: bool = False) -> str:
     """Return the SQL of a moment in seconds since 1970: an epoch (times `factor`), ISO 8601, or one of `MOMENTS`.
 
-    A moment without a zone is UTC (the connection's zone is set so).
+    A moment without a zone is UTC (the connection's zone is set so). With `day_first` 5/4 is in April.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    formats = ", ".join(f"'{each}'" for each in MOMENTS)
+    orders = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
+    formats = ", ".join(f"'{each}'" for each in orders)
     return (
         f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN regexp_matches({value}, '^\\d{{4}}-\\d\\d-\\d\\d') THEN epoch(TRY_CAST({value} AS TIMESTAMPTZ)) "
@@ -169,8 +170,11 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".") -> str:
 THOUSANDS = r"[+-]?\d{1,3}(?:\.\d{3})+(?:\s*[A-Za-z%]+)?"
 """Where commas are decimal, '1.234' may be a thousand or one: it is read as neither."""
 
-TIME = "time"
-"""Quantity of a moment; the other quantities are named by the unit that they are kept in."""
+TIME, TIME_DAY_FIRST = "time", "time, day first"
+"""Quantities of a moment; the other quantities are named by the unit that they are kept in."""
+
+DAY_FIRST = "d/m/y"
+"""Unit of moments that are written with slashes, the day before the month; without it the month is first."""
 
 
 def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
@@ -178,18 +182,21 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
 
     Args:
         text: SQL of a text.
-        quantity: 's', 'B', 'percent', `TIME`, or '' for a plain number.
+        quantity: 's', 'B', 'percent', `TIME`, `TIME_DAY_FIRST`, or '' for a plain number.
         factor: of a bare number.
         base: of K, M, G in sizes.
         decimal: sign of the file.
     """
     if quantity == "B":
         read = size(text, factor, base, decimal)
-    elif quantity in (TIME, "s", "percent"):
-        read = {TIME: moment, "s": duration, "percent": amount}[quantity](text, factor, decimal)
+    elif quantity in (TIME, TIME_DAY_FIRST):
+        read = moment(text, factor, decimal, day_first=quantity == TIME_DAY_FIRST)
+    elif quantity in ("s", "percent"):
+        read = {"s": duration, "percent": amount}[quantity](text, factor, decimal)
     else:
         read = plain(text, decimal)
-    doubtful = f" AND NOT regexp_full_match(trim({text}), '{THOUSANDS}')" if decimal == "," and quantity != TIME else ""
+    points = decimal == "," and quantity not in (TIME, TIME_DAY_FIRST)
+    doubtful = f" AND NOT regexp_full_match(trim({text}), '{THOUSANDS}')" if points else ""
     return f"CASE WHEN len({text}) <= {LONGEST}{doubtful} THEN {read} END"
 
 

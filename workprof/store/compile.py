@@ -149,9 +149,11 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str) -> Output:
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
         return Output(Column(field.name, TEXT, "", rule.source, numeric=False), sql)
-    unit = "s" if kind in (TIMESTAMP, INTERVAL) else rule.unit
+    day_first = rule.unit == values.DAY_FIRST
+    unit = "s" if kind in (TIMESTAMP, INTERVAL) or day_first else rule.unit
     if kind == TEXT:
-        quantity = values.TIME if rule.field in TIME_FIELDS else field.unit
+        of_time = values.TIME_DAY_FIRST if day_first else values.TIME
+        quantity = of_time if rule.field in TIME_FIELDS else field.unit
         sql, reads = read_name(field.name), text_sql(rule.source, quantity, unit, declared, decimal)
     else:
         sql, reads = number_sql(rule.source, kind, unit), ""

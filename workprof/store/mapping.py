@@ -157,7 +157,7 @@ def checked(field: str, source: FieldSource, found: Sequence[str]) -> Rule:
         raise SettingsError(f"the mapping names the field {field!r}; fields are {', '.join(FIELDS)}")
     if source.column not in found:
         raise ColumnMissing(f"the mapping takes {field} from {source.column!r}; columns found: {shown(found)}")
-    allowed = UNITS_OF.get(FIELDS[field].unit, {})
+    allowed = units_of(field)
     if source.unit and source.unit not in allowed:
         known = f"use one of {', '.join(allowed)}" if allowed else "it has no unit: leave it out"
         kind = "" if source.unit in FACTORS else " is not known"
@@ -269,13 +269,43 @@ def guesses(look: Look) -> dict[str, Guess]:
     return {field: found[field] for field in FIELDS if field in found}
 
 
-def _quantity(field: str) -> str:
-    return values.TIME if field in TIME_FIELDS else FIELDS[field].unit
+def units_of(field: str) -> tuple[str, ...]:
+    """Return the units that a field may be read in."""
+    return (*UNITS_OF.get(FIELDS[field].unit, {}), *((values.DAY_FIRST,) if field in TIME_FIELDS else ()))
+
+
+def quantity_of(field: str, unit: str) -> str:
+    """Return the quantity of `values.number` that a field is read as."""
+    if field in TIME_FIELDS:
+        return values.TIME_DAY_FIRST if unit == values.DAY_FIRST else values.TIME
+    return FIELDS[field].unit
 
 
 def factor_of(field: str, unit: str) -> float:
     """Return what one unit is in the unit that a field is kept in."""
-    return factor(unit) if unit else 1.0
+    return factor(unit) if unit and unit != values.DAY_FIRST else 1.0
+
+
+SLASHED = re.compile(r"\s*(\d{1,2})/(\d{1,2})/\d{2,4}\b")
+
+
+def _order(field: str, column: str, look: Look) -> str:
+    """Return how the days of a column of moments with slashes stand: 'first', 'second', 'either', '' = no slashes.
+
+    A number above 12 is no month, and who writes AM and PM writes the month first. Where there is neither the order
+    cannot be told, where there are both it changes.
+    """
+    if field not in TIME_FIELDS:
+        return ""
+    found = [match for text in look.present(column) if (match := SLASHED.match(text))]
+    first = any(int(match[1]) > MONTHS for match in found)
+    second = any(int(match[2]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in found)
+    if first == second:
+        return "either" if found else ""
+    return "first" if first else "second"
+
+
+MONTHS = 12
 
 
 def _fits(field: str, column: str, unit: str, look: Look) -> bool:
@@ -291,7 +321,8 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
         return field in TIME_FIELDS
     if look.types[column] == INTERVAL:
         return FIELDS[field].unit == "s" and field not in TIME_FIELDS
-    read = look.numbers(column, _quantity(field))
+    days = _order(field, column, look) == "first"
+    read = look.numbers(column, quantity_of(field, values.DAY_FIRST if days else ""))
     known = int(read.present.sum())
     if not known or int((read.present & ~read.unread).sum()) < MOSTLY * known:
         return False
@@ -327,7 +358,12 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
         return Guess(FieldSource(column), True, "")
     if look.types[column] in (TIMESTAMP, INTERVAL):
         return Guess(FieldSource(column, own), True, DATES if look.types[column] == TIMESTAMP else IN_VALUES)
-    read = look.numbers(column, _quantity(field))
+    order = _order(field, column, look)
+    if order == "first":
+        return Guess(FieldSource(column, values.DAY_FIRST), True, "numbers above 12 stand first: days")
+    if order == "either":
+        return Guess(FieldSource(column, own), False, DAY_OR_MONTH)
+    read = look.numbers(column, quantity_of(field, ""))
     number = read.number[~np.isnan(read.number)]
     bare = read.bare & (read.number != 0)
     if not bare.any() and (read.present & ~read.bare).any():
@@ -343,6 +379,9 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
         return Guess(FieldSource(column, own), False, "no unit in the column's name")
     unit, sure = {"s": _seconds, "B": _bytes, "percent": _percent}[own](field, words, number)
     return Guess(FieldSource(column, unit), sure, "size of the values" if sure else "no unit in the column's name")
+
+
+DAY_OR_MONTH = f"day or month first? unit {values.DAY_FIRST} reads the day first"
 
 
 def _two_parts(column: str, look: Look) -> bool:
@@ -401,7 +440,7 @@ def _clocks(found: dict[str, Guess], look: Look) -> dict[str, Guess]:
     """Return the guesses with moments and durations compared: end - start tells the unit of a bare duration."""
     found = dict(found)
     times = [field for field in TIME_FIELDS if field in found]
-    offsets = [field for field in times if not found[field].sure]
+    offsets = [field for field in times if not found[field].sure and found[field].why != DAY_OR_MONTH]
     duration = found.get("duration_s")
     run = _end_minus_start(found, look)
     if offsets:
@@ -438,7 +477,7 @@ def _all_days(texts: Sequence[str]) -> bool:
 
 
 def _converted(field: str, source: FieldSource, look: Look) -> Floats:
-    return look.numbers(source.column, _quantity(field)).at(factor_of(field, source.unit))
+    return look.numbers(source.column, quantity_of(field, source.unit)).at(factor_of(field, source.unit))
 
 
 def _end_minus_start(found: Mapping[str, Guess], look: Look) -> Floats | None:

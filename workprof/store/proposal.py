@@ -16,7 +16,7 @@ from workprof.core.arrays import Floats
 from workprof.core.errors import ColumnMissing, UnitUnknown
 from workprof.core.progress import silent
 from workprof.core.units import GB, MINUTE_S, format_duration
-from workprof.formats import generic, values
+from workprof.formats import generic
 from workprof.formats.declare import TEXT
 from workprof.formats.fields import FIELDS, REQUESTS, TIME_FIELDS
 from workprof.store.connection import Database
@@ -43,6 +43,7 @@ from workprof.store.mapping import (
     lacking_words,
     missing_fields,
     own_rules,
+    quantity_of,
 )
 from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.relation import INTERVAL, TIMESTAMP, guessed_type, parquet_relation
@@ -239,7 +240,7 @@ def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look)
         shown = tuple((_short(value), _short(value)) for value in first)
         return Evidence(source.column, "", guess.sure, guess.why, shown)
     number = _numbers(field, source, look)
-    read = look.numbers(source.column, _quantity(field))
+    read = look.numbers(source.column, quantity_of(field, source.unit))
     places = [look.texts[source.column].index(value) for value in first]
     shown = tuple(
         (_short(value), words_of_value(field, float(number[at]))) for value, at in zip(first, places, strict=True)
@@ -273,13 +274,9 @@ def _short(value: str) -> str:
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def _quantity(field: str) -> str:
-    return values.TIME if field in TIME_FIELDS else FIELDS[field].unit
-
-
 def _numbers(field: str, source: FieldSource, look: Look) -> Floats:
     unit = "" if look.types[source.column] in (TIMESTAMP, INTERVAL) else source.unit
-    return look.numbers(source.column, _quantity(field)).at(factor_of(field, unit))
+    return look.numbers(source.column, quantity_of(field, unit)).at(factor_of(field, unit))
 
 
 def _range(finite: Floats) -> tuple[float, ...]:
