@@ -19,10 +19,9 @@ from workprof.charts.data import ingest_sentence
 from workprof.charts.text import markdown_text, visible
 from workprof.core.units import GB, MIB, format_bytes
 from workprof.formats import NAMES, generic
-from workprof.inputs import SUFFIXES, Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
+from workprof.inputs import Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
 from workprof.store.reports import GRAINS, JOINS, IngestOptions, IngestReport
 
-TYPES = [suffix.removeprefix(".") for suffix in SUFFIXES]
 KINDS = (
     "CSV and its like, Excel (.xlsx), JSON, Parquet, Arrow, Feather, and the logs and dumps of schedulers, plain or as "
     ".gz or .zst. It stays on this machine."
@@ -58,7 +57,6 @@ def _upload() -> UploadedFile | None:
     limit = format_bytes(st.get_option("server.maxUploadSize") * MIB)
     return st.file_uploader(
         f"Trace file (up to {limit}; larger: the data folder, or `workprof ingest FILE` in a shell)",
-        type=TYPES,
         key=f"data_upload_{st.session_state.get(ROUND, 0)}",
         help=KINDS,
     )
@@ -204,7 +202,9 @@ def ingest_options() -> IngestOptions:
             delimiter = choice("Delimiter", "data_delimiter", tuple(DELIMITERS))
             encoding = choice("Encoding", "data_encoding", tuple(ENCODINGS))
             decimal = choice("Decimal sign", "data_decimal", tuple(DECIMALS))
-        sheet = st.text_input("Sheet of a workbook", key="data_sheet", placeholder="the first that holds a table")
+        sheet = st.text_input(
+            "Sheet of a workbook", key="data_sheet", bind="query-params", placeholder="the first that holds a table"
+        )
         join, grain = _raw_tables()
         memory_gb, cores = _largest_machine()
         st.caption(ZONE)

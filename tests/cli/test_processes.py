@@ -13,6 +13,7 @@ SERVING = {"demo", "serve"}
 LINES = {
     "ingest": ("ingest", "{trace}", "--name", "again"),
     "datasets": ("datasets",),
+    "mappings": ("mappings",),
     "rename": ("rename", "small", "small"),
     "remove": ("remove", "nothing", "--yes"),
     "export": ("export", "small", "-o", "{folder}/out.csv"),

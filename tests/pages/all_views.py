@@ -17,6 +17,8 @@ NOT_IN_THE_ADDRESS = {
     "*_shown": "opens the table behind a chart",
     "*_upload*": "is a file of the visitor's",
     "map_*": "is about a file that is being loaded",
+    "mapping_chosen": "offers the buttons that rename and remove a mapping",
+    "mapping_new_*": "names what its button renames",
     "memory_keep_*_name": "names what its button keeps",
     "nodes_keep_name": "names what its button keeps",
     "*_doomed": "names what its button removes",

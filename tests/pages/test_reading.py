@@ -29,10 +29,6 @@ def from_folder(app, house, tmp_path):
 def test_repeated_rows_are_kept_or_dropped_and_counted(from_folder, house, tmp_path, policy, rows):
     (tmp_path / "data" / "jobs.csv").write_text(REPEATED)
     test = from_folder("jobs.csv", data_duplicates=policy)
-    test.selectbox(key="map_job_name").set_value("name")
-    test.selectbox(key="map_duration_s").set_value("seconds").run()
-    next(button for button in test.button if button.key == "map_import").click().run()
-    finish(test, house)
     assert problems(test) == []
     entry = house().workbench.datasets()[0]
     assert entry.rows == rows
@@ -66,11 +62,6 @@ def test_the_zone_of_the_coverage_is_in_the_link(from_folder, app, house, tmp_pa
     lines = "".join(f"job{i},{1_700_000_000 + 600 * i},{1_700_000_300 + 600 * i}\n" for i in range(40))
     (tmp_path / "data" / "dated.csv").write_text("name,start,end\n" + lines)
     test = from_folder("dated.csv")
-    for field, column in (("job_name", "name"), ("start_time_s", "start"), ("end_time_s", "end")):
-        test.selectbox(key=f"map_{field}").set_value(column)
-    test.run()
-    next(button for button in test.button if button.key == "map_import").click().run()
-    finish(test, house)
     assert problems(test) == []
     shown = app("data", data_tab="Time coverage", data_utc_hours="5.5")
     assert problems(shown) == []

@@ -25,7 +25,7 @@ from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.documents import FinishedTable
 from workprof.store.home import DATABASE
-from workprof.store.reports import IngestOptions, ProfileNote
+from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
 
@@ -49,6 +49,9 @@ WRITES = {
     "save_feedback": lambda store, it: store.save_feedback(it.hash, "digest", NOTE),
     "save_observation": lambda store, it: store.save_observation(it.hash, "digest", NOTE, FinishedTable(NOTE, 1, 9)),
     "forget_feedback": lambda store, it: store.forget_feedback(it.hash),
+    "save_mapping": lambda store, it: store.save_mapping("mine", {"job_name": FieldSource("name")}),
+    "rename_mapping": lambda store, it: store.rename_mapping("mine", "ours"),
+    "remove_mapping": lambda store, it: store.remove_mapping("mine"),
 }
 ASKED = {
     "ingest": lambda bench, it: bench.ingest([it.path]),

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workprof.core.arrays import Floats
-from workprof.core.errors import ColumnMissing, UnitUnknown
+from workprof.core.errors import ColumnMissing, TraceError, UnitUnknown
 from workprof.core.progress import silent
 from workprof.core.units import GB, MINUTE_S, format_duration
 from workprof.formats import generic
@@ -157,10 +157,14 @@ def _types(names: tuple[str, ...], rows: list[list[object]] | list[list[str]], d
 def _of_parquet(spooled: Spooled, expansion_limit: int) -> Look:
     refuse_promises(spooled, expansion_limit)
     relation = parquet_relation(spooled)
-    with pq.ParquetFile(spooled.path) as file:
-        first = next(file.iter_batches(batch_size=LOOK_ROWS), pa.RecordBatch.from_pylist([], schema=file.schema_arrow))
-        whole = first.num_rows == file.metadata.num_rows
-    columns = [[_of_python(value) for value in first.column(name).to_pylist()] for name in first.schema.names]
+    try:
+        with pq.ParquetFile(spooled.path) as file:
+            none = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
+            first = next(file.iter_batches(batch_size=LOOK_ROWS), none)
+            whole = first.num_rows == file.metadata.num_rows
+        columns = [[_of_python(value) for value in first.column(name).to_pylist()] for name in first.schema.names]
+    except (pa.ArrowException, OSError, ValueError) as error:  # UnicodeError is one of the last
+        raise TraceError(f"{spooled.origin}: broken Parquet file ({error}); write it again") from error
     types = {column.name: column.type for column in relation.columns}
     texts = texts_of(tuple(types), list(zip(*columns, strict=True)))
     return Look(tuple(types), types, texts, 1, whole)
