@@ -21,7 +21,7 @@ def test_a_dropped_file_is_seen_loaded(server, visitors, tmp_path, kind):
         page.get_by_text("Import a trace").first.click()
     visitor.button("Import").click(timeout=PATIENCE_MS)
     visitor.settle()
-    read = page.get_by_text(re.compile(rf"{dropped.rows:,} rows read")).first
+    read = page.get_by_text(re.compile(rf"{dropped.rows:,} rows( and [\d,]+ lines of steps)? read")).first
     mapping = visitor.button("Import with this mapping")
     read.or_(mapping).first.wait_for(timeout=PATIENCE_MS)
     if mapping.is_visible():

@@ -147,3 +147,9 @@ def test_dates_in_columns_are_written_as_dates(name):
 )
 def test_types_of_columns_are_told_in_plain_words(name, kind):
     assert column_kind(name) == kind
+
+
+def test_lines_of_steps_are_no_rows_that_got_lost():
+    steps = Check("steps", "info", 63, "63 lines of steps were folded into their jobs")
+    told = ingest_sentence(report(rows_read=104, rows=41, rejected=0, checks=(steps,)))
+    assert told.startswith("41 rows and 63 lines of steps read, none rejected; 41 rows kept (100.0 %)")

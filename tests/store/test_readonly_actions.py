@@ -68,6 +68,9 @@ ASKED = {
     "pin_run": lambda bench, it: bench.pin_run(it.run, True),
     "unpin_run": lambda bench, it: bench.pin_run(it.run, False),
     "remove_run": lambda bench, it: bench.remove_run(it.run),
+    "save_mapping": lambda bench, it: bench.save_mapping("mine", {"job_name": FieldSource("name")}),
+    "rename_mapping": lambda bench, it: bench.rename_mapping("mine", "ours"),
+    "remove_mapping": lambda bench, it: bench.remove_mapping("mine"),
 }
 
 

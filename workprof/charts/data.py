@@ -170,9 +170,12 @@ def ingest_sentence(report: IngestReport) -> str:
         return f"This content is already loaded as {report.dataset}: {counted(report.rows, 'row')}."
     rejected = f", {format_count(report.rejected)} rejected" if report.rejected else ", none rejected"
     lost = f"; {lines_lost(report.lost)}: in no row and not among the rejected ones" if report.lost else ""
-    share = format_share(report.rows / report.rows_read) if report.rows_read else "no data"
+    steps = sum(check.count for check in report.checks if check.name == "steps")
+    read = report.rows_read - steps
+    share = format_share(report.rows / read) if read else "no data"
+    folded = f" and {counted(steps, 'line')} of steps" if steps else ""
     return (
-        f"{counted(report.rows_read, 'row')} read{rejected}; {counted(report.rows, 'row')} kept "
+        f"{counted(read, 'row')}{folded} read{rejected}; {counted(report.rows, 'row')} kept "
         f"({share}) in {format_duration(report.seconds)}{lost}."
     )
 

@@ -194,6 +194,7 @@ class MappingTables:
         Raises:
             SettingsError: when there is no such mapping, or the new name is taken or cannot be used.
         """
+        self._database.refuse_if_readonly()
         found, called = self.mapping(name), _mapping_name(new)
         if called != name and any(one.name == called for one in self.mappings()):
             raise SettingsError(f"a mapping is already called {called!r}; give another name, or remove that one")
@@ -207,6 +208,7 @@ class MappingTables:
         Raises:
             SettingsError: when there is no such mapping.
         """
+        self._database.refuse_if_readonly()
         found = self.mapping(name)
         with self._database.writing(), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM mappings WHERE name = ?", [name])
