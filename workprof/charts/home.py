@@ -47,7 +47,7 @@ def unended_words(counts: Counts) -> tuple[str, ...]:
     """Return the runs without an end or a start in one sentence; nothing where there are none."""
     if not counts.unended:
         return ()
-    return (f"Of these runs {counts.unended}: shown apart, and in no size.",)
+    return (f"Not ended: {counts.unended}. They are shown apart, and no size rests on them.",)
 
 
 _COUNTED = {"user": "Users", "node": "Nodes", "workload": "Workloads"}
