@@ -86,7 +86,7 @@ def _hand_over() -> None:
     """Restart through app.py where Streamlit ran the page by itself.
 
     It does so for a deep link that is the first request of a cold server: it takes `pages/` for an app of the old kind
-    until `st.navigation` has been called once. Calling it here would lose the page that was asked for.
+    until `st.navigation` has been called once. Calling it here would lose the page that was requested.
     """
     if not st.session_state.get("app"):
         PagesManager.uses_pages_directory = False

@@ -142,9 +142,9 @@ def context(visit: Visit, dataset: Dataset) -> PageContext | None:
 
 
 def assessment(context: PageContext, classes: ClassSettings | None = None) -> Assessment:
-    """Return what tasks ask for and use; the first time it is measured, which is said."""
+    """Return what tasks request and use; a spinner stands there while it is measured for the first time."""
     settings = AssessmentSettings(context.target, context.request_bytes, classes or ClassSettings())
-    with st.spinner("Measuring what is asked for and used…", show_time=True):
+    with st.spinner("Measuring requested and used memory…", show_time=True):
         return context.workbench.assessment(context.dataset.hash, settings)
 
 

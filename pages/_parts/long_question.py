@@ -26,7 +26,7 @@ class LongQuestion(Generic[Settings, Result]):
         settings: asked with.
         ask: the question of the open workbench.
         button: words of the button.
-        before: what stands over it, asked for only where there is no result.
+        before: what stands over it, requested only where there is no result.
         what: the job in words.
         told: what the settings of the result before were, in words.
         icon: of the button.

@@ -17,7 +17,7 @@ from workprof.profiles.questions import BASELINE, HOPKINS, STABILITY
 
 
 def clusterability(view: View) -> None:
-    """Show the three results one below the other; each is computed when it is asked for, in the background."""
+    """Show the three results one below the other; each is computed on request, in the background."""
     st.header("Is there structure at all?")
     st.caption(CONVENTION)
     given = _of_fit(view, "features", "scaler", "metric", "mode", "seed")

@@ -46,7 +46,7 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
         return found
     question, asked = STORED[step], settings
     if settings is not None:
-        with contextlib.suppress(NotEnoughData):  # of no sweep that can be asked for: the page opens as it is
+        with contextlib.suppress(NotEnoughData):  # of no sweep that can be started again: the page opens as it is
             question, asked = question_of(step, settings)
     if question.tab:
         found[f"{question.page}_tab"] = question.tab
