@@ -295,13 +295,13 @@ def _order(field: str, column: str, look: Look) -> str:
     A number above 12 is no month, and who writes AM and PM writes the month first. Where there is neither the order
     cannot be told, where there are both it changes.
     """
-    if field not in TIME_FIELDS:
+    if field not in TIME_FIELDS or not any(map(SLASHED.match, look.present(column, 1000))):
         return ""
     found = [match for text in look.present(column) if (match := SLASHED.match(text))]
     first = any(int(match[1]) > MONTHS for match in found)
     second = any(int(match[2]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in found)
     if first == second:
-        return "either" if found else ""
+        return "either"
     return "first" if first else "second"
 
 
