@@ -35,7 +35,7 @@ VIEWS = {
     "Tree": views.tree,
     "Metadata": views.metadata,
     "Is there anything to cluster?": clusterability.clusterability,
-    "Take away": views.take_away,
+    "Export": views.take_away,
 }
 
 
