@@ -203,6 +203,16 @@ class Visitor:
     def button(self, name):
         return self.page.get_by_role("button", name=name, exact=True).first
 
+    def import_file(self, path):
+        """Drop a file on the Data page and start its import: a button that still moves under the mouse gets no click."""
+        if not self.button("Import").is_visible():
+            self.page.get_by_text("Import a trace").first.click()
+            self.button("Import").wait_for()
+        self.page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(path))
+        self.page.get_by_test_id("stFileChip").first.wait_for(timeout=PATIENCE_MS)
+        self.settle()
+        self.button("Import").click(timeout=PATIENCE_MS)
+
     def wide(self):
         """Return by how many pixels the page is wider than its window."""
         script = "(main => main.scrollWidth - main.clientWidth)(document.querySelector('[data-testid=stMain]'))"

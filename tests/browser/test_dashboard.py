@@ -59,13 +59,8 @@ def test_from_upload_to_the_jobs_behind_a_lasso(server, visitors, tmp_path, widt
     pd.read_parquet(SAMPLE).head(ROWS[width, dark]).to_parquet(trace)
     visitor = visitors(server, width=width, height=SIZES[width], dark=dark)
     page = visitor.open("/data").page
-    if not visitor.button("Import").is_visible():
-        page.get_by_text("Import a trace").first.click()
-        visitor.settle()
-    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(trace))
-    visitor.settle()
-    visitor.button("Import").click()
-    page.get_by_text(re.compile(rf"{ROWS[width, dark]:,} rows read")).first.wait_for()
+    visitor.import_file(trace)
+    page.get_by_text(re.compile(rf"{ROWS[width, dark]:,} rows read")).first.wait_for(timeout=PATIENCE_MS)
     visitor.settle()
     assert visitor.wide() <= 0
 

@@ -15,12 +15,7 @@ def test_a_dropped_file_is_seen_loaded(server, visitors, tmp_path, kind):
     path.write_bytes(dropped.content)
     visitor = visitors(server, width=1440, height=1000)
     page = visitor.open("/data").page
-    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(path))
-    visitor.settle()
-    if not visitor.button("Import").is_visible():
-        page.get_by_text("Import a trace").first.click()
-    visitor.button("Import").click(timeout=PATIENCE_MS)
-    visitor.settle()
+    visitor.import_file(path)
     read = page.get_by_text(re.compile(rf"{dropped.rows:,} rows( and [\d,]+ lines of steps)? read")).first
     mapping = visitor.button("Import with this mapping")
     read.or_(mapping).first.wait_for(timeout=PATIENCE_MS)
