@@ -2,18 +2,42 @@
 
 import re
 
+import pandas as pd
+
+from tests.browser.conftest import PATIENCE_MS, SAMPLE
 from tests.browser.test_dashboard import load_sample
 
+ROWS = 12_000
+"""Enough that a report takes minutes where nothing is computed yet."""
 
-def test_a_running_report_outlives_a_reload_of_the_browser(server, visitors):
-    visitor = visitors(server).open("/report")
-    load_sample(visitor)
+
+def drop_uncomputed(visitor, folder):
+    """Import a trace of which no other test has computed anything, and open its report page."""
+    trace = folder / "uncomputed.parquet"
+    pd.read_parquet(SAMPLE).sample(ROWS, random_state=23).to_parquet(trace)
+    page = visitor.open("/data").page
+    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(trace))
+    visitor.settle()
+    if not visitor.button("Import").is_visible():
+        page.get_by_text("Import a trace").first.click()
+    visitor.button("Import").click(timeout=PATIENCE_MS)
+    page.get_by_text(re.compile(rf"{ROWS:,} rows read")).first.wait_for(timeout=PATIENCE_MS)
+    visitor.settle()
+    page.get_by_role("link", name="Report", exact=True).click()
+    visitor.settle()
+
+
+def test_a_running_report_outlives_a_reload_of_the_browser(server, visitors, tmp_path):
+    visitor = visitors(server)
+    drop_uncomputed(visitor, tmp_path)
+    stranger = visitors(server).open("/report")
     visitor.button("Make the report").click()
     visitor.button("Cancel").wait_for()
     visitor.page.wait_for_url(re.compile("work_report="))
     visitor.page.reload()
     visitor.page.get_by_text("Making the report of").wait_for()
-    stranger = visitors(server).open("/report")
+    stranger.page.reload()
+    stranger.settle()
     assert stranger.page.get_by_text("Making the report of").count() == 0
     visitor.button("Cancel").click()
     visitor.page.get_by_text("was cancelled").wait_for(timeout=60_000)
