@@ -204,7 +204,7 @@ class Visitor:
         return self.page.get_by_role("button", name=name, exact=True).first
 
     def import_file(self, path):
-        """Drop a file on the Data page and start its import: a button that still moves under the mouse gets no click."""
+        """Drop a file on the Data page and start its import; a button that is still moving gets no click."""
         if not self.button("Import").is_visible():
             self.page.get_by_text("Import a trace").first.click()
             self.button("Import").wait_for()

@@ -16,11 +16,7 @@ def drop_uncomputed(visitor, folder):
     trace = folder / "uncomputed.parquet"
     pd.read_parquet(SAMPLE).sample(ROWS, random_state=23).to_parquet(trace)
     page = visitor.open("/data").page
-    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(str(trace))
-    visitor.settle()
-    if not visitor.button("Import").is_visible():
-        page.get_by_text("Import a trace").first.click()
-    visitor.button("Import").click(timeout=PATIENCE_MS)
+    visitor.import_file(trace)
     page.get_by_text(re.compile(rf"{ROWS:,} rows read")).first.wait_for(timeout=PATIENCE_MS)
     visitor.settle()
     page.get_by_role("link", name="Report", exact=True).click()
