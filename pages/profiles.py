@@ -35,7 +35,7 @@ VIEWS = {
     "Tree": views.tree,
     "Metadata": views.metadata,
     "Is there anything to cluster?": clusterability.clusterability,
-    "Export": views.take_away,
+    "Take away": views.take_away,
 }
 
 

@@ -12,11 +12,6 @@ from pages._frame.errors import guard
 
 Shared = TypeVarTuple("Shared")
 
-FORMER = {
-    "profiles_tab": {"Take away": "Export"},
-}
-"""Names that tabs had before, by the parameter of the address that holds them: an old link opens its view."""
-
 
 def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared: *Shared) -> None:
     """Show the views with the open one computed; an error in it leaves the others, and what follows, as they are.
@@ -25,9 +20,7 @@ def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared:
     view before: a control that Streamlit itself binds to the address writes over the entry that is there.
     """
     first = next(iter(views))
-    former = FORMER.get(key, {})
-    known = link.one_of(*views)
-    opened = link.read(key, lambda name: known(former.get(name, name)), first, "the first view is shown")
+    opened = link.read(key, link.one_of(*views), first, "the first view is shown")
     if st.session_state.get(key) != opened:
         st.session_state[key] = opened
     tabs = st.tabs(list(views), key=key, on_change=_to_address, args=(key, first))

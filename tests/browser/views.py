@@ -36,7 +36,7 @@ _HELP = ("Glossary", "Settings", "Methods", "Published or corrected", "Formats",
 PAGES = (
     Page("home"),
     Page("data", tabs=("Preview", "Columns", "Time coverage", "Checks and rejects")),
-    Page("profiles", tabs=(*_PROFILES, "Is there anything to cluster?", "Export")),
+    Page("profiles", tabs=(*_PROFILES, "Is there anything to cluster?", "Take away")),
     Page("classify", tabs=("One job", "Batch", "Model", "Finished jobs"), more=CLASSIFIED),
     Page("sweep", tabs=_SWEEP),
     Page("durations", tabs=("Observed", "Prediction error"), more=BY_TIME),

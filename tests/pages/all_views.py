@@ -75,7 +75,7 @@ def keys(question):
 
 def views():
     """Return every view of every page, each with what has a kept result."""
-    for tab in ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Export"):
+    for tab in ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Take away"):
         yield View("profiles", tab, OTHER_PROFILES, FORM)
     yield View("profiles", "Is there anything to cluster?", OTHER_PROFILES, FORM)
     yield View("profiles", "Map", OTHER_PROFILES | {"profiles_selected": "p0_1", "profiles_jobs_page": "2"}, FORM)

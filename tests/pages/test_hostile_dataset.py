@@ -25,7 +25,7 @@ VIEWS = (
     *(View("data", tab) for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects")),
     *(
         View("profiles", tab)
-        for tab in ("Cards", "Box plots", "Map", "Metadata", "Export", "Is there anything to cluster?")
+        for tab in ("Cards", "Box plots", "Map", "Metadata", "Take away", "Is there anything to cluster?")
     ),
     View("profiles", "Map", {"profiles_selected": "p0_1"}),
     View("classify", "One job", {"classify_job": "7"}),

@@ -136,11 +136,3 @@ def test_the_estimate_rests_on_earlier_fits_of_this_home(app, loaded, house):
     assert "15,000 rows × 10 features: about" in words(test)
     assert "from 1 earlier fit here" in words(test)
     assert "a guess: no such fit ran here yet" in words(app("profiles", profiles_algorithm="optics"))
-
-
-def test_a_link_to_a_tab_under_its_former_name_opens_it(app, loaded):
-    for name in ("Take away", "Export"):
-        test = app("profiles", profiles_tab=name)
-        assert not test.exception
-        assert [tab.label for tab in test.tabs if tab.children] == ["Export"], name
-        assert "could not be read" not in "".join(item.value for item in test.warning)

@@ -10,7 +10,7 @@ from workprof.workbench import Workbench
 
 PAGES = ("home", "data", "profiles")
 DATA_TABS = ("Preview", "Columns", "Time coverage", "Checks and rejects")
-VIEWS = ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Export")
+VIEWS = ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Take away")
 
 
 def labels(test):

@@ -80,7 +80,7 @@ def test_every_metric_is_the_commands_number(jobs, told, printed):
 
 
 def test_files_of_the_page_hold_the_record(jobs, fit, printed):
-    page = jobs.page("profiles", "jobs", profiles_tab="Export")
+    page = jobs.page("profiles", "jobs", profiles_tab="Take away")
     summary = csv_bytes(summary_table(fit, {}))
     named = page.csv("jobs-profiles-summary.csv")
     assert list(named["rows"]) == [card.size for card in fit.cards]
