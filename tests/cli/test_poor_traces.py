@@ -27,6 +27,8 @@ COMMANDS = (
     "memory ledger D",
     "memory ledger D --by week",
     "memory ledger-runs D",
+    "memory over-time D",
+    "memory over-time-runs D",
     "memory export D --to csv -o sizes.csv",
     "report D -o report.html",
     "export D -o rows.csv",

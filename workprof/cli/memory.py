@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 import workprof
-from workprof.cli import ledger
+from workprof.cli import ledger, over_time
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
 from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
@@ -747,3 +747,4 @@ register(
 )
 
 ledger.register_on(app)
+over_time.register_on(app)

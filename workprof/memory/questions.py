@@ -15,6 +15,7 @@ from workprof.memory.ledger import Ledger, LedgerRunList
 from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSettings
 from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
+from workprof.memory.over_time import OverTime, OverTimeRuns, OverTimeRunsSettings, OverTimeSettings
 from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
 from workprof.memory.recommend import CHARGES_STEP, Recommendation, RecommendationSettings
 from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
@@ -271,9 +272,35 @@ LEDGER_RUNS = Question(
     rests_on_fit=True,
 )
 
+HOME = "home"
+OVER_TIME = Question(
+    "memory.over_time",
+    "Show when memory lies idle: requested, used and unused GB·h by profile, task, user or group and time bin.",
+    OverTimeSettings,
+    OverTime,
+    "workprof.memory.over_time:over_time_of",
+    finds="memory over time",
+    reads=lambda _: READS,
+    page=HOME,
+    command=("memory", "over-time"),
+    rests_on_fit=True,
+)
+OVER_TIME_RUNS = Question(
+    "memory.over_time_runs",
+    "List the runs of a row and a time bin, those that leave most memory idle first.",
+    OverTimeRunsSettings,
+    OverTimeRuns,
+    "workprof.memory.over_time:over_time_runs_of",
+    finds="runs behind memory over time",
+    reads=lambda _: READS,
+    page=HOME,
+    command=("memory", "over-time-runs"),
+    rests_on_fit=True,
+)
+
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
-    *(RECOMMENDATION, PLAN, VIOLATIONS, ROLLUP, LEDGER, LEDGER_RUNS),
+    *(RECOMMENDATION, PLAN, VIOLATIONS, ROLLUP, LEDGER, LEDGER_RUNS, OVER_TIME, OVER_TIME_RUNS),
 )
 PARTS: tuple[Question[Any, Any], ...] = (FRONTIER_CHARGES,)
 """What is stored on the way to a question."""

@@ -16,6 +16,7 @@ from workprof.memory import questions
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.ledger_settings import PROFILE, usual_rows
+from workprof.memory.over_time import usual_over_time_rows
 from workprof.memory.plan import RECOMMENDED, PlanSettings
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
 from workprof.memory.replay import ReplaySettings
@@ -51,9 +52,20 @@ def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
     return named if ledger is settings else replace(settings, ledger=named)
 
 
+def _over_time_named(bench: Any, entry: Dataset, settings: Any) -> Any:
+    """Return the settings of memory over time with its rows named: by profile where the default ones are cached."""
+    over = getattr(settings, "over", settings)
+    if over.by:
+        return settings
+    clustered = bench.profiles.cached(entry.hash, ProfileSettings()).result is not None
+    held = {one.column.name: one.distinct for one in bench.column_profiles(entry.hash) if one.missing_share < 1}
+    named = replace(over, by=usual_over_time_rows(held, clustered=clustered))
+    return named if over is settings else replace(settings, over=named)
+
+
 def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None) -> ProfileSettings | None:
     """Return the clustering whose profiles make the rows; None where they are something else."""
-    by = getattr(settings, "ledger", settings).by
+    by = getattr(settings, "ledger", getattr(settings, "over", settings)).by
     return (fit or ProfileSettings()) if by == PROFILE else None
 
 
@@ -189,6 +201,9 @@ class MemoryQuestions(ProfileQuestions):
     rollup = ask(questions.ROLLUP, resolve=_with_plan)
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
+
+    over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
+    over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
 
     def policy_sizes(self, dataset: str, settings: ReplaySettings, progress: Progress = silent) -> SizeList:
         """Return the sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""

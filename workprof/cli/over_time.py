@@ -1,0 +1,150 @@
+"""`workprof memory over-time`: when memory lies idle, whose it is, and the runs of a time bin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import typer
+
+from workprof.cli.console import table
+from workprof.cli.questions import Face, add
+from workprof.core.units import DAY_S, format_share
+from workprof.memory.ledger_exports import number
+from workprof.memory.over_time import BIN_WORDS, OverTime, OverTimeRuns
+from workprof.memory.questions import OVER_TIME, OVER_TIME_RUNS
+
+SHOWN_BINS = 60
+SHOWN_BURSTS = 5
+
+
+def over_time_json(found: OverTime) -> dict[str, Any]:
+    """Return the JSON document of memory over time: GB·h of every row in every bin, times in seconds."""
+    return {
+        "by": found.settings.by,
+        "bin": found.settings.bins,
+        "bin_seconds": found.width_s,
+        "dated": found.dated,
+        "utc_offset_s": found.utc_offset_s,
+        "requested_gb_h": found.total_requested,
+        "used_gb_h": found.total_used,
+        "unused_gb_h": found.total_unused,
+        "n_judged": found.n_judged,
+        "n_not_judged": found.n_not_judged,
+        "n_without_time": found.n_without_time,
+        "bins": [
+            {"at": at, "from_s": start, "requested_gb_h": requested, "used_gb_h": used, "unused_gb_h": unused}
+            for at, (start, requested, used, unused) in enumerate(
+                zip(
+                    found.edges_s[:-1].tolist(),
+                    found.requested.sum(axis=0).tolist(),
+                    found.used.sum(axis=0).tolist(),
+                    found.unused.sum(axis=0).tolist(),
+                    strict=True,
+                )
+            )
+        ],
+        "rows": [
+            {
+                found.settings.by: name,
+                "requested_gb_h": found.requested[at].tolist(),
+                "used_gb_h": found.used[at].tolist(),
+                "unused_gb_h": found.unused[at].tolist(),
+                "n_runs": found.n_runs[at].tolist(),
+            }
+            for at, name in enumerate(found.rows)
+        ],
+        "bursts": [asdict(one) | {"from_s": float(found.edges_s[one.bin])} for one in found.bursts],
+        "bursts_left_out": found.settings.leave_out_bursts,
+        "seconds": found.seconds,
+    }
+
+
+def moment(found: OverTime, at: int) -> str:
+    """Return when a bin begins: '2024-03-06', with the hour in short bins; 'day 38' where there are no dates."""
+    local = float(found.edges_s[at]) + found.utc_offset_s
+    if found.dated:
+        text = f"{datetime.fromtimestamp(local, UTC):%Y-%m-%d %H:%M}"
+        return text if found.width_s < DAY_S else text[:10]
+    return f"{found.width_s * at / DAY_S:.4g} d"
+
+
+def over_time_text(found: OverTime) -> str:
+    """Return memory over time for people: the sums, the bins, the bursts."""
+    share = found.total_used / found.total_requested if found.total_requested > 0 else float("nan")
+    lines = [
+        f"{found.n_judged:,} runs request {number(found.total_requested)} GB·h, use {format_share(share)} of it and "
+        f"leave {number(found.total_unused)} GB·h unused"
+    ]
+    lines += [
+        f"burst: {moment(found, one.bin)}, {one.row}: {number(one.unused_gb_h)} GB·h unused by {one.n_runs:,} runs"
+        + (" (excluded)" if found.settings.leave_out_bursts else "")
+        for one in found.bursts[:SHOWN_BURSTS]
+    ]
+    rows: list[dict[str, object]] = [
+        {
+            "at": at,
+            BIN_WORDS[found.settings.bins].lower(): moment(found, at),
+            "requested GB·h": number(float(found.requested[:, at].sum())),
+            "used GB·h": number(float(found.used[:, at].sum())),
+            "unused GB·h": number(float(found.unused[:, at].sum())),
+            "most unused": found.rows[int(found.unused[:, at].argmax())] if found.unused[:, at].any() else "",
+        }
+        for at in range(min(found.requested.shape[1], SHOWN_BINS))
+    ]
+    rest = found.requested.shape[1] - len(rows)
+    return "\n".join([*lines, "", table(rows), *([f"... and {rest} more bins: --json has all"] if rest > 0 else [])])
+
+
+def _notes(found: OverTime) -> Iterable[str]:
+    if found.n_without_time:
+        yield f"{found.n_without_time:,} runs say nothing of when they ran; they are in the sums and in no bin"
+    if found.n_not_judged:
+        yield f"{found.n_not_judged:,} finished runs lack a request, a use or a run time and do not count"
+
+
+def over_time_runs_json(found: OverTimeRuns) -> dict[str, Any]:
+    """Return the JSON document of the runs of a cell: sizes in GB (1e9 bytes)."""
+    numbers = (found.row_ids, found.requested_gb, found.used_gb, found.hours, found.hours_inside)
+    keys = ("row_id", "requested_gb", "used_gb", "hours", "hours_inside", "unused_gb_h")
+    return {
+        "n_runs": found.n_runs,
+        "unused_gb_h": found.unused_gb_h,
+        "runs": [
+            {found.settings.over.by: name, "task": task} | dict(zip(keys, values, strict=True))
+            for name, task, *values in zip(
+                found.names,
+                found.tasks,
+                *(column.tolist() for column in (*numbers, found.unused_each_gb_h)),
+                strict=True,
+            )
+        ],
+    }
+
+
+def over_time_runs_text(found: OverTimeRuns) -> str:
+    """Return the runs of a cell for people."""
+    document = over_time_runs_json(found)
+    by = found.settings.over.by
+    rows: list[dict[str, object]] = [
+        {
+            "row": one["row_id"],
+            by: one[by],
+            "task": one["task"],
+            "requested GB": number(one["requested_gb"]),
+            "used GB": number(one["used_gb"]),
+            "hours": number(one["hours"]),
+            "hours in the bin": number(one["hours_inside"]),
+            "unused GB·h": number(one["unused_gb_h"]),
+        }
+        for one in document["runs"]
+    ]
+    return f"{found.n_runs:,} runs leave {number(found.unused_gb_h)} GB·h unused\n\n{table(rows)}"
+
+
+def register_on(app: typer.Typer) -> None:
+    """Add the commands `over-time` and `over-time-runs` to the group."""
+    add(app, Face(OVER_TIME, over_time_json, over_time_text, _notes))
+    add(app, Face(OVER_TIME_RUNS, over_time_runs_json, over_time_runs_text))

@@ -1,0 +1,503 @@
+"""Where and when memory lies idle: requested, used and unused GB·h of the runs of a profile (a task, ...) in time bins.
+
+A run counts in every bin that it overlaps, with the hours that it spends there. What is requested, used and unused is
+the ledger's (`workprof.memory.ledger_runs`), so the sums over all bins are the ledger's own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
+from workprof.memory.ledger_runs import CLOCK_FROM_S, MONDAY_S, LedgerRuns, ledger_runs
+from workprof.memory.ledger_settings import GROUPINGS, MEMORY, PROFILE, TASK, USER, LedgerSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WEEK_S = 7 * DAY_S
+WIDTHS = {
+    "minute": MINUTE_S,
+    "10min": 10 * MINUTE_S,
+    "hour": HOUR_S,
+    "6h": 6 * HOUR_S,
+    "day": DAY_S,
+    "week": WEEK_S,
+    "4weeks": 4 * WEEK_S,
+    "year": 52 * WEEK_S,
+}
+"""Seconds of a bin by its name, the finest first."""
+
+BIN_WORDS = {
+    "minute": "Minute",
+    "10min": "10 minutes",
+    "hour": "Hour",
+    "6h": "6 hours",
+    "day": "Day",
+    "week": "Week",
+    "4weeks": "4 weeks",
+    "year": "52 weeks",
+}
+ENOUGH_BINS = 120
+"""The finest bins that are no more than so many are taken where none are named."""
+MOST_BINS = 5_000
+MOST_ROWS = 40
+"""Rows with a line of their own; what the others hold is added up in one."""
+OTHERS = "all others"
+AT_ONCE = 1_000_000
+"""Runs whose hours are spread at a time: what is held in memory besides the table does not grow with it."""
+
+FEWEST_BINS = 8
+FAR_OUT = 3.0
+"""Interquartile ranges above the upper quartile: Tukey's 'far out'."""
+BURST_SHARE = 0.1
+"""Of what lies idle in such a bin: a row with less is no burst."""
+BURST_FACTOR = 3.0
+"""Times what the row leaves idle in an average other bin."""
+
+
+@settings
+class OverTimeSettings:
+    """What a row is, how long a bin is, and whether bursts count."""
+
+    by: Annotated[
+        str,
+        Setting(
+            "What a row is.",
+            choices={
+                PROFILE: "runs that behave alike",
+                TASK: "tasks of the same name",
+                USER: "who submitted the runs",
+                "group": "their group",
+            },
+            empty="profiles once they are found, else tasks, users or groups",
+            key="home_by",
+            label="Rows",
+        ),
+    ] = ""
+    bins: Annotated[
+        str,
+        Setting(
+            "Length of a time bin.",
+            choices={name: words.lower() for name, words in BIN_WORDS.items()},
+            empty=f"the shortest with at most {ENOUGH_BINS} bins",
+            flag="--bin",
+            key="home_bin",
+            label="Time bin",
+        ),
+    ] = ""
+    leave_out_bursts: Annotated[
+        bool,
+        Setting(
+            "Bursts do not count: a row in a bin in which far more than usual lies idle.",
+            key="home_bursts",
+            label="Exclude bursts",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class IdleBurst:
+    """A row in a bin in which far more than usual lies idle.
+
+    Attributes:
+        row: its name.
+        bin: place of the bin.
+        unused_gb_h: that the row leaves idle there.
+        share: of what lies idle in all bins, 0-1.
+        n_runs: that overlap the bin.
+    """
+
+    row: str
+    bin: int
+    unused_gb_h: float
+    share: float
+    n_runs: int
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """Memory over time: arrays are (rows, bins), in GB·h.
+
+    Attributes:
+        settings: as given, with rows and bins named.
+        rows: names, the one that leaves most idle first; `OTHERS` last where there are more than `MOST_ROWS`.
+        edges_s: (bins + 1,) in the clock of the trace.
+        dated: whether that clock shows dates; else it counts from a beginning of its own.
+        utc_offset_s: to add for the local time of day.
+        requested, used, unused: of the runs whose waste is known; a run that uses more than it requests leaves none.
+        n_runs: that overlap the bin.
+        bursts: the largest first; they are in the arrays unless the settings exclude them.
+        n_judged: finished runs with request, use and run time.
+        n_without_time: of these, those in no bin: neither start nor end nor submission is known.
+        n_not_judged: the other finished runs.
+        total_requested, total_used, total_unused: of all judged runs, those without times and in bursts among them.
+        seconds: of the computation.
+    """
+
+    settings: OverTimeSettings
+    rows: tuple[str, ...]
+    edges_s: Floats
+    dated: bool
+    utc_offset_s: float
+    requested: Floats
+    used: Floats
+    unused: Floats
+    n_runs: Ints
+    bursts: tuple[IdleBurst, ...]
+    n_judged: int
+    n_without_time: int
+    n_not_judged: int
+    total_requested: float
+    total_used: float
+    total_unused: float
+    seconds: float
+
+    @property
+    def width_s(self) -> float:
+        """Seconds of a bin."""
+        return float(self.edges_s[1] - self.edges_s[0])
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """The judged runs with a known start, in the order of the table, and the bins that they are laid into."""
+
+    settings: OverTimeSettings
+    table_rows: Ints
+    start_s: Floats
+    end_s: Floats
+    code: Ints
+    names: tuple[str, ...]
+    requested_gb: Floats
+    used_gb: Floats
+    edges_s: Floats
+    dated: bool
+    runs: LedgerRuns
+    judged: Bools
+
+    @property
+    def unused_gb(self) -> Floats:
+        """(n,) what a run leaves idle at every moment."""
+        return np.maximum(self.requested_gb - self.used_gb, 0.0)
+
+
+def over_time_of(
+    frames: Mapping[str, pd.DataFrame], settings: OverTimeSettings, progress: Progress = silent
+) -> OverTime:
+    """Return requested, used and unused GB·h by row and time bin.
+
+    Args:
+        frames: 'jobs' -> the table, finished rows and others, with `finished`; `PROFILE_COLUMN` for rows by profile.
+        settings: rows, bins, bursts.
+        progress: told once.
+
+    Raises:
+        ColumnMissing: when run times are absent, or the column that makes the rows.
+        NotEnoughData: when no finished run has request, use, run time and a place in time.
+        SettingsError: when the named bins are too many for the trace.
+    """
+    started = time.perf_counter()
+    progress(None, "Adding up memory over time")
+    jobs = frames["jobs"]
+    placed = _placed(jobs, settings)
+    shape = (len(placed.names), len(placed.edges_s) - 1)
+    requested, used, unused = (
+        _spread(placed, rate, shape) for rate in (placed.requested_gb, placed.used_gb, placed.unused_gb)
+    )
+    n_runs = _overlapping(placed, shape)
+    bursts = _bursts(placed.names, unused, n_runs)
+    if settings.leave_out_bursts:
+        for one in bursts:
+            place = (placed.names.index(one.row), one.bin)
+            requested[place] = used[place] = unused[place] = 0.0
+            n_runs[place] = 0
+    runs, judged = placed.runs, placed.judged
+    held = {kind: runs.over_time(MEMORY, amounts[MEMORY])[judged] for kind, amounts in _amounts(runs).items()}
+    return OverTime(
+        settings=placed.settings,
+        rows=placed.names,
+        edges_s=placed.edges_s,
+        dated=placed.dated,
+        utc_offset_s=float(jobs.attrs.get("utc_offset_s", 0.0)),
+        requested=requested,
+        used=used,
+        unused=unused,
+        n_runs=n_runs,
+        bursts=bursts,
+        n_judged=int(judged.sum()),
+        n_without_time=int(judged.sum()) - len(placed.table_rows),
+        n_not_judged=int(runs.finished.sum()) - int(judged.sum()),
+        total_requested=float(held["requested"].sum()),
+        total_used=float(held["used"].sum()),
+        total_unused=float(runs.wasted(MEMORY).sum()),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _amounts(runs: LedgerRuns) -> dict[str, Mapping[str, Floats]]:
+    return {"requested": runs.requested, "used": runs.used}
+
+
+def _placed(jobs: pd.DataFrame, settings: OverTimeSettings) -> _Placed:
+    runs = ledger_runs(jobs, LedgerSettings(by=settings.by or TASK))
+    settings = replace(settings, by=settings.by or TASK)
+    judged = runs.judged(MEMORY)
+    if not judged.any():
+        raise NotEnoughData("no finished run has a memory request, a use of memory and a run time")
+    seconds = runs.hours * HOUR_S
+    start = np.where(np.isnan(runs.start_s), runs.end_s - seconds, runs.start_s)
+    at = np.flatnonzero(judged & np.isfinite(start))
+    if not len(at):
+        raise NotEnoughData("no run with a memory request and a use says when it ran; map start_time_s or end_time_s")
+    start, end = start[at], start[at] + seconds[at]
+    offset = float(jobs.attrs.get("utc_offset_s", 0.0))
+    edges, name = _edges(float(start.min()), float(end.max()), offset, settings.bins)
+    code, names = _rows(runs, at)
+    return _Placed(
+        settings=replace(settings, bins=name),
+        table_rows=at,
+        start_s=start,
+        end_s=end,
+        code=code,
+        names=names,
+        requested_gb=runs.requested[MEMORY][at],
+        used_gb=runs.used[MEMORY][at],
+        edges_s=edges,
+        dated=float(np.median(start)) > CLOCK_FROM_S,
+        runs=runs,
+        judged=judged,
+    )
+
+
+def _rows(runs: LedgerRuns, at: Ints) -> tuple[Ints, tuple[str, ...]]:
+    """Return the rows of runs, the one that leaves most idle first, the least of many in one."""
+    idle = np.bincount(runs.who[at], weights=runs.wasted(MEMORY)[at], minlength=len(runs.whose))
+    held = np.flatnonzero(np.bincount(runs.who[at], minlength=len(runs.whose)))
+    order = held[np.argsort(-idle[held], kind="stable")]
+    own = order if len(order) <= MOST_ROWS else order[: MOST_ROWS - 1]
+    place = np.full(len(runs.whose), len(own), dtype=np.int64)
+    place[own] = np.arange(len(own))
+    names = tuple(runs.whose[code] for code in own.tolist())
+    if len(order) > len(own):
+        names += (OTHERS if OTHERS not in names else f"{OTHERS} (folded)",)
+    return place[runs.who[at]], names
+
+
+def _edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple[Floats, str]:
+    """Return edges of round bins in local time that hold everything, and the name of their length."""
+
+    def ends(width: float) -> tuple[int, int]:
+        shift = offset_s + (MONDAY_S if width >= WEEK_S else 0.0)
+        begin = int(np.floor((first_s + shift) / width))
+        return begin, max(int(np.ceil((last_s + shift) / width)), begin + 1)
+
+    def count(name: str) -> int:
+        begin, end = ends(WIDTHS[name])
+        return end - begin
+
+    name = wanted or next((one for one in WIDTHS if count(one) <= ENOUGH_BINS), list(WIDTHS)[-1])
+    if count(name) > MOST_BINS:
+        longer = next((one for one in WIDTHS if count(one) <= MOST_BINS), "")
+        advice = f"choose {longer} or longer" if longer else "check its start times"
+        raise SettingsError(f"the trace has {count(name):,} bins of one {BIN_WORDS[name].lower()}; {advice}")
+    width = float(WIDTHS[name])
+    begin, end = ends(width)
+    shift = offset_s + (MONDAY_S if width >= WEEK_S else 0.0)
+    return np.arange(begin, end + 1, dtype=np.float64) * width - shift, name
+
+
+def _first_and_last(placed: _Placed, own: slice) -> tuple[Ints, Ints]:
+    """Return the first and the last bin that runs overlap; one that takes no time is in the bin of its start."""
+    edges, n = placed.edges_s, len(placed.edges_s) - 1
+    first = np.clip(np.searchsorted(edges, placed.start_s[own], side="right") - 1, 0, n - 1)
+    last = np.clip(np.searchsorted(edges, placed.end_s[own], side="left") - 1, 0, n - 1)
+    return first, np.maximum(first, last)
+
+
+def _spread(placed: _Placed, rate: Floats, shape: tuple[int, int]) -> Floats:
+    """Return (rows, bins): rates times the hours that runs spend in a bin.
+
+    The first and the last bin of a run are added one by one, the whole ones between them as a step up and a step down
+    whose running sum is taken at the end: the work does not grow with the bins that a run overlaps.
+    """
+    edges, (n_rows, n_bins) = placed.edges_s, shape
+    sums, steps, inside = np.zeros(n_rows * n_bins), np.zeros(n_rows * (n_bins + 1)), np.zeros(n_rows * (n_bins + 1))
+    for begin in range(0, len(rate), AT_ONCE):
+        own = slice(begin, begin + AT_ONCE)
+        first, last = _first_and_last(placed, own)
+        code, each = placed.code[own], rate[own] / HOUR_S
+        start, end = placed.start_s[own], placed.end_s[own]
+        head = (np.minimum(end, edges[first + 1]) - start) * each
+        tail = np.where(last > first, (end - edges[last]) * each, 0.0)
+        sums += np.bincount(code * n_bins + first, weights=head, minlength=len(sums))
+        sums += np.bincount(code * n_bins + last, weights=tail, minlength=len(sums))
+        long = last - first > 1
+        up, down = (code * (n_bins + 1) + first + 1)[long], (code * (n_bins + 1) + last)[long]
+        steps += np.bincount(up, weights=each[long], minlength=len(steps))
+        steps -= np.bincount(down, weights=each[long], minlength=len(steps))
+        inside += np.bincount(up, minlength=len(steps)) - np.bincount(down, minlength=len(steps))
+    level = np.cumsum(steps.reshape(n_rows, n_bins + 1), axis=1)[:, :n_bins]
+    busy = np.cumsum(inside.reshape(n_rows, n_bins + 1), axis=1)[:, :n_bins] > 0
+    whole = np.where(busy, np.maximum(level, 0.0) * np.diff(edges), 0.0)  # where none is inside, no rest of rounding
+    return np.asarray(sums.reshape(shape) + whole)
+
+
+def _overlapping(placed: _Placed, shape: tuple[int, int]) -> Ints:
+    """Return (rows, bins): runs that overlap a bin."""
+    n_rows, n_bins = shape
+    steps = np.zeros(n_rows * (n_bins + 1), dtype=np.int64)
+    for begin in range(0, len(placed.code), AT_ONCE):
+        own = slice(begin, begin + AT_ONCE)
+        first, last = _first_and_last(placed, own)
+        row = placed.code[own] * (n_bins + 1)
+        steps += np.bincount(row + first, minlength=len(steps)) - np.bincount(row + last + 1, minlength=len(steps))
+    return np.cumsum(steps.reshape(n_rows, n_bins + 1), axis=1)[:, :n_bins]
+
+
+def _bursts(names: tuple[str, ...], unused: Floats, n_runs: Ints) -> tuple[IdleBurst, ...]:
+    """Return rows that leave far more than usual idle in a bin that is far out itself, the largest first.
+
+    A bin is far out where more lies idle than the upper quartile of all bins with runs plus `FAR_OUT` interquartile
+    ranges; a row makes it so where it holds at least `BURST_SHARE` of it and `BURST_FACTOR` times its other bins' mean.
+    """
+    totals, busy = unused.sum(axis=0), n_runs.sum(axis=0) > 0
+    if int(busy.sum()) < FEWEST_BINS or not totals.sum() > 0:
+        return ()
+    low, high = np.percentile(totals[busy], (25, 75))
+    found = []
+    for place in np.flatnonzero(totals > high + FAR_OUT * (high - low)).tolist():
+        others = (unused.sum(axis=1) - unused[:, place]) / max(unused.shape[1] - 1, 1)
+        own = unused[:, place]
+        for row in np.flatnonzero((own >= BURST_SHARE * totals[place]) & (own > BURST_FACTOR * others)).tolist():
+            share = float(own[row] / totals.sum())
+            found.append(IdleBurst(names[row], place, float(own[row]), share, int(n_runs[row, place])))
+    return tuple(sorted(found, key=lambda one: -one.unused_gb_h))
+
+
+MOST_LISTED = 50
+
+
+@settings
+class OverTimeRunsSettings:
+    """Which runs behind memory over time are listed."""
+
+    over: OverTimeSettings = field(default_factory=OverTimeSettings)
+    row: Annotated[str, Setting("Name of a row.", empty="all rows", key="home_cell_row")] = ""
+    cell: Annotated[
+        int | None,
+        Setting(
+            "Place of the time bin, 0 = the first.",
+            least=0,
+            most=MOST_BINS,
+            empty="all bins",
+            flag="--at",
+            key="home_cell_bin",
+            label="Place of the bin",
+        ),
+    ] = None
+    most: Annotated[
+        int, Setting("Runs that are listed.", least=1, most=100_000, key="home_cell_most", label="Runs listed")
+    ] = MOST_LISTED
+
+
+@dataclass(frozen=True)
+class OverTimeRuns:
+    """Runs that overlap a time bin, the one that leaves most idle in it first.
+
+    Attributes:
+        settings: as given, with rows and bins named.
+        n_runs: all of them.
+        unused_gb_h: by all of them in the bin.
+        row_ids: (m,) of the listed runs in their dataset.
+        names: (m,) their rows.
+        tasks: (m,) their tasks.
+        requested_gb, used_gb: (m,) sizes.
+        hours: (m,) run times.
+        hours_inside: (m,) of those, in the bin.
+        unused_each_gb_h: (m,) in the bin.
+    """
+
+    settings: OverTimeRunsSettings
+    n_runs: int
+    unused_gb_h: float
+    row_ids: Ints
+    names: tuple[str, ...]
+    tasks: tuple[str, ...]
+    requested_gb: Floats
+    used_gb: Floats
+    hours: Floats
+    hours_inside: Floats
+    unused_each_gb_h: Floats
+
+
+def over_time_runs_of(
+    frames: Mapping[str, pd.DataFrame], settings: OverTimeRunsSettings, progress: Progress = silent
+) -> OverTimeRuns:
+    """Return the runs behind a cell, a row or a bin of memory over time; bursts are among them.
+
+    Args:
+        frames: as `over_time_of`, with `row_id`.
+        settings: which.
+        progress: told once.
+
+    Raises:
+        SettingsError: for a row or a bin that there is not; says which there are.
+    """
+    progress(None, "Listing the runs")
+    jobs = frames["jobs"]
+    placed = _placed(jobs, settings.over)
+    n_bins = len(placed.edges_s) - 1
+    first, last = _first_and_last(placed, slice(None))
+    chosen = np.ones(len(placed.table_rows), dtype=bool)
+    if settings.row:
+        if settings.row not in placed.names:
+            raise SettingsError(f"there is no row {settings.row!r}; choose one of {', '.join(placed.names[:8])}")
+        chosen &= placed.code == placed.names.index(settings.row)
+    inside = placed.end_s - placed.start_s
+    if settings.cell is not None:
+        if settings.cell >= n_bins:
+            raise SettingsError(f"there is no bin {settings.cell}; the last of {n_bins} is {n_bins - 1}")
+        chosen &= (first <= settings.cell) & (settings.cell <= last)
+        begin, end = placed.edges_s[settings.cell : settings.cell + 2]
+        inside = np.maximum(np.minimum(placed.end_s, end) - np.maximum(placed.start_s, begin), 0.0)
+    hours = inside / HOUR_S
+    unused = placed.unused_gb * hours
+    own = np.flatnonzero(chosen)
+    listed = own[np.argsort(-unused[own], kind="stable")][: settings.most]
+    at, runs = placed.table_rows[listed], placed.runs
+    return OverTimeRuns(
+        settings=replace(settings, over=placed.settings),
+        n_runs=len(own),
+        unused_gb_h=float(unused[own].sum()),
+        row_ids=jobs["row_id"].to_numpy(dtype=np.int64)[at],
+        names=tuple(runs.whose[code] for code in runs.who[at].tolist()),
+        tasks=tuple(runs.tasks[code] for code in runs.task[at].tolist()),
+        requested_gb=placed.requested_gb[listed],
+        used_gb=placed.used_gb[listed],
+        hours=runs.hours[at],
+        hours_inside=hours[listed],
+        unused_each_gb_h=unused[listed],
+    )
+
+
+def usual_over_time_rows(columns: Mapping[str, int], *, clustered: bool) -> str:
+    """Return what rows are where nothing is named.
+
+    Args:
+        columns: that hold something -> distinct values.
+        clustered: whether profiles are found.
+    """
+    if clustered:
+        return PROFILE
+    several = [by for by in (TASK, USER, "group") if columns.get(GROUPINGS[by][0], 0) > 1]
+    return several[0] if several else TASK
