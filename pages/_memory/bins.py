@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,6 +41,7 @@ from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSett
 from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettings
 from workprof.memory.questions import BINS
 from workprof.memory.scenarios import Scenario
+from workprof.profiles.names import number_of
 from workprof.profiles.settings import ProfileSettings
 
 EDGES = "memory_edges"
@@ -161,7 +161,6 @@ MEANING = (
     "The runs that the bins are for: those of the task above, or those of a profile, whatever their tasks are. "
     "Profiles are listed once they are found."
 )
-NUMBER = re.compile(r"P?(\d{1,6})(\s|$)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,7 @@ def chosen(context: PageContext) -> ProfileScope | None:
 
 
 def _labels(context: PageContext, clustering: ProfileSettings) -> dict[str, int]:
-    """Return 'P3 name' -> 3 of every profile, in order of their numbers; nothing where none are found."""
+    """Return 'bert · worker (P3)' -> 3 of every profile, in order of their numbers; nothing where none are found."""
     try:
         fit = context.workbench.profiles.cached(context.dataset.hash, clustering).result
     except (ColumnMissing, NotEnoughData):
@@ -218,8 +217,8 @@ def _follow_name(labels: dict[str, int]) -> str:
     wanted = str(st.session_state.get(PROFILE) or link.read(PROFILE, str, A_TASK))
     if wanted in (A_TASK, *labels):
         return ""
-    told = NUMBER.match(wanted)
-    found = next((label for label, number in labels.items() if told and number == int(told[1])), "")
+    told = number_of(wanted)
+    found = next((label for label, number in labels.items() if number == told), "")
     if found:
         scope.take(PROFILE, found)
     elif PROFILE in st.session_state:

@@ -76,7 +76,7 @@ def test_boxes_take_other_orders(order, expected):
 
 def test_the_outliers_are_named_and_grey_in_every_chart_of_groups():
     chart = size_bars(made.fit(), NAMES)
-    assert list(chart.data["name"])[-1] == "Outliers"
+    assert list(chart.data["name"])[-1] == "Unclustered"
     assert chart.figure.data[0].marker.color[-1] == OUTLIER_COLOUR
 
 
@@ -84,7 +84,7 @@ def test_silhouettes_say_how_many_rows_they_rest_on():
     chart = silhouette_boxes(made.fit(), NAMES)
     assert "sampled" in chart.note
     assert "n = 200 of 230" in chart.note
-    assert "P2 is the least separated profile" in chart.takeaway
+    assert "mixed (P2) is the least separated profile" in chart.takeaway
 
 
 def test_the_map_carries_row_ids_and_says_its_sample():

@@ -231,7 +231,7 @@ def test_moved_jobs_get_both_groups_in_any_order():
     ids = SOME.row_ids[::-1]
     told = moved_jobs(pd.DataFrame({"row_id": ids}), SOME)
     label = int(SOME.before[-1])
-    assert told["first run"].iloc[0] == ("Outliers" if label < 0 else f"P{label}")
+    assert told["first run"].iloc[0] == ("Unclustered" if label < 0 else f"P{label}")
     assert len(told) == len(ids)
 
 

@@ -147,7 +147,7 @@ def test_a_card_leads_to_durations_memory_and_nodes(page, hashes):
     test = pressed(page("profiles", "Cards"), "profiles_link_0_1")
     assert title(test) == "Memory"
     assert test.selectbox(key="memory_task").value != "all tasks"
-    assert test.selectbox(key="memory_profile").value == "P0"
+    assert test.selectbox(key="memory_profile").value.endswith(" (P0)")
     assert not [item for item in test.warning if "in the link could not be read" in item.value]
     test = pressed(page("profiles", "Cards"), "profiles_link_1_2")
     assert title(test) == "Nodes"

@@ -63,12 +63,14 @@ def test_the_profiles_are_offered_by_their_names(page):
     assert problems(test) == []
     offered = test.selectbox(key="memory_profile")
     assert offered.value == "the task above"
-    assert offered.options[:3] == ["the task above", "P0", "P1 long readers"]
+    assert offered.options[0] == "the task above"
+    assert offered.options[1].endswith(" (P0)")
+    assert offered.options[2] == "long readers (P1)"
     assert "Wasted now" not in shown(test)
 
 
 def test_the_bins_of_a_profile_are_those_of_the_library(page, part, house):
-    test = page(memory_profile="P1 long readers", memory_k="2", memory_weight="count")
+    test = page(memory_profile="long readers (P1)", memory_k="2", memory_weight="count")
     assert problems(test) == []
     found = house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=2, weight="count")))
     assert shown(test)["Wasted now"] == gb_h(found.wasted_gb_h)
@@ -77,8 +79,8 @@ def test_the_bins_of_a_profile_are_those_of_the_library(page, part, house):
     assert table["edge_gb"].tolist() == [edge / GB for edge in found.bins.edges_bytes]
     assert table["runs"].tolist() == found.bins.effect.bin_runs.tolist()
     assert format_share(found.bins.effect.time_based_saved_share) in {metric.value for metric in test.metric}
-    assert f"P1 long readers: {found.bins.effect.n_runs} runs of" in words(test)
-    assert "for P1 long readers" in words(test)
+    assert f"long readers (P1): {found.bins.effect.n_runs} runs of" in words(test)
+    assert "for long readers (P1)" in words(test)
     assert len(test.get("plotly_chart")) == 2
     assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
@@ -95,8 +97,8 @@ def test_such_a_plan_needs_the_profile_beforehand(page):
 def test_a_link_by_number_or_by_an_old_name_opens_the_profile(page, link):
     test = page(memory_profile=link)
     assert problems(test) == []
-    assert test.selectbox(key="memory_profile").value == "P1 long readers"
-    assert test.query_params["memory_profile"] in ("P1 long readers", ["P1 long readers"])
+    assert test.selectbox(key="memory_profile").value == "long readers (P1)"
+    assert test.query_params["memory_profile"] in ("long readers (P1)", ["long readers (P1)"])
     assert "in the link could not be read" not in words(test)
     test.selectbox(key="memory_profile").set_value("the task above").run()
     assert problems(test) == []
@@ -151,7 +153,7 @@ def test_edges_of_ones_own_and_a_scenario(page, part, house):
     next(button for button in test.button if button.label == "Save scenario").click().run()
     assert problems(test) == []
     (scenario,) = house().workbench.scenarios(part)
-    assert scenario.settings["profile"] == "P0 (default)"
+    assert scenario.settings["profile"].endswith(" (P0) (default)")
     assert scenario.settings["edges_gb"] == "1, 2"
 
 
@@ -174,7 +176,7 @@ def test_the_card_leads_to_the_memory_plan_of_its_profile(app, part):
     first.click().run()
     assert problems(test) == []
     assert test.title[0].value == "Memory"
-    assert test.selectbox(key="memory_profile").value == "P0"
+    assert test.selectbox(key="memory_profile").value.endswith(" (P0)")
     assert "Wasted now" in shown(test)
 
 
@@ -185,6 +187,6 @@ def test_a_kept_run_opens_with_its_profile_and_clustering(app, part, house):
     assert problems(test) == []
     test.button(key="runs_open").click().run()
     assert problems(test) == []
-    assert test.selectbox(key="memory_profile").value == "P1"
+    assert test.selectbox(key="memory_profile").value.endswith("long readers (P1)")
     assert "40 rows" in test.selectbox(key="memory_clustering").value
     assert test.slider(key="memory_k").value == 4

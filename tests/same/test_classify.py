@@ -195,7 +195,7 @@ def test_drift_and_needs_are_the_commands(finished, observed, feedback):
     assert finished.files["needs-duration_s.csv"] == csv_bytes(quantile_table(feedback, "duration_s"))
     for name, targets in observed["quantiles"].items():
         own = targets["duration_s"]
-        line = needs.loc["Outliers" if name == "-1" else f"P{name}"]
+        line = needs.loc["Unclustered" if name == "-1" else f"P{name}"]
         for level, now, before in zip(own["levels"], own["now"], own["at_fit"], strict=True):
             assert _same(line[f"p{level * 100:g} now"], now)
             assert _same(line[f"p{level * 100:g} at the fit"], before)

@@ -36,12 +36,13 @@ def test_observed_curves_are_the_reports_and_the_rows(jobs, printed):
     jobs.library(lambda bench: bench.observed_durations("jobs", DurationSettings(by="profile"), fit=ProfileSettings()))
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist()))
     durations = rows.set_index("row_id")["duration_s"].loc[fit.row_ids].to_numpy()
-    largest = {f"P{profile}": durations[fit.labels == profile].max() for profile in set(fit.labels.tolist()) - {-1}}
+    names = jobs.library(lambda bench: bench.profile_names("jobs"))
+    largest = {names[profile]: durations[fit.labels == profile].max() for profile in set(fit.labels.tolist()) - {-1}}
     shown = quantiles.set_index("group")["max"].to_dict()
     assert {name: shown[name] for name in largest} == largest
     told = jobs.command("durations", "jobs", "--by", "profile", "--quantile", "0.5,0.95")
     for one in told["groups"]:
-        line = quantiles.set_index("group").loc["Outliers" if one["group"] == "-1" else f"P{one['group']}"]
+        line = quantiles.set_index("group").loc[names[int(one["group"])]]
         assert line[["p50", "p95", "max"]].tolist() == [one["quantiles"]["p50"], one["quantiles"]["p95"], one["max"]]
     lines = {trace["name"]: trace for trace in page.figures["observed-duration_s-by-profile"] if trace.get("name")}
     whole = {name: max(lines[name]["x"]) for name in largest if name in lines}  # few rows are said in the name

@@ -59,8 +59,9 @@ def printed(jobs, fit):
     return jobs.report("jobs", "data", "profiles")
 
 
-def test_the_command_tells_the_record(fit, told):
-    assert to_json(fit_json(fit)) == told
+def test_the_command_tells_the_record(jobs, fit, told):
+    names = jobs.library(lambda bench: bench.profile_names("jobs"))
+    assert to_json(fit_json(fit, names)) == told
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -76,7 +77,7 @@ def test_every_metric_is_the_commands_number(jobs, told, printed):
     }
     same_metrics(page, printed, "profiles")
     sizes = bar(page.figures["profile-sizes"])
-    assert {f"P{one['profile']}": one["size"] for one in told["profiles"]} | {"Outliers": told["n_outliers"]} == sizes
+    assert {one["name"]: one["size"] for one in told["profiles"]} | {"Unclustered": told["n_outliers"]} == sizes
 
 
 def test_files_of_the_page_hold_the_record(jobs, fit, printed):
@@ -97,11 +98,13 @@ def test_files_of_the_page_hold_the_record(jobs, fit, printed):
 def test_a_card_tells_its_profile_as_the_command_and_the_rows_do(jobs, fit, told):
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist())).set_index("row_id")
     page = jobs.page("profiles", "jobs", profiles_tab="Cards")
-    cards = dict(re.findall(r"## (P\d+|Outliers)(.*?)(?=## |$)", page.words, re.DOTALL))
-    assert set(cards) == {f"P{one['profile']}" for one in told["profiles"]} | {"Outliers"}
-    assert f"[{told['n_outliers']:,} rows · {format_share(told['n_outliers'] / told['n_rows'])}]" in cards["Outliers"]
+    cards = dict(re.findall(r"## (.*? \(P\d+\)|Unclustered)(.*?)(?=## |$)", page.words, re.DOTALL))
+    assert set(cards) == {one["name"] for one in told["profiles"]} | {"Unclustered"}
+    assert (
+        f"[{told['n_outliers']:,} rows · {format_share(told['n_outliers'] / told['n_rows'])}]" in cards["Unclustered"]
+    )
     for one in told["profiles"]:
-        card = cards[f"P{one['profile']}"]
+        card = cards[one["name"]]
         assert f"[{one['size']:,} rows · {format_share(one['share'])}]" in card
         assert f"Silhouette: **{one['silhouette']:.2f}**" in card
         assert f"Purity: **{format_share(one['purity'])}** one workload and task" in card
@@ -137,8 +140,9 @@ def test_hopkins_and_stability_are_the_commands(jobs, fit):
     assert f"{hopkins['hopkins']:.3f}" in page.words
     stability = jobs.command("profiles", "stability", "jobs")
     assert page.metric("Adjusted Rand") == [f"{stability['adjusted_rand']:.3f}"]
+    names = jobs.library(lambda bench: bench.profile_names("jobs"))
     assert bar(page.figures["profile-stability"][:1]) == {
-        f"P{one['profile']}": one["jaccard"] for one in stability["per_profile"]
+        names[one["profile"]]: one["jaccard"] for one in stability["per_profile"]
     }
 
 

@@ -107,4 +107,4 @@ def _named(rows):
 
 
 def _group(label):
-    return "Outliers" if label < 0 else f"P{label}"
+    return "Unclustered" if label < 0 else f"P{label}"

@@ -66,7 +66,7 @@ def test_the_kinds_of_jobs_are_those_of_the_profiles(toured, printed):
     told = toured.command("profiles", "fit", toured.hashes["jobs"])
     assert charts["profile-sizes"] in printed.figures("profiles")["profile-sizes"]
     sizes = bar(charts["profile-sizes"])
-    assert sizes == {f"P{one['profile']}": one["size"] for one in told["profiles"]} | {"Outliers": told["n_outliers"]}
+    assert sizes == {one["name"]: one["size"] for one in told["profiles"]} | {"Unclustered": told["n_outliers"]}
     page = toured.page("profiles", "jobs", profiles_tab="Map")
     assert set(shown.metrics) <= set(page.metrics)
     drawn, whole = places(charts["profile-map"]), places(page.figures["profile-map"])

@@ -18,6 +18,7 @@ from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.drift import DRIFT, NO_DRIFT, SLIGHT, TOO_FEW, Assessment, Drift, FeedbackNow
 from workprof.forecasts.feedback.loop import Observed
 from workprof.forecasts.feedback.windows import FIT, OBSERVED, REFITTED, FeedbackState, HistoryEntry
+from workprof.profiles.names import UNCLUSTERED
 
 
 def feedback_headlines(state: FeedbackState, stands: Assessment) -> tuple[Headline, ...]:
@@ -230,7 +231,7 @@ def _drift_marks(table: pd.DataFrame, word: str) -> dict[str, Any]:
 
 def quantile_table(now: FeedbackNow, target: str, names: Mapping[int, str] | None = None) -> pd.DataFrame:
     """Return one line per profile: quantiles of one target now and at the fit, in the target's unit."""
-    given = {OUTLIER: "Outliers", **(names or {})}
+    given = {OUTLIER: UNCLUSTERED, **(names or {})}
     lines = []
     for name, targets in now.quantiles.items():
         one = targets[target]

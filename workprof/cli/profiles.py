@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,10 +36,12 @@ def profiles() -> None:
 def _fit(dataset: str, preset: str | None, home: Path | None, as_json: bool, **given: Any) -> None:
     with opened(home) as workbench:
         changes: dict[str, Any] = preset_overrides(preset, workbench.dataset(dataset).finished_rows) if preset else {}
-        fit = workbench.profiles(dataset, settings_of(FIT, given, ProfileSettings(**changes)), progress_line())
+        settings = settings_of(FIT, given, ProfileSettings(**changes))
+        fit = workbench.profiles(dataset, settings, progress_line())
+        names = workbench.profile_names(dataset, settings)
     for note in fit.notes:
         warn(f"note: {note}")
-    emit(fit_json(fit), as_json, lambda: _fit_text(fit))
+    emit(fit_json(fit, names), as_json, lambda: _fit_text(fit, names))
 
 
 PRESET = Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")]
@@ -51,9 +54,9 @@ register(
 )
 
 
-def fit_json(fit: ProfileFit) -> dict[str, object]:
-    """Return the JSON document of one fit: settings, scores, one entry per profile."""
-    cards = [_card_json(card) for card in fit.cards if card.profile >= 0]
+def fit_json(fit: ProfileFit, names: Sequence[str]) -> dict[str, object]:
+    """Return the JSON document of one fit: settings, scores, one entry per profile, with its name."""
+    cards = [_card_json(card) | {"name": names[card.profile]} for card in fit.cards if card.profile >= 0]
     return {
         "settings": asdict(fit.settings) | {"features": list(fit.features)},
         **asdict(fit.scores),
@@ -83,18 +86,18 @@ def _card_json(card: ProfileCard) -> dict[str, object]:
     }
 
 
-def _fit_text(fit: ProfileFit) -> str:
+def _fit_text(fit: ProfileFit, names: Sequence[str]) -> str:
     scores = fit.scores
     outliers = f"{scores.n_outliers:,} outliers ({format_share(scores.n_outliers / scores.n_rows)})"
     head = (
-        f"{scores.n_clusters} profiles, {outliers} of {scores.n_rows:,} rows in {fit.seconds:.1f} s\n"
+        f"{scores.n_clusters} profiles, {outliers} of {scores.n_rows:,} runs in {fit.seconds:.1f} s\n"
         f"silhouette {scores.silhouette_clustered:.3f} without outliers, {scores.avg_silhouette:.3f} as published"
         f" ({scores.silhouette_method}); ACQUIRES {scores.acquires:.3f}"
     )
     rows: list[dict[str, object]] = [
         {
-            "profile": card.profile,
-            "rows": f"{card.size:,}",
+            "profile": names[card.profile],
+            "runs": f"{card.size:,}",
             "silhouette": f"{card.silhouette:.3f}",
             "purity": format_share(card.purity),
             "what": card.takeaway,

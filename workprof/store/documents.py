@@ -248,6 +248,12 @@ def notes(cursor: duckdb.DuckDBPyConnection, clustering: str) -> tuple[ProfileNo
     return tuple(ProfileNote(*row) for row in found)
 
 
+def noted_clusterings(cursor: duckdb.DuckDBPyConnection, dataset: str) -> set[str]:
+    """Return the clusterings of a dataset (hash) that have notes."""
+    found = cursor.execute("SELECT DISTINCT clustering FROM notes WHERE starts_with(clustering, ?)", [f"{dataset}:"])
+    return {key for (key,) in found.fetchall()}
+
+
 FEEDBACK_TABLES = (
     """
     CREATE TABLE IF NOT EXISTS feedback_state (

@@ -241,6 +241,11 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         with self._database.cursor() as cursor:
             return documents.notes(cursor, clustering)
 
+    def noted_clusterings(self, dataset: str) -> set[str]:
+        """Return the keys of the clusterings of a dataset (hash) that have notes."""
+        with self._database.cursor() as cursor:
+            return documents.noted_clusterings(cursor, dataset)
+
     def _entry(self, dataset: str) -> catalogue.Entry:
         return self._known.entry(dataset).readable()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -14,6 +15,7 @@ from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.fit import ProfileFit, recut, tree_settings
 from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.names import OUTLIERS, UNCLUSTERED, Labelled, shown_names, successors
 from workprof.profiles.settings import (
     FEATURE_SETS,
     ProfileSettings,
@@ -121,10 +123,54 @@ class ProfileQuestions(DatasetQuestions):
     )
     stability = ask(questions.STABILITY, resolve=_stability_in_rows, frames=_with_cached_profiles)
 
+    def profile_names(self, dataset: str, settings: ProfileSettings | None = None) -> tuple[str, ...]:
+        """Return what the profiles of a clustering are called: 'bert · worker (P0)', by label.
+
+        The last one, which is also that of label -1, is 'Unclustered'. Empty where the clustering is not stored.
+        """
+        chosen = settings or ProfileSettings()
+        fit = self.profiles.cached(dataset, chosen).result
+        if fit is None:
+            return ()
+        given = {label: note.name for label, note in self.profile_notes(dataset, chosen).items()}
+        names = shown_names(fit.cards, fit.spread, given)
+        return (*(names[label] for label in sorted(names) if label != OUTLIERS), UNCLUSTERED)
+
     def profile_notes(self, dataset: str, settings: ProfileSettings) -> dict[int, ProfileNote]:
-        """Return the names and notes that users gave to the profiles of one clustering."""
-        return {note.profile: note for note in self._store.notes(self.profiles.key(dataset, settings))}
+        """Return the names and notes that users gave to the profiles of one clustering.
+
+        Where a profile has none of its own, it has that of a profile of another clustering of the dataset which it
+        has become (`workprof.profiles.names.successors`); of several such clusterings the one made last counts.
+        """
+        key = self.profiles.key(dataset, settings)
+        found = {note.profile: note for note in self._store.notes(key)}
+        for earlier in self._named_clusterings(key):
+            followed = self._views.get((key, f"names of {earlier}"), partial(self._successors, earlier, key))
+            for note in self._store.notes(earlier):
+                to = followed.get(note.profile)
+                if to is not None and to not in found:
+                    found[to] = replace(note, profile=to)
+        return dict(sorted(found.items()))
 
     def set_profile_note(self, dataset: str, settings: ProfileSettings, note: ProfileNote) -> None:
-        """Keep a name and a note for one profile."""
-        self._store.set_note(self.profiles.key(dataset, settings), note)
+        """Keep a name and a note for one profile.
+
+        Without name and text the profile has none: a blank is kept where one would follow from another clustering.
+        """
+        key = self.profiles.key(dataset, settings)
+        self._store.set_note(key, note)
+        if not (note.name or note.note) and note.profile in self.profile_notes(dataset, settings):
+            self._store.set_note(key, replace(note, name=" "))
+
+    def _named_clusterings(self, key: str) -> tuple[str, ...]:
+        """Return the other clusterings of the same dataset with names whose results are stored, the newest first."""
+        others = self._store.noted_clusterings(key.partition(":")[0]) - {key}
+        if not others or self._cache.get(key, ProfileFit) is None:
+            return ()
+        return tuple(about.key for about in self.runs() if about.key in others)
+
+    def _successors(self, earlier: str, key: str) -> dict[int, int]:
+        old, new = self._cache.get(earlier, ProfileFit), self._cache.get(key, ProfileFit)
+        if old is None or new is None:
+            return {}
+        return successors(Labelled(old.row_ids, old.labels), Labelled(new.row_ids, new.labels))

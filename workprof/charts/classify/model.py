@@ -19,6 +19,7 @@ from workprof.core.units import format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.predictions import NO_PROFILE
+from workprof.profiles.names import UNCLUSTERED
 
 SPLIT_NAMES = {"random": "random", "by_job": "by job", "by_group": "by group", "by_time": "by time"}
 SPLIT_WORDS = {
@@ -212,7 +213,7 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     confusion = scores.confusion
     shares = shapes.row_shares(confusion.counts)
     answers = [naming.shown(int(profile), 18) for profile in confusion.classes]
-    truths = ["Outliers" if profile == -1 else name for profile, name in zip(confusion.classes, answers, strict=True)]
+    truths = [UNCLUSTERED if profile == -1 else name for profile, name in zip(confusion.classes, answers, strict=True)]
     cells = shapes.heat(
         shares,
         answers,

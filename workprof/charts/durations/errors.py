@@ -14,13 +14,14 @@ import plotly.graph_objects as go
 from workprof.charts import shapes
 from workprof.charts.durations.observed import number, percent
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, horizontal, vertical
-from workprof.charts.text import formatted, plotly_text, shortened
+from workprof.charts.text import formatted, plotly_text
 from workprof.charts.theme import COLOURS, OUTLIERS, rows_height
 from workprof.core.arrays import Floats
 from workprof.core.units import format_share
 from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors
 from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
 from workprof.forecasts.estimates import TARGETS
+from workprof.profiles.names import UNCLUSTERED, fitted
 
 
 @dataclass(frozen=True)
@@ -404,10 +405,10 @@ def profile_error_boxes(found: EstimateEvaluation, names: Mapping[int, str]) -> 
 
 
 def _row(errors: ProfileErrors, names: Mapping[int, str]) -> dict[str, object]:
-    default = "Outliers" if errors.profile == OUTLIERS else f"P{errors.profile}"
+    default = UNCLUSTERED if errors.profile == OUTLIERS else f"P{errors.profile}"
     return {
         "profile": errors.profile,
-        "name": shortened(names.get(errors.profile, default), 24),
+        "name": fitted(names.get(errors.profile, default), 24),
         "rows": errors.n_rows,
         **dict(zip(QUANTILES, errors.quantiles.tolist(), strict=True)),
         "beyond_100pct_share": errors.beyond_100pct_share,

@@ -26,6 +26,7 @@ from workprof.forecasts.durations import (
     share_within,
     value_at,
 )
+from workprof.profiles.names import UNCLUSTERED, fitted
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _name(found: ObservedDurations, position: int, profiles: Mapping[int, str]) 
     if found.settings.by != PROFILE:
         return shortened(group.name, LONGEST_NAME)
     number = int(group.name)
-    return shortened(profiles.get(number, "Outliers" if number == OUTLIERS else f"P{number}"), LONGEST_NAME)
+    return fitted(profiles.get(number, UNCLUSTERED if number == OUTLIERS else f"P{number}"), LONGEST_NAME)
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)

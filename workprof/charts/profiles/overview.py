@@ -18,6 +18,7 @@ from workprof.charts.text import column_words, listed, plotly_text, shortened
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, mark, rows_height
 from workprof.core.units import format_count, format_share
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.names import shown_names
 from workprof.profiles.scores import ProfileScores
 from workprof.profiles.summary import ProfileCard
 from workprof.profiles.tree import CondensedTree
@@ -28,9 +29,8 @@ ORDERS = ("std", "median", "size")
 
 
 def profile_names(fit: ProfileFit, notes: Mapping[int, ProfileNote] | None = None) -> dict[int, str]:
-    """Return label -> 'P7', 'P7 name' or 'Outliers'."""
-    given = {label: note.name.strip() for label, note in (notes or {}).items()}
-    return {card.profile: _name(card.profile, given.get(card.profile, "")) for card in fit.cards}
+    """Return label -> 'bert · worker (P7)', 'given name (P7)' or 'Unclustered'."""
+    return shown_names(fit.cards, fit.spread, {label: note.name for label, note in (notes or {}).items()})
 
 
 def groups(fit: ProfileFit) -> NDArray[np.int64]:
@@ -47,12 +47,6 @@ def sizes(fit: ProfileFit) -> dict[int, int]:
 def note(fit: ProfileFit, text: str) -> str:
     """Return a chart's note, with the flag of the published definitions where they hold."""
     return f"{text} {PUBLISHED}" if fit.settings.mode == "faithful" else text
-
-
-def _name(profile: int, given: str) -> str:
-    if profile == OUTLIERS:
-        return "Outliers"
-    return f"P{profile} {given}" if given else f"P{profile}"
 
 
 def headlines(fit: ProfileFit) -> tuple[Headline, ...]:

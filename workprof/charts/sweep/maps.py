@@ -27,6 +27,7 @@ from workprof.charts.sweep.runs import (
 )
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
 from workprof.core.units import format_count, format_share
+from workprof.profiles.names import UNCLUSTERED
 from workprof.profiles.sweep import RunComparison, SweepRun
 
 HEAT_LINE_PX = 38
@@ -336,7 +337,7 @@ def _names(groups: int) -> list[str]:
 
 
 def _group(label: int) -> str:
-    return "Outliers" if label < 0 else f"P{label}"
+    return UNCLUSTERED if label < 0 else f"P{label}"
 
 
 def _comparison_takeaway(comparison: RunComparison, before: str, after: str) -> str:
