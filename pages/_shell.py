@@ -29,12 +29,14 @@ class Page:
         question: that it answers.
         needs: what it needs; shown where there is no data.
         kind: 'jobs', 'benchmarks' or 'telemetry'; '' = any.
+        resets: whether it has settings that Reset sets back.
     """
 
     title: str
     question: str
     needs: str
     kind: str = JOBS
+    resets: bool = False
 
 
 def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Visit], None] | None = None) -> None:
@@ -55,7 +57,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         visit = Visit(app_state, choice.dataset)
         if visit.readonly:
             st.sidebar.caption(":material/lock: Read-only: everything can be looked at, nothing changed.")
-        header.header(page.title, page.question, choice.dataset)
+        header.header(page.title, page.question, choice.dataset, resets=page.resets)
         told = st.container()
         try:
             _content(page, visit, choice, body, empty)

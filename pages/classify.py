@@ -20,6 +20,7 @@ PAGE = _shell.Page(
     "Which profile will this job have, what will it need, and how far can that be believed?",
     "Classifying needs a dataset with submit-time metadata (job name, user, task, group or workload, or the plan) and "
     "profiles of its jobs.",
+    resets=True,
 )
 OF_PAGE = [one for one in questions.QUESTIONS if one.page == questions.CLASSIFY]
 VIEWS = {
@@ -33,7 +34,6 @@ VIEWS = {
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, the way to a trained classifier, and what it says."""
     forms.arrive(questions.CLASSIFY, (*OF_PAGE, questions.OBSERVE))
-    header.reset("classify")
     settings = training.form(visit, dataset)
     if settings.classifier.mode == "faithful":
         header.published_flag()

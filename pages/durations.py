@@ -35,7 +35,7 @@ from workprof.charts.durations.observed import (
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
-from workprof.core.units import GIB, format_duration
+from workprof.core.units import GB, format_duration
 from workprof.forecasts import questions
 from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, ObservedDurations
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
@@ -50,8 +50,9 @@ PAGE = _shell.Page(
     "How long do jobs take, and how far off is what can be said of it before they run?",
     "Durations need a dataset with a duration (or memory, CPU or GPU use) per row; errors of predictions also need "
     "metadata such as user, task or group.",
+    resets=True,
 )
-LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GiB, 0 = none)", float(GIB))}
+LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GB, 0 = none)", float(GB))}
 TOGETHER, EACH = "together", "one each"
 LAYOUTS = (TOGETHER, EACH)
 PUBLISHED = "Published definitions: the published estimators per predicted profile, on the published five fields."
@@ -279,7 +280,6 @@ VIEWS = {"Observed": observed, "Prediction error": errors}
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
     forms.arrive(questions.DURATIONS, [one for one in questions.QUESTIONS if one.page == questions.DURATIONS])
-    header.reset("durations")
     shared = _shared(visit, dataset)
     if shared is not None:
         tabs.show_open("durations_tab", VIEWS, shared)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pages import _shell
-from pages._frame import header
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._memory import bins, ledger, models, policies, recommendation, rollup, scope, tasks
@@ -17,6 +16,7 @@ PAGE = _shell.Page(
     "How much memory is wasted, what would better requests save, and at what risk?",
     "Memory needs a dataset with the columns peak_memory_bytes and duration_s, and for savings "
     "requested_memory_bytes (or one request for all, set here).",
+    resets=True,
 )
 VIEWS = {
     "Recommendation": recommendation.recommendation,
@@ -33,7 +33,6 @@ VIEWS = {
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     forms.arrive("memory", QUESTIONS)
-    header.reset("memory")
     try:
         context = scope.context(visit, dataset)
     except NotEnoughData as error:

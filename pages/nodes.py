@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pages import _shell
-from pages._frame import header
 from pages._frame.visit import Visit
 from pages._nodes import degradation, ranking, transfer
 from pages._nodes.context import TAB, PageContext, context
@@ -18,6 +17,7 @@ PAGE = _shell.Page(
     "Nodes needs benchmark runs with the columns node, benchmark, argv, started, finished, rc and stdout, as "
     "`workprof nodes suite` writes them; three runs of each benchmark on each node give a ranking.",
     "benchmarks",
+    resets=True,
 )
 
 
@@ -43,7 +43,6 @@ VIEWS = {
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the shared controls, then the chosen view."""
-    header.reset("nodes")
     tabs.show_open(TAB, VIEWS, context(visit, dataset))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pages import _shell
-from pages._frame import header
 from pages._frame.visit import Visit
 from pages._parts import forms, tabs
 from pages._phases import evaluation, form, known, live, timeline
@@ -16,6 +15,7 @@ PAGE = _shell.Page(
     "Phases needs a dataset of counters by the second (columns workload, run, t and counters), such as `workprof "
     "record` writes.",
     kind="telemetry",
+    resets=True,
 )
 VIEWS = {
     "Timeline": timeline.timeline,
@@ -30,7 +30,6 @@ VIEWS = {
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     forms.arrive("phases", QUESTIONS)
-    header.reset("phases")
     context = form.context_of(visit, dataset)
     if context is not None:
         tabs.show_open(form.TAB, VIEWS, context)

@@ -24,6 +24,7 @@ PAGE = _shell.Page(
     "Which kinds of jobs are there, and how sure is that?",
     "Profiles need a dataset with at least two numeric columns and more than twice as many finished rows as the "
     "smallest profile.",
+    resets=True,
 )
 SHOWN = "profiles_shown"
 VIEWS = {

@@ -27,6 +27,7 @@ PAGE = _shell.Page(
     "Which settings suit this trace?",
     "A sweep clusters the trace with a whole grid of settings. It needs a dataset with at least two numeric columns "
     "and more than 100 finished rows.",
+    resets=True,
 )
 VIEWS = {
     "Runs": views.runs,
@@ -43,7 +44,6 @@ TARGET = next(leaf for leaf in SWEEP.leaves if leaf.path == "target_clusters")
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the settings, how the sweep stands, and what its finished runs say."""
     forms.arrive("sweep", (SWEEP,))
-    header.reset("sweep")
     settings = form(visit, dataset)
     state = _state(visit, dataset, settings)
     if state is None:

@@ -19,17 +19,18 @@ WORK = "work_"
 """How parameters begin that hold running work of this visitor: they outlive a reload, and are nobody else's."""
 
 
-def header(title: str, question: str, dataset: Dataset | None) -> None:
-    """Show the title, the question that the page answers, and the dataset that it is about."""
-    st.title(title)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(question, width="stretch")
+def header(title: str, question: str, dataset: Dataset | None, *, resets: bool = False) -> None:
+    """Show one row: the title, whose help is the page's question, the dataset, its link, and the page's Reset."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.title(title, help=question, width="stretch")
         if dataset is not None:
             st.badge(markdown_text(datasets.title(dataset), 80), icon=":material/database:", color="gray")
             if dataset.mode == "faithful":
                 published_flag()
             with st.container(width="content"):
                 _copy_link(dataset)
+            if resets:
+                _reset(title.lower())
 
 
 def published_flag() -> None:
@@ -122,18 +123,17 @@ def _page(entry: Entry, *, first: bool = False) -> StreamlitPage:
     )
 
 
-def reset(page: str) -> None:
+def _reset(page: str) -> None:
     """Show the button that sets every control of a page back."""
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        st.button(
-            "Reset",
-            key=f"{page}_reset",
-            icon=":material/restart_alt:",
-            type="tertiary",
-            help="All settings of this page back to their defaults; dataset and view stay.",
-            on_click=_back,
-            args=(page,),
-        )
+    st.button(
+        "Reset",
+        key=f"{page}_reset",
+        icon=":material/restart_alt:",
+        type="tertiary",
+        help="Sets all settings of this page back to their defaults; dataset and tab stay.",
+        on_click=_back,
+        args=(page,),
+    )
 
 
 def _back(page: str) -> None:

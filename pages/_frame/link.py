@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -78,6 +78,21 @@ def read(name: str, parse: Callable[[str], Value], default: Value, instead: str 
     except (ValueError, WorkprofError) as problem:
         drop(name, str(problem), instead)
         return default
+
+
+def read_all(name: str, options: Collection[str], default: list[str]) -> list[str]:
+    """Return the words that a link has for a parameter of several, [] for an empty one; others are dropped and told."""
+    values = st.query_params.get_all(name)
+    if not values:
+        return default
+    try:
+        kept, lost = _of_list(values, set(options), None)
+    except Unreadable as problem:
+        drop(name, str(problem))
+        return default
+    if lost:
+        _note(name, lost, "the others are used")
+    return [value for value in kept if value]
 
 
 def check(name: str, parse: Callable[[str], object]) -> None:

@@ -1,15 +1,18 @@
-"""Controls of a settings form. The address writes what a control shows, so the options are the short words themselves.
+"""Controls of a settings form. The address has the short words that record, command and JSON use, whatever is shown.
 
-Streamlit binds a control to the address by its shown text; an option that is shown as it is called everywhere else
-(record, command, JSON) gives links that outlive a change of wording. What a word means stands in the control's help.
+Streamlit binds a control to the address by its shown text. So a list whose options are shown in other words is not
+bound by it: `worded` reads and writes the address itself, and links outlive a change of wording. What a word means
+stands in the control's help.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
+from pages._frame import link
 from workprof.charts.help.terms import explained
 from workprof.charts.text import visible
 
@@ -19,18 +22,89 @@ LARGEST_GB = 1e6
 LARGEST_AMOUNT = 1e9
 
 
-def choice(words: str, key: str, options: tuple[str, ...], meaning: str | None = None, *, index: int = 0) -> str:
-    """Show a list of words and return the chosen one."""
+def choice(  # noqa: PLR0913  of a list each part is said by the page
+    words: str,
+    key: str,
+    options: tuple[str, ...],
+    meaning: str | None = None,
+    *,
+    index: int = 0,
+    shown: Mapping[str, str] | None = None,
+    row: bool = False,
+) -> str:
+    """Show a list of words and return the chosen one.
+
+    Args:
+        words: label of the list.
+        key: of the control and of the parameter in the address.
+        options: as the address has them.
+        meaning: of the list and its words.
+        index: of the default.
+        shown: option -> what is shown for it; the others are shown as they are.
+        row: the options stand side by side.
+    """
+    told = explained(words, meaning or "") or None
+    if shown is not None or row:
+        return worded(words, options, options[index], shown or {}, key=key, row=row, help=told)
     chosen: str = st.selectbox(
-        words,
-        options,
-        index=index,
-        format_func=visible,
-        key=key,
-        bind="query-params",
-        help=explained(words, meaning or "") or None,
+        words, options, index=index, format_func=visible, key=key, bind="query-params", help=told
     )
     return chosen
+
+
+CHOSEN = ":chosen"
+"""Behind a control's name: what was chosen there at the run before, or when the page was last open."""
+
+
+def worded(
+    label: str,
+    options: tuple[str, ...],
+    first: str,
+    shown: Mapping[str, str],
+    *,
+    key: str,
+    row: bool = False,
+    **further: Any,
+) -> str:
+    """Show a list in other words than those of the address, and return the chosen option.
+
+    A choice of the visitor's, or of the page's in `st.session_state[key]`, is written into the address; a change of the
+    address (Back, Reset, a link) is taken over. `first` stands for an address without the parameter.
+    """
+    before, now = st.session_state.get(key + CHOSEN), st.session_state.get(key)
+    if now not in options or now == before:
+        usual = before if now is None and before in options else first
+        now = link.read(key, link.one_of(*options), usual)
+    _settle(key, now, now, first)
+    words = {"format_func": lambda option: visible(shown.get(option, option)), "key": key, **further}
+    if row:
+        st.segmented_control(label, options, required=True, **words)
+    else:
+        st.selectbox(label, options, **words)
+    return now
+
+
+def worded_many(
+    label: str, options: tuple[str, ...], first: tuple[str, ...], shown: Mapping[str, str], *, key: str, **further: Any
+) -> list[str]:
+    """Show a list of which several may be chosen, as `worded`; an empty parameter stands for none."""
+    before, now = st.session_state.get(key + CHOSEN), st.session_state.get(key)
+    if now is None or now == before or not set(now) <= set(options):
+        usual = before if now is None and before is not None and set(before) <= set(options) else list(first)
+        now = link.read_all(key, options, usual)
+    _settle(key, now, now or "", list(first))
+    st.multiselect(label, options, format_func=lambda option: visible(shown.get(option, option)), key=key, **further)
+    return now
+
+
+def _settle(key: str, value: Any, written: Any, first: Any) -> None:
+    """Have session and address hold a value; the default is not written."""
+    st.session_state[key] = st.session_state[key + CHOSEN] = value
+    if value == first:
+        if key in st.query_params:
+            del st.query_params[key]
+    elif st.query_params.get_all(key) != (written if isinstance(written, list) else [written]):
+        st.query_params[key] = written
 
 
 def count(words: str, key: str, value: int, meaning: str, *, least: int = 0) -> int:

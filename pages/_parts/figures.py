@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVarTuple
 
 import pandas as pd
 import streamlit as st
 
+from pages._frame.errors import guard
 from pages._parts import tables
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import label_text, markdown_text
 from workprof.charts.theme import readable
 
+Shared = TypeVarTuple("Shared")
+
 IMAGE_FORMATS = ("png", "svg")
 IMAGE_FORMAT = "image_format"
 MOST_TABLE_ROWS = 1000
 LONGEST_SENTENCE = 600
+ANSWER = "answer"
+"""Key of the container of the page's answer, for its look."""
 MOST_IN_LINE = 6
 """Figures side by side on a wide page; a box narrower than that cuts its words."""
 FEWEST_IN_LINE = 4
@@ -38,10 +43,32 @@ def show(chart: Chart, *, key: str, on_select: Callable[[], None] | None = None)
     )
     if chart.note:
         st.caption(markdown_text(chart.note, LONGEST_SENTENCE))
-    data = st.expander("Show data", icon=":material/table:", key=f"{key}_shown", on_change="rerun")
+    data = st.expander("Data", type="compact", icon=":material/table:", key=f"{key}_shown", on_change="rerun")
     if data.open:
         with data:
             table(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
+
+
+def answer(text: str) -> None:
+    """Show the sentence that answers the page's question, in Markdown: texts of files escaped. It comes first."""
+    with st.container(key=ANSWER):
+        st.markdown(f"**{text}**")
+
+
+def fold(title: str, key: str, show: Callable[[*Shared], None], *shared: *Shared, icon: str | None = None) -> None:
+    """Show a section that is computed when it is opened; the address says whether it is.
+
+    Args:
+        title: 'Quality', 'Method', 'Data', or what the section has.
+        key: of the control and of the parameter in the address.
+        show: draws the section of `shared`; an error in it leaves the rest of the page as it is.
+        shared: what `show` takes.
+        icon: of Material's, with the colons.
+    """
+    section = st.expander(title, icon=icon, key=key, on_change="rerun", bind="query-params")
+    if section.open:
+        with section, guard():
+            show(*shared)
 
 
 def small(chart: Chart, *, key: str) -> None:
@@ -58,7 +85,7 @@ def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
     if rows > MOST_TABLE_ROWS:
         st.caption(f"The first {MOST_TABLE_ROWS:,} of {rows:,} rows; the file has all of them.")
     st.download_button(
-        f"CSV, all {rows:,} rows",
+        "Download CSV",
         data=lambda: csv_bytes(frame),
         file_name=f"{name}.csv",
         mime="text/csv",

@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
+from pages._parts import controls, tabs
 from workprof.charts.help.terms import explained, glossary_of
 from workprof.charts.text import visible
 from workprof.core.errors import SettingsError
@@ -157,23 +158,37 @@ def _help(leaf: Leaf, usual: Any) -> str | None:
         meanings = {str(leaf.word(usual)): about.empty, **meanings}
     elif about.empty and about.empty not in leaf.label:
         meanings = {"Empty" if leaf.optional or not leaf.number else "0": about.empty, **meanings}
-    meaning = " ".join([about.help, *(f"{name}: {words}." for name, words in meanings.items())])
+    listed = (f"{_named_as(name, about.shown)}: {words}." for name, words in meanings.items())
+    meaning = " ".join([about.help, *listed])
     title = leaf.label if glossary_of(leaf.label) else leaf.label.partition(" (")[0]
     return explained(title, meaning) or None
+
+
+def _named_as(name: str, shown: Mapping[str, str]) -> str:
+    """Return a choice in words, with the word of links and commands behind it where that is another one."""
+    return f"{shown[name]} ({name})" if name in shown else name
 
 
 def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], said: dict[str, Any]) -> Any:
     about = leaf.about
     if leaf.many:
         default, hint = [one for one in (usual or ()) if one in options], about.empty or "none"
-        several = st.multiselect(leaf.label, options, default, visible, placeholder=hint, bind="query-params", **said)
+        if about.shown:
+            several = controls.worded_many(leaf.label, options, tuple(default), about.shown, placeholder=hint, **said)
+        else:
+            several = st.multiselect(
+                leaf.label, options, default, visible, placeholder=hint, bind="query-params", **said
+            )
         return tuple(several) if several or not about.some else usual
     names = {word: meaning for word, meaning in about.named.items() if meaning is None or meaning == usual}
     empty: Any = next((word for word, meaning in names.items() if meaning == usual), usual or NONE)
     listed: list[str] = [empty, *(name for name in options if name != empty)] if about.columns else list(options)
     listed = [*(word for word in names if word not in listed), *listed]
     first = listed.index(empty) if empty in listed else 0
-    one = st.selectbox(leaf.label, listed, first, visible, bind="query-params", **said)
+    if about.shown:
+        one = controls.worded(leaf.label, tuple(listed), listed[first], about.shown, **said)
+    else:
+        one = st.selectbox(leaf.label, listed, first, visible, bind="query-params", **said)
     return usual if one == empty else names.get(one, one)
 
 
@@ -191,7 +206,11 @@ def _named(leaf: Leaf, page: str, offered: Sequence[str], said: dict[str, Any]) 
     """Show the list of words that stand for whole values, with a control beside it for a value of one's own."""
     about = leaf.about
     listed = [*about.named, *([about.own] if about.own else [])]
-    chosen = st.selectbox(leaf.label, listed, 0, visible, bind="query-params", **{**said, "key": leaf.words_key(page)})
+    said = {**said, "key": leaf.words_key(page)}
+    if about.shown:
+        chosen = controls.worded(leaf.label, tuple(listed), listed[0], about.shown, **said)
+    else:
+        chosen = st.selectbox(leaf.label, listed, 0, visible, bind="query-params", **said)
     if not about.own:
         return about.named[chosen]
     taken = [meaning for meaning in about.named.values() if isinstance(meaning, int)]
@@ -232,6 +251,7 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
 
     To be called before the page's controls are shown. A link of a page's own making names the controls.
     """
+    tabs.respell(f"{page}_tab")
     tab = st.query_params.get(f"{page}_tab", "")
     asked = st.query_params.pop(QUESTION_KEY, "")
     arrived: dict[str, str | list[str]] = {}

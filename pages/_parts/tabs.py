@@ -12,6 +12,14 @@ from pages._frame.errors import guard
 
 Shared = TypeVarTuple("Shared")
 
+FORMER: dict[str, dict[str, str]] = {}
+"""Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
+
+
+def renamed(key: str, name: str) -> str:
+    """Return what a view that a link names is called now."""
+    return FORMER.get(key, {}).get(name, name)
+
 
 def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared: *Shared) -> None:
     """Show the views with the open one computed; an error in it leaves the others, and what follows, as they are.
@@ -20,6 +28,7 @@ def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared:
     view before: a control that Streamlit itself binds to the address writes over the entry that is there.
     """
     first = next(iter(views))
+    respell(key)
     opened = link.read(key, link.one_of(*views), first, "the first view is shown")
     if st.session_state.get(key) != opened:
         st.session_state[key] = opened
@@ -28,6 +37,13 @@ def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared:
         if tab.open:
             with tab, guard():
                 show(*shared)
+
+
+def respell(key: str) -> None:
+    """Have the address name the open view by its name now."""
+    name = st.query_params.get(key, "")
+    if renamed(key, name) != name:
+        st.query_params[key] = renamed(key, name)
 
 
 def _to_address(key: str, first: str) -> None:

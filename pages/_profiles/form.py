@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from pages._frame import header
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import forms, running_work
@@ -24,7 +23,6 @@ SLIDER = "profiles_slider"
 
 def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     """Return the settings as last submitted, and whether they were submitted now."""
-    header.reset("profiles")
     with st.expander(
         "Settings", icon=":material/tune:", key="profiles_settings", on_change="rerun", bind="query-params"
     ) as expander:

@@ -118,7 +118,7 @@ def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
         assert all(low <= tick <= high for tick in axis.tickvals)
         assert 2 <= len(axis.tickvals) <= 4
     assert "duration 1 h 03 min" in chart.takeaway
-    assert "peak memory 2 GiB" in chart.takeaway
+    assert "peak memory 2.15 GB" in chart.takeaway
     assert chart.data["point"].tolist() == [3_780.0, 2.0 * 1024**3, 0.0]
 
 

@@ -152,4 +152,4 @@ def test_types_of_columns_are_told_in_plain_words(name, kind):
 def test_lines_of_steps_are_no_rows_that_got_lost():
     steps = Check("steps", "info", 63, "63 lines of steps were folded into their jobs")
     told = ingest_sentence(report(rows_read=104, rows=41, rejected=0, checks=(steps,)))
-    assert told.startswith("41 rows and 63 lines of steps read, none rejected; 41 rows kept (100.0 %)")
+    assert told.startswith("41 rows and 63 lines of steps read, none rejected; 41 rows kept (100 %)")

@@ -302,7 +302,7 @@ def test_faithful_mode_names_its_flaws_and_the_saturated_winner():
     assert "the paper's" in table["label"].iloc[0]
     assert "19 of 20 jobs need more" in " ".join(table["meaning"])
     takeaway = error_cdf(found, ErrorView("ratio")).takeaway
-    assert "profile 5th percentile, 0.99 (it promises too little for 100.0 %)" in takeaway
+    assert "profile 5th percentile, 0.99 (it promises too little for 100 %)" in takeaway
 
 
 def test_the_estimate_counts_turns():

@@ -50,7 +50,7 @@ def test_a_whole_trace_has_every_figure():
     ]
     assert (found["Jobs"].value, found["Jobs"].detail) == ("42", "1,000 runs")
     assert "900 of 1,000 runs have finished" in found["Jobs"].meaning
-    assert (found["Median peak memory"].value, found["Median peak memory"].detail) == ("2 GiB", "of 2 GiB asked")
+    assert (found["Median peak memory"].value, found["Median peak memory"].detail) == ("2.15 GB", "of 2.15 GB asked")
     assert (found["Clustered"].value, found["Clustered"].detail) == ("82.6 %", "3 profiles")
     assert all(item.meaning.endswith(".") for item in found.values())
 

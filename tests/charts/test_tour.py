@@ -26,6 +26,7 @@ from workprof.charts.tour import (
     profiles_stop,
     report_stop,
 )
+from workprof.core.units import format_share
 
 
 def all_stops():
@@ -78,7 +79,9 @@ def test_profiles_tell_how_much_belongs_to_none():
 def test_the_classifier_is_told_by_its_strictest_split():
     found = records_for_classify.evaluation()
     assert f"{100 * found.splits['by_group'].accuracy:.1f} % of the runs of groups" in STOPS["classify"].headline
-    assert f"the {100 * found.splits['random'].accuracy:.1f} % of a random split flatter" in STOPS["classify"].headline
+    assert (
+        f"the {format_share(found.splits['random'].accuracy)} of a random split flatter" in STOPS["classify"].headline
+    )
 
 
 def test_without_a_second_split_nothing_is_said_to_flatter():
@@ -111,5 +114,5 @@ def test_measured_stops_begin_with_the_sentence_of_their_page():
 
 def test_the_last_stop_counts_what_is_in_the_file():
     assert STOPS["report"].headline == (
-        "4 sections with 32 figures and 8 tables fit into one file of 5.53 MiB that opens without a network."
+        "4 sections with 32 figures and 8 tables fit into one file of 5.8 MB that opens without a network."
     )

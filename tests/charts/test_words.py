@@ -58,15 +58,17 @@ def test_axis_titles_carry_units(field, expected):
 
 
 def test_values_are_written_with_their_units():
-    assert formatted("peak_memory_bytes", 2 * 1024**3) == "2 GiB"
+    assert formatted("peak_memory_bytes", 2 * 1024**3) == "2.15 GB"
     assert formatted("duration_s", 3780.0) == "1 h 03 min"
     assert formatted("duration_s", float("nan")) == "no data"
     assert formatted("read_count", 12345.0) == "12,345"
+    assert [formatted("read_count", value) for value in (0.0488791, 1234.56)] == ["0.0489", "1,235"]
+    assert [formatted("cpu_usage_percent", value) for value in (2, 631.7, 1250.4)] == ["2 %", "632 %", "1,250 %"]
     assert label("read_count") == "read count"
 
 
 def test_an_axis_takes_the_unit_in_which_its_values_read_well():
-    assert axis_unit("peak_memory_bytes", 5e9).name == "GiB"
+    assert axis_unit("peak_memory_bytes", 5e9).name == "GB"
     assert axis_unit("duration_s", 7200).name == "h"
     assert axis_unit("instances", 10).factor == 1
 

@@ -3,7 +3,7 @@
 import pytest
 
 from workprof.core.errors import UnitUnknown
-from workprof.core.units import factor, format_bytes, format_duration, format_share, parse_size
+from workprof.core.units import compact, factor, format_bytes, format_duration, format_share, parse_size, saved
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,30 @@ def test_durations(seconds, text):
 
 
 def test_other_numbers():
-    assert format_bytes(1.83 * 1024**3) == "1.83 GiB"
-    assert format_bytes(300 * 1024**2) == "300 MiB"
+    assert format_bytes(1.83e9) == "1.83 GB"
+    assert format_bytes(300 * 1024**2) == "315 MB"
     assert format_bytes(float("nan")) == "no data"
+    assert [format_bytes(size) for size in (999.6e6, 2.5e15, -4e3, 512)] == ["1 GB", "2,500 TB", "-4 kB", "512 B"]
     assert format_share(0.246) == "24.6 %"
+    assert [format_share(share) for share in (2.386, 0.9999, 12.5)] == ["239 %", "100 %", "1,250 %"]
+    assert [saved(share) for share in (0.3126, -2.386)] == ["31.3 % less", "239 % more"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (233_173, "233 k"),
+        (1_200_000, "1.2 M"),
+        (0.0488791, "0.0489"),
+        (999.7, "1 k"),
+        (999_600, "1 M"),
+        (-2782, "-2.78 k"),
+        (12, "12"),
+        (0, "0"),
+        (3e15, "3,000 T"),
+        (float("nan"), "no data"),
+        (float("inf"), "no data"),
+    ],
+)
+def test_compact_numbers(value, text):
+    assert compact(value) == text

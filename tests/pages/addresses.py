@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from streamlit.testing.v1.element_tree import Block, Button, DownloadButton, Expander, Widget
 
+from pages._parts.controls import CHOSEN
+
 SPEED = re.compile(r"(Answered|computed) in [\w.,]+( m?s\b)?( \d+ \w+)?")
 """What differs from one answer to the next although the numbers are the same."""
 
@@ -42,7 +44,12 @@ def controls(test):
 def parameter(node):
     """Return under which name the value of a control stands in the address; '' where it does not."""
     proto = node.proto.tab_container if node.type == "tab_container" else node.proto
-    return getattr(proto, "query_param_key", "")
+    return getattr(proto, "query_param_key", "") or (node.key if _worded(node) else "")
+
+
+def _worded(node):
+    """Tell whether a control shows other words than the address has, which the page then writes by hand."""
+    return isinstance(node, Widget) and f"{node.key}{CHOSEN}" in node.root.session_state
 
 
 def _is_control(node):
@@ -78,6 +85,9 @@ def _same(node):
 
 def _next_option(node):
     options = list(node.options)
+    if _worded(node):
+        place = options.index(node.format_func(node.value))
+        return options[(place + 1) % len(options)] if len(options) > 1 else None
     if node.value not in options:  # nothing is chosen, or the driver knows the shown words alone
         return None
     return options[(options.index(node.value) + 1) % len(options)] if len(options) > 1 else None
@@ -115,7 +125,7 @@ def address(test):
     """Return the parameters of the address as a browser has them: what was written by hand, and bound controls."""
     found = {name: test.query_params[name] for name in test.query_params}
     for node in everything(test):
-        if isinstance(node, Widget) and (name := parameter(node)):
+        if isinstance(node, Widget) and (name := parameter(node)) and not _worded(node):
             found.pop(name, None)
             if not _at_default(node):
                 found[name] = _text(node)

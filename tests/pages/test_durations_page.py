@@ -105,7 +105,7 @@ def test_other_quantities_have_a_limit_in_their_unit(app, part, target):
     test = app("durations", durations_target=target, durations_by="workload", **{f"durations_limit_{target}": "2"})
     assert problems(test) == []
     assert "80 % of jobs stay at or below" in words(test)
-    assert f"keep the limit {'2 GiB' if target == 'peak_memory_bytes' else '2 %'}" in words(test)
+    assert f"keep the limit {'2 GB' if target == 'peak_memory_bytes' else '2 %'}" in words(test)
 
 
 def test_the_address_holds_every_control(app, part):

@@ -76,10 +76,10 @@ def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
     found = []
     if asked is not None:
         text = formatted("requested_memory_bytes", asked.median)
-        found.append(Headline("Memory asked", text, "Median request of a row (GiB = 1024³ bytes).", "median"))
+        found.append(Headline("Memory asked", text, "Median request of a row.", "median"))
     if used is not None:
         text = formatted("peak_memory_bytes", used.median)
-        found.append(Headline("Peak memory", text, "Median peak of a row (GiB = 1024³ bytes).", "median"))
+        found.append(Headline("Peak memory", text, "Median peak of a row.", "median"))
     return tuple(found)
 
 
@@ -182,7 +182,7 @@ def _memory(columns: Columns) -> Headline:
     return Headline(
         "Median peak memory",
         formatted(USED, used.median),
-        "Median of the largest use of a row, beside the median request (GiB = 1024³ bytes).",
+        "Median of the largest use of a row, beside the median request.",
         told,
     )
 

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workprof.core.text import visible
-from workprof.core.units import DAY_S, GIB, HOUR_S, MIB, MINUTE_S, format_bytes, format_count, format_duration
+from workprof.core.units import (
+    DAY_S,
+    HOUR_S,
+    MEMORY_FACTORS,
+    MEMORY_STEPS,
+    MINUTE_S,
+    format_bytes,
+    format_count,
+    format_duration,
+)
 
 __all__ = [
     "AxisUnit",
@@ -85,7 +94,7 @@ _IN_BRACKETS = {"_bytes": "bytes", "_percent": "%", "_gb_h": "GB·h", "_gb": "GB
 _OF_WORDS = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 _WORDS = {"cpu": "CPU", "gpu": "GPU", "id": "ID"}
 _READABLE = {
-    "bytes": ((GIB, "GiB"), (MIB, "MiB"), (1024, "KiB")),
+    "bytes": tuple((MEMORY_FACTORS[name.upper()], name) for name in MEMORY_STEPS),
     "s": ((DAY_S, "days"), (HOUR_S, "h"), (MINUTE_S, "min")),
 }
 
@@ -150,5 +159,9 @@ def formatted(field: str, value: float) -> str:
     if kind == "s":
         return format_duration(value)
     if kind == "percent":
-        return f"{value:,.4g} %"
-    return format_count(value) if float(value).is_integer() else f"{value:,.4g}"
+        return f"{_digits(value)} %"
+    return format_count(value) if float(value).is_integer() else _digits(value)
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 999.5 else format_count(value)

@@ -40,6 +40,7 @@ class Setting:
         least, most: bounds, both allowed; of a text `most` characters.
         above, below: bounds that are themselves not allowed.
         choices: values that are allowed, with their meaning where that needs saying.
+        shown: choice or word -> what a form shows for it; links, commands and JSON keep the choice itself.
         columns: the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are.
             Another word: the value is one of that column's own; the page lists them.
         names: of a table of weights: all names that it may have. Forms have a number for each, all alike = none given.
@@ -64,6 +65,7 @@ class Setting:
     above: float | None = None
     below: float | None = None
     choices: Mapping[str, str] | Sequence[str] = ()
+    shown: Mapping[str, str] = dataclasses.field(default_factory=dict)
     columns: str = ""
     names: Sequence[str] = ()
     named: Mapping[str, Any] = dataclasses.field(default_factory=dict)

@@ -39,6 +39,9 @@ MEMORY_FACTORS = {
 }
 """Bytes in one unit."""
 
+MEMORY_STEPS = ("TB", "GB", "MB", "kB")
+"""Units that memory is shown in, largest first."""
+
 PERCENT_FACTORS = {"percent": 1.0, "cores": 100.0, "share": 100.0, "milli": 0.1}
 """Percent of one core or GPU in one unit."""
 
@@ -79,13 +82,25 @@ def parse_size(text: str, *, bare: str = "B") -> int:
 
 
 def format_bytes(value: float) -> str:
-    """Return bytes as people read memory: '1.83 GiB' (binary units, said so by the name)."""
+    """Return bytes as people read memory, in decimal units: '1.83 GB'; see `MEMORY_STEPS`."""
     if not math.isfinite(value):
         return "no data"
-    for name, size in (("TiB", GIB * KIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
-        if abs(value) >= size:
-            return f"{value / size:.3g} {name}" if abs(value) < 1000 * size else f"{value / size:,.0f} {name}"
-    return f"{value:.0f} B"
+    return _in_steps(value, tuple((name, MEMORY_FACTORS[name.upper()]) for name in MEMORY_STEPS), "B")
+
+
+def compact(value: float) -> str:
+    """Return a number in at most three significant digits: '233 k', '1.2 M', '0.0489', 'no data' for NaN."""
+    return (
+        _in_steps(value, (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)), "") if math.isfinite(value) else "no data"
+    )
+
+
+def _in_steps(value: float, steps: tuple[tuple[str, float], ...], unit: str) -> str:
+    """Return a number in the largest of the steps, largest first, that it reaches once it is rounded."""
+    rounded = float(f"{value:.3g}")
+    name, size = next(((name, size) for name, size in steps if abs(rounded) >= size), (unit, 1.0))
+    shown = rounded / size
+    return f"{f'{shown:.3g}' if abs(shown) < 1000 else f'{shown:,.0f}'} {name}".rstrip()
 
 
 def format_duration(value: float) -> str:
@@ -110,12 +125,15 @@ def format_count(value: float) -> str:
 
 
 def format_share(value: float, decimals: int = 1) -> str:
-    """Return a share (0-1) as percent: '24.6 %'."""
-    return f"{value * 100:.{decimals}f} %" if math.isfinite(value) else "no data"
+    """Return a share (0-1) as percent, in at most three significant digits or whole percent: '24.6 %', '239 %'."""
+    if not math.isfinite(value):
+        return "no data"
+    percent = round(value * 100, decimals)
+    return f"{percent:.{decimals}f} %" if abs(percent) < 100 else f"{percent:,.0f} %"
 
 
 def saved(share: float) -> str:
     """Return '31.3 % less', or '12.0 % more' where a saving is none."""
     if not math.isfinite(share):
         return "an unknown share less"
-    return f"{share * 100:.1f} % less" if share >= 0 else f"{-share * 100:,.1f} % more"
+    return f"{format_share(abs(share))} {'less' if share >= 0 else 'more'}"

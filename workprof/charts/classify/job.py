@@ -17,7 +17,7 @@ from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened, title
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
 from workprof.core.records import to_json
-from workprof.core.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, format_share
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
@@ -234,7 +234,7 @@ TICKS = {
         *(HOUR_S * n for n in (1, 2, 5, 12)),
         *(DAY_S * n for n in (1, 2, 5, 10, 30, 100)),
     ),
-    "bytes": tuple(size * n for size in (KIB, MIB, GIB) for n in (1, 2, 5, 10, 20, 50, 100, 200, 500)),
+    "bytes": tuple(size * n for size in (1e3, 1e6, 1e9) for n in (1, 2, 5, 10, 20, 50, 100, 200, 500)),
     "percent": tuple(10.0**power * n for power in range(-3, 5) for n in (1, 2, 5)),
 }
 MOST_TICKS = 4

@@ -16,7 +16,7 @@ from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
 from workprof.charts.theme import COLOURS, OUTLIERS
 from workprof.core.arrays import Floats, Ints
-from workprof.core.units import format_share
+from workprof.core.units import format_bytes, format_share
 from workprof.forecasts.durations import (
     EVERYTHING,
     FEWEST_ROWS,
@@ -64,9 +64,8 @@ class ValueAxis:
 
 _SECONDS = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000)
 _WORDS = ("1 ms", "10 ms", "0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "10 h", "1 d", "10 d", "100 d")
-_KIB = 1024.0
-_BYTES = tuple(_KIB**power * step for power in range(1, 5) for step in (1, 32))
-_BYTE_WORDS = tuple(f"{step} {name}" for name in ("KiB", "MiB", "GiB", "TiB") for step in (1, 32))
+_BYTES = tuple(10.0**power for power in range(3, 15))
+_BYTE_WORDS = tuple(format_bytes(size) for size in _BYTES)
 
 
 def value_axis(target: str, *, log: bool) -> ValueAxis:
@@ -75,7 +74,7 @@ def value_axis(target: str, *, log: bool) -> ValueAxis:
     if target == "duration_s":
         return ValueAxis(f"Duration (time{scale})", *((_SECONDS, _WORDS) if log else ((), ())))
     if target.endswith("_bytes"):
-        return ValueAxis(f"{title(target, 'binary units')}{scale}", *((_BYTES, _BYTE_WORDS) if log else ((), ())))
+        return ValueAxis(f"{title(target, 'decimal units')}{scale}", *((_BYTES, _BYTE_WORDS) if log else ((), ())))
     return ValueAxis(f"{title(target)}{scale}", (), ())
 
 
@@ -86,7 +85,7 @@ def within_words(target: str, value: float) -> str:
 
 
 def limit_words(target: str, limit: float) -> str:
-    """Return 'SLO 10 min 00 s', or 'limit 2 GiB' for another target."""
+    """Return 'SLO 10 min 00 s', or 'limit 2 GB' for another target."""
     return f"{'SLO' if target == 'duration_s' else 'limit'} {formatted(target, limit)}"
 
 

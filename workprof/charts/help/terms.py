@@ -103,7 +103,11 @@ FORECAST_TERMS = (
 
 
 MEMORY_TERMS = (
-    Term("GB and GiB", "1 GB is 1e9 bytes, 1 GiB is 1024 to the power of 3 bytes: 7.4 % more.", "Memory"),
+    Term(
+        "GB and GiB",
+        "1 GB is 1e9 bytes, and all memory is shown in it; 1 GiB is 1024 to the power of 3 bytes: 7.4 % more.",
+        "Memory",
+    ),
     Term("GB·h", "Memory times time: 1 GB held for an hour. What is paid for.", "Memory"),
     Term("allocation", "The memory that a run is given.", "Memory"),
     Term("wastage", "Allocated and not used, over time; failed attempts count in full. In GB·h.", "Memory"),
