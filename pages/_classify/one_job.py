@@ -141,7 +141,7 @@ def _result(view: View, job: pd.DataFrame, row_id: int | None, past: pd.DataFram
         figures.show(top_three(said.profiles, 0, tuning.threshold, view.naming), key="classify_top")
     with right:
         st.header("What it will need")
-        figures.show(estimate_rows(said.estimates, 0, view.settings.nominal, view.naming), key="classify_needs")
+        figures.show(estimate_rows(said.estimates, 0, view.settings.nominal), key="classify_needs")
     _links(view, int(said.profiles.top[0][0]))
     if past is not None and row_id is not None:
         _what_happened(view, row_id, past)

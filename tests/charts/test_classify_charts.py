@@ -9,6 +9,7 @@ import pytest
 
 from tests.charts.records_for_classify import (
     FAITHFUL,
+    NAMES,
     NAMING,
     SPLITS,
     estimates,
@@ -33,13 +34,14 @@ from workprof.charts.classify.model import (
     beeswarm,
     confusion_heatmap,
     field_bars,
+    missed_table,
     offsets,
     reliability_diagram,
     split_bars,
     table_five,
     value_bars,
 )
-from workprof.charts.theme import readable
+from workprof.charts.theme import COLOURS, readable
 from workprof.forecasts.estimates import NearestJobs
 from workprof.forecasts.forecaster import Forecasts
 
@@ -51,7 +53,7 @@ NEEDS = {
 
 EVERY = {
     "top": lambda naming: top_three(predictions(), 0, 0.6, naming),
-    "needs": lambda naming: estimate_rows(NEEDS, 0, 0.9, naming),
+    "needs": lambda naming: estimate_rows(NEEDS, 0, 0.9),
     "waterfall": lambda naming: waterfall(explanation(), naming),
     "splits": lambda naming: split_bars(evaluation(), naming),
     "table": lambda naming: table_five(scores(), naming),
@@ -84,9 +86,9 @@ def test_published_definitions_are_flagged_on_every_figure_of_the_classifier(nam
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (0, "This job looks like P7, with probability 95.0 %."),
-        (1, "No answer: unsure"),
-        (2, "No answer: no profile: jobs like this one are most often outliers. The likeliest profile is P7 (6 %)."),
+        (0, "Predicted profile: P7, probability 95 %."),
+        (1, "No profile predicted: no profile reaches the required probability of 60 %."),
+        (2, "No profile predicted: similar jobs are mostly outliers. The most likely one would be P7 (6 %)."),
     ],
 )
 def test_the_answer_or_why_there_is_none(row, words):
@@ -94,6 +96,8 @@ def test_the_answer_or_why_there_is_none(row, words):
     assert chart.takeaway.startswith(words)
     assert chart.data["probability"].is_monotonic_decreasing
     assert len(chart.figure.layout.shapes) == 1
+    coloured = [colour for colour in chart.figure.data[0].marker.color if colour == COLOURS[0]]
+    assert len(coloured) == (1 if row == 0 else 0)
 
 
 def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
@@ -103,12 +107,14 @@ def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
     assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
     assert list(bars.measure) == ["absolute", "relative", "relative", "relative", "total"]
     assert "(unseen)" in bars.y[1]
-    assert "holds" in chart.note
-    assert "FAILS" in additivity(explanation(additive=False))
+    assert "check passed" in chart.note
+    assert "FAILED" in additivity(explanation(additive=False))
+    assert chart.takeaway.startswith("Strongest reason: user = ")
+    assert chart.takeaway.endswith("(unseen in training) adds +1.5 log-odds to P7.")
 
 
 def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
-    chart = estimate_rows(NEEDS, 0, 0.9, NAMING)
+    chart = estimate_rows(NEEDS, 0, 0.9)
     for place in range(1, 4):
         axis = chart.figure.layout[f"xaxis{place if place > 1 else ''}"]
         low, high = 10 ** axis.range[0], 10 ** axis.range[1]
@@ -123,15 +129,30 @@ def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():
 
 
 def test_without_targets_there_is_a_sentence():
-    assert "Nothing can be estimated" in estimate_rows({}, 0, 0.9, NAMING).takeaway
+    assert "No quantity can be predicted" in estimate_rows({}, 0, 0.9).takeaway
+
+
+def test_what_really_happened_is_a_cross_within_its_axis_also_beyond_the_interval():
+    actual = {"duration_s": 400_000.0, "peak_memory_bytes": 1.5e9}
+    chart = estimate_rows(NEEDS, 0, 0.9, actual)
+    crosses = [trace for trace in chart.figure.data if trace.marker.symbol == "x"]
+    assert [trace.x[0] for trace in crosses] == list(actual.values())
+    for trace in crosses:
+        low, high = chart.figure.layout[trace.xaxis.replace("x", "xaxis")].range
+        assert low <= math.log10(trace.x[0]) <= high
+    assert chart.data["actual"].tolist()[:2] == list(actual.values())
+    assert math.isnan(chart.data["actual"].iloc[2])
+    assert "actual" in chart.alt
+    assert "cross" in chart.note
+    assert "cross" not in estimate_rows(NEEDS, 0, 0.9).note
 
 
 def test_the_leak_is_called_out_with_both_figures():
     chart = split_bars(evaluation(), NAMING)
     leaky, honest = (evaluation().splits[name].accuracy for name in ("random", "by_group"))
-    assert chart.takeaway.startswith("A random split leaks")
-    assert f"{leaky:.2f}" in chart.takeaway
-    assert f"{honest:.2f}" in chart.takeaway
+    assert f"predicted correctly for {100 * honest:.0f} % of the runs of new groups" in chart.takeaway
+    assert f"A random split overstates this: {100 * leaky:.0f} %" in chart.takeaway
+    assert [bar.name for bar in chart.figure.data if bar.marker.color == COLOURS[0]] == ["by group"]
     assert list(chart.data["split"]) == list(SPLITS)
     assert len(chart.figure.data) == 4
 
@@ -139,10 +160,10 @@ def test_the_leak_is_called_out_with_both_figures():
 @pytest.mark.parametrize(
     ("rights", "words"),
     [
-        ({"random": 0.9, "by_group": 0.9}, "No leak to speak of"),
-        ({"random": 0.9, "by_job": 0.5}, "jobs never seen"),
-        ({"by_time": 0.5}, "Split by time"),
-        ({"random": 0.9, "by_job": 0.9, "by_time": 0.5}, "Jobs that come later are harder to tell"),
+        ({"random": 0.9, "by_group": 0.9}, "a random split gives about the same (93 %)"),
+        ({"random": 0.9, "by_job": 0.5}, "of the runs of new jobs"),
+        ({"by_time": 0.5}, "of the runs of later jobs"),
+        ({"random": 0.9, "by_job": 0.9, "by_time": 0.5}, "Later jobs are harder: "),
     ],
 )
 def test_the_sentence_of_the_splits_that_could_be_made(rights, words):
@@ -153,7 +174,7 @@ def test_the_sentence_of_the_splits_that_could_be_made(rights, words):
 
 def test_later_jobs_are_spoken_of_only_where_they_are_harder():
     even = split_bars(evaluation({"random": 0.9, "by_job": 0.9, "by_time": 0.9}, {}), NAMING)
-    assert "later" not in even.takeaway
+    assert "Later" not in even.takeaway
 
 
 def test_table_five_has_the_worst_on_top_and_every_row_of_support():
@@ -163,7 +184,7 @@ def test_table_five_has_the_worst_on_top_and_every_row_of_support():
     assert chart.data["support"].sum() == record.n_test
     assert "weighted F1" in chart.takeaway
     assert "P7" in chart.takeaway
-    assert "Every profile is found" in table_five(scores(right=1.0), NAMING).takeaway
+    assert "Every profile is recognised" in table_five(scores(right=1.0), NAMING).takeaway
 
 
 @pytest.mark.parametrize("shown_as", SHOWN_AS)
@@ -177,11 +198,37 @@ def test_the_confusion_matrix_as_rows_and_as_shares(shown_as):
     assert len(chart.figure.layout.annotations) == int((record.confusion.counts > 0).sum())
 
 
+def test_the_confusion_matrix_has_the_most_errors_first_and_only_errors_in_colour():
+    """By hand: profile 7 is predicted as 0 twenty times, profile 0 as nothing twenty times; outliers never err."""
+    record = scores(right=0.8)
+    right, errors = confusion_heatmap(record, NAMING).figure.data
+    assert errors.y[0].startswith("P0")
+    assert list(errors.y)[1:] == ["Unclustered", "P7"]
+    diagonal = np.eye(3, dtype=bool)
+    assert np.isnan(np.array(right.z)[~diagonal]).all()
+    assert np.isnan(np.array(errors.z)[diagonal]).all()
+    assert np.array(right.z)[diagonal].tolist() == [0.8, 1.0, 0.8]
+    assert np.array(errors.z)[2, 0] == 0.2
+    assert errors.colorscale[0][1].endswith(",0)")
+    assert "actual P7" in errors.customdata[2][0]
+
+
 def test_no_mistake_is_said_so():
-    assert confusion_heatmap(scores(right=1.0), NAMING).takeaway == "No row is answered wrong."
+    assert confusion_heatmap(scores(right=1.0), NAMING).takeaway == "Every run is predicted correctly."
 
 
-@pytest.mark.parametrize(("right", "words"), [(0.95, "hold"), (0.5, "too confident")])
+def test_profiles_that_are_never_recognised_stand_in_one_table():
+    found = evaluation({"random": 1.0, "by_job": 0.5, "by_group": 0.0}, {})
+    table = missed_table(found, NAMING)
+    assert table["profile"].tolist() == [NAMES[0], "P7"]
+    assert table["runs"].tolist() == [100, 100]
+    assert table["recall random"].tolist() == [1.0, 1.0]
+    assert table["recall by job"].tolist() == [0.5, 0.5]
+    assert table["recall by group"].tolist() == [0.0, 0.0]
+    assert missed_table(evaluation({"random": 1.0}, {}), NAMING).empty
+
+
+@pytest.mark.parametrize(("right", "words"), [(0.95, "well calibrated"), (0.5, "overconfident")])
 def test_calibration_is_read_from_the_record(right, words):
     chart = reliability_diagram(scores(right=right), NAMING)
     assert words in chart.takeaway
@@ -189,17 +236,18 @@ def test_calibration_is_read_from_the_record(right, words):
     assert len(chart.figure.data[1].x) == 1
 
 
-def test_importance_stacks_the_classes_and_states_its_sample():
+def test_importance_adds_up_the_classes_and_states_its_sample():
     found = global_explanation()
     for chart, means in (
         (field_bars(found, NAMING), found.by_field),
         (value_bars(found, NAMING), found.by_value),
     ):
-        assert sum(np.array(bar.x) for bar in chart.figure.data) == pytest.approx(means.sum(axis=1))
-        assert "60 of 5,000 jobs, seed 3" in chart.note
-        assert "Additivity holds" in chart.note
-    assert "FAILS" in field_bars(global_explanation(additive=False), NAMING).note
-    assert field_bars(found, NAMING).takeaway.startswith("The answers rest on user (80 %)")
+        (bars,) = chart.figure.data
+        assert np.array(bars.x) == pytest.approx(means.sum(axis=1))
+        assert "60 of 5,000 runs, seed 3" in chart.note
+        assert "check passed" in chart.note
+    assert "FAILED" in field_bars(global_explanation(additive=False), NAMING).note
+    assert field_bars(found, NAMING).takeaway.startswith("Most important: user (80 %)")
 
 
 def test_a_beeswarm_has_a_dot_per_job_and_field_in_its_own_band():
@@ -210,7 +258,7 @@ def test_a_beeswarm_has_a_dot_per_job_and_field_in_its_own_band():
         assert np.array(dots.x) == pytest.approx(found.contributions[:, place])
         assert np.abs(np.array(dots.y) - place).max() < 0.5
     assert len(chart.data) == found.n_sampled
-    assert chart.takeaway.startswith("User moves")
+    assert chart.takeaway.startswith("User matters most")
 
 
 def test_dots_of_one_value_stand_apart_and_a_lone_one_in_the_middle():
@@ -229,8 +277,8 @@ def test_answers_for_many_jobs_keep_every_row_and_its_reason():
     assert table["profile"].tolist() == [7, -1, -1]
     assert table["abstained"].tolist() == [False, True, True]
     assert table["reason"].iloc[0] == ""
-    assert "unsure" in table["reason"].iloc[1]
-    assert set(table["definitions"]) == {"published"}
+    assert "required probability" in table["reason"].iloc[1]
+    assert set(table["definitions"]) == {"as published"}
     assert table["user"].iloc[1] == HOSTILE
 
 

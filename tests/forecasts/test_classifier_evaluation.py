@@ -81,7 +81,7 @@ def test_faithful_knows_no_outliers():
     assert scores.n_train + scores.n_test == (jobs["profile"] >= 0).sum()
     assert scores.abstained_share == 0
     assert found.shown == "random"
-    assert any("Published definitions" in note for note in found.notes)
+    assert any("As published" in note for note in found.notes)
 
 
 def test_splits_that_cannot_be_made_are_named():

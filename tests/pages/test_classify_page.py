@@ -146,7 +146,7 @@ def test_the_loop_shows_what_was_observed_and_takes_more(app, part, house):
 def test_faithful_mode_is_flagged(app, part):
     test = app("classify", ds=part[:8], classify_mode="faithful")
     assert not problems(test)
-    assert "Published definitions" in words(test)
+    assert "As published: one column per value" in words(test)
 
 
 @pytest.mark.parametrize("made", [parameters_of, by_options])

@@ -216,7 +216,7 @@ def reliability(stated: Any, observed: Any, rows: Any, *, y: str, hover: str, he
     ends = {"range": [-0.04, 1.06], "tickformat": ".0%"}
     return figure_of(
         [line([0, 1], [0, 1], colour=NEUTRAL, dash="dot"), dots],
-        x={"title": "Stated probability", **ends},
+        x={"title": "Predicted probability", **ends},
         y={"title": y, **ends},
         height=height,
     )

@@ -15,6 +15,10 @@ OUTLIER_COLOUR = "#7b828c"
 LIGHT_BACKGROUND = "#ffffff"
 DARK_BACKGROUND = "#0e1117"
 SCALE = "Cividis"
+LIGHT_SCALE = [[0.0, "rgba(48,121,207,0)"], [1.0, "rgba(48,121,207,0.5)"]]
+"""One hue: 0 is the page's own ground, and words stand out at every share of it in both themes."""
+LIGHT_GREY = [[0.0, "rgba(123,130,140,0)"], [1.0, "rgba(123,130,140,0.3)"]]
+"""The same without a hue, for what is there to compare with."""
 
 _PATTERNS = ("", "/", "x", "-", "|", "+", ".", "\\")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")

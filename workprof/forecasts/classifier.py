@@ -301,8 +301,8 @@ def predict(model: ClassifierModel, jobs: pd.DataFrame, progress: Progress = sil
 def _notes(settings: ClassifierSettings, encoder: MetadataEncoder, tuning: Tuning, n_left_out: int) -> tuple[str, ...]:
     if settings.mode == "faithful":
         return (
-            f"Published definitions: {PUBLISHED_ROUNDS} rounds, every value a column, no abstention.",
-            f"{format_count(n_left_out)} outliers are not trained on: such jobs get a profile all the same.",
+            f"As published: {PUBLISHED_ROUNDS} rounds, every value a column, no abstention.",
+            f"{format_count(n_left_out)} outliers are excluded from training; such jobs still get a profile.",
         )
     several = [v for v in encoder.categories if v.rare]
     pooled = [f"{format_count(len(v.rare))} of {format_count(len(v.kept) + len(v.rare))} {v.field}" for v in several]

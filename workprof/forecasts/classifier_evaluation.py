@@ -271,21 +271,21 @@ def _fold_results(
 def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: ClassifierSettings) -> tuple[str, ...]:
     notes = [f"Not split {split.replace('_', ' ')}: {reason}." for split, reason in not_made.items()]
     if settings.mode == "faithful":
-        notes.append("Published definitions: outliers are neither trained nor tested on, and every row gets a profile.")
+        notes.append("As published: outliers are neither trained nor tested on, and every run gets a profile.")
     else:
-        notes.append("An abstention is wrong for a row with a profile and right for an outlier.")
+        notes.append("Abstaining counts as correct only for outliers.")
     strict = [name for name in ("by_job", "by_group") if name in scores]
     if "random" in scores and strict:
         lost = scores["random"].accuracy - min(scores[name].accuracy for name in strict)
         if lost > 0:
             notes.append(
-                f"Rows of one job on both sides of the random split flatter it: else accuracy is {lost:.2f} lower."
+                f"The random split leaks (runs of one job in training and test): accuracy drops {lost:.2f} without it."
             )
     for split, split_scores in scores.items():
         missed = [
             line.profile for line in split_scores.classes if line.support and not line.recall and line.profile >= 0
         ]
         if missed:
-            named = ", ".join(str(profile) for profile in sorted(missed))
-            notes.append(f"Split {split.replace('_', ' ')}: profile {named} never found.")
+            named = ", ".join(f"P{profile}" for profile in sorted(missed))
+            notes.append(f"Split {split.replace('_', ' ')}: recall 0 for {named}.")
     return tuple(notes)

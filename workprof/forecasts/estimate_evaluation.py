@@ -307,7 +307,7 @@ def _shared_jobs(train: KnownJobs, test: KnownJobs) -> tuple[str, ...]:
     if "job_name" not in train.jobs.columns or "job_name" not in test.jobs.columns:
         return ()
     shared = int(test.jobs["job_name"].isin(set(train.jobs["job_name"].dropna())).sum())
-    return (f"{shared:,} tested rows belong to jobs that training saw: their errors flatter",) if shared else ()
+    return (f"{shared:,} tested runs belong to jobs in the training data, which overstates accuracy",) if shared else ()
 
 
 def _interval_errors(results: list[FoldResult], true: Floats, nominal: float) -> IntervalErrors:

@@ -158,14 +158,14 @@ def _number_text(field: str, number: float) -> str:
 def _sentences(
     profile: int, fields: tuple[str, ...], shown: list[tuple[str, str]], contributions: Floats
 ) -> tuple[str, ...]:
-    target = f"profile {profile}" if profile >= 0 else "'no profile'"
+    target = f"P{profile}" if profile >= 0 else "'no profile'"
     sentences = []
     for field, (value, state), amount in zip(fields, shown, contributions, strict=True):
         if abs(amount) < WORTH_A_SENTENCE:
             continue
         remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
         what = f"{field} {NOT_GIVEN}" if state == NOT_GIVEN else f"{field} = {value}{remark}"
-        sentences.append(f"{what} {'raises' if amount > 0 else 'lowers'} {target} by {abs(amount):.1f}")
+        sentences.append(f"{what} adds {amount:+.1f} log-odds to {target}")
     return tuple(sentences)
 
 

@@ -93,10 +93,10 @@ def reason_texts(rules: Rules) -> tuple[str, ...]:
     """Return the reasons in words, by code."""
     return (
         "",
-        "nobody known: training saw neither the user nor the group (without these fields: no value at all)",
-        "no profile: jobs like this one are most often outliers",
-        f"too little support: training saw the profile in fewer than {rules.least_support} rows",
-        f"unsure: no profile reaches the probability {rules.threshold:.2f}",
+        "neither its user nor its group occurs in the training data (without these fields: none of its values)",
+        "similar jobs are mostly outliers",
+        f"its most likely profile has fewer than {rules.least_support} training runs",
+        f"no profile reaches the required probability of {rules.threshold * 100:.0f} %",
     )
 
 

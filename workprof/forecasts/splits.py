@@ -22,7 +22,7 @@ LAST_SHARE = 0.3
 """Of the time: what the split by time tests on."""
 
 SPLITS = {
-    "random": "another row of a known job; flatters",
+    "random": "another run of a known job; overstates accuracy",
     "by_job": "a new job of known groups",
     "by_group": "a job of a group never seen",
     "by_time": f"a job of the last {LAST_SHARE:.0%} of the time",

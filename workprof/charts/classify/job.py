@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,20 +14,20 @@ import plotly.graph_objects as go
 
 import workprof
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened, title
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
 from workprof.forecasts.predictions import N_TOP, NO_PROFILE, Predictions
+from workprof.profiles.metadata import NOT_GIVEN
 from workprof.store.reports import Dataset
 
 PUBLISHED = (
-    "Published definitions: every value its own column, XGBoost's defaults, trained on the rows with a profile; it "
-    "never abstains."
+    "As published: one column per value, XGBoost's defaults, trained only on runs with a profile; it never abstains."
 )
 
 
@@ -60,7 +61,7 @@ TOP_THREE_AROUND_PX = 90
 
 
 def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> Chart:
-    """Return the probabilities of the likeliest classes of one job, the likeliest first.
+    """Return the probabilities of the most likely classes of one job, the predicted one in colour.
 
     Args:
         said: of the classifier.
@@ -71,13 +72,13 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     classes, shares = said.top[row].tolist(), said.top_probability[row].tolist()
     names = [naming.shown(profile) for profile in classes]
     words = [format_share(share) for share in shares]
+    answer = None if said.abstained[row] else int(said.profile[row])
     figure = figure_of(
         [
             shapes.bars(
                 shares,
                 names,
-                colour=[mark(profile).colour for profile in classes],
-                pattern=[mark(profile).pattern for profile in classes],
+                colour=[COLOURS[0] if profile == answer else OUTLIER_COLOUR for profile in classes],
                 hover="%{y}: probability %{x:.3f}",
                 text=words,
             )
@@ -98,7 +99,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
                 "profile": classes,
                 "name": [naming.name(profile) for profile in classes],
                 "probability": shares,
-                "definitions": "published" if naming.mode == "faithful" else "corrected",
+                "definitions": "as published" if naming.mode == "faithful" else "default",
             }
         ),
         note=naming.note(_note(threshold, naming)),
@@ -106,27 +107,24 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
 
 
 def prediction_sentence(said: Predictions, row: int, naming: Naming) -> str:
-    """Return the answer for one job, or why there is none, in one sentence."""
-    best = naming.name(int(said.best[row]))
+    """Return the predicted profile of one job, or why none is predicted, in one sentence."""
+    best, probability = naming.name(int(said.best[row])), format_share(said.probability[row], 0)
     if not said.abstained[row]:
-        return f"This job looks like {best}, with probability {format_share(said.probability[row])}."
-    reason = said.reason_text(row)
-    if int(said.top[row][0]) == NO_PROFILE:
-        return f"No answer: {reason}. The likeliest profile is {best} ({format_share(said.probability[row], 0)})."
-    return f"No answer: {reason}. The likeliest would be {best} ({format_share(said.probability[row], 0)})."
+        return f"Predicted profile: {best}, probability {probability}."
+    return f"No profile predicted: {said.reason_text(row)}. The most likely one would be {best} ({probability})."
 
 
 def _note(threshold: float, naming: Naming) -> str:
     if naming.mode == "faithful":
         return "Probabilities are those of the trees, not calibrated."
     return (
-        f"Probabilities are calibrated on jobs held out of training. The dotted line is the smallest probability of an "
-        f"answer, {format_share(threshold, 0)}."
+        "Probabilities are calibrated on held-out jobs. Dotted line: the smallest probability at which a profile is "
+        f"predicted, {format_share(threshold, 0)}."
     )
 
 
 RAISES, LOWERS = COLOURS[0], COLOURS[1]
-BASE, OUTPUT = "expected score", "score of this job"
+BASE, OUTPUT = "average score", "score of this job"
 LONGEST_LINE = 30
 
 
@@ -171,19 +169,16 @@ def waterfall(found: JobExplanation, naming: Naming) -> Chart:
                 "value": ["", *found.values, ""],  # noqa: PD011  a record's field
                 "state": ["", *found.states, ""],
                 "log_odds": [found.base, *found.contributions.tolist(), found.output],
-                "definitions": "published" if naming.mode == "faithful" else "corrected",
+                "definitions": "as published" if naming.mode == "faithful" else "default",
             }
         ),
-        note=naming.note(f"Exact SHAP values of the score before softmax and calibration. {additivity(found)}"),
+        note=naming.note(f"SHAP values of the score before softmax and calibration. {additivity(found)}"),
     )
 
 
 def additivity(found: JobExplanation) -> str:
     """Return whether base and contributions add up to the score, with the gap."""
-    return (
-        f"Additivity {'holds' if found.additive else 'FAILS'}: expected score and contributions give the job's score "
-        f"within {found.additivity_error:.1e} (at most 0.001 is believed)."
-    )
+    return f"SHAP sum check {'passed' if found.additive else 'FAILED'}: gap {found.additivity_error:.1e} (limit 0.001)."
 
 
 def _lines(found: JobExplanation) -> list[str]:
@@ -207,12 +202,13 @@ def _range(amounts: list[float]) -> list[float]:
 
 
 def _waterfall_takeaway(found: JobExplanation, naming: Naming) -> str:
+    name = naming.name(found.profile)
     if not found.sentences:
-        return f"No field says much for or against {naming.name(found.profile)} here."
-    first = found.sentences[0]
-    field = next((name for name in found.fields if first.startswith(f"{name} ")), "")
-    first = label(field) + first[len(field) :]
-    return f"{first[:1].upper()}{first[1:]}, more than any other field."
+        return f"No single field decides for or against {name} here."
+    field, value, state = label(found.fields[0]), found.values[0], found.states[0]  # noqa: PD011  a record's field
+    remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
+    what = f"{field} not given" if state == NOT_GIVEN else f"{field} = {value}{remark}"
+    return f"Strongest reason: {what} adds {found.contributions[0]:+.1f} log-odds to {name}."
 
 
 ESTIMATES_LINE_PX = 96
@@ -240,26 +236,27 @@ TICKS = {
 MOST_TICKS = 4
 
 
-def estimate_rows(said: Mapping[str, Estimates], row: int, nominal: float, naming: Naming) -> Chart:
-    """Return the estimates of one job: point, middle half and interval per target.
+def estimate_rows(
+    said: Mapping[str, Estimates], row: int, nominal: float, actual: Mapping[str, float] | None = None
+) -> Chart:
+    """Return the estimates of one job: point, middle half and interval per target, and the actual value.
 
     Args:
         said: target -> estimates.
         row: of the job.
         nominal: coverage that the intervals were calibrated for, 0-1.
-        naming: for the flag of the published definitions.
+        actual: target -> what the job really needed, where it has run.
     """
-    table = _estimates_table(said, row)
+    table = _estimates_table(said, row, actual or {})
     return Chart(
         name="estimates",
         figure=_figure([line for _, line in table.iterrows()]),
         takeaway=_estimates_takeaway(table),
-        shows="One row per target with point and interval. "
+        shows="One row per quantity with prediction and interval. "
         + " ".join(_sentence(line) for _, line in table.iterrows()),
         data=table,
-        note="Dot: best guess; thick line: middle half; thin line: interval meant to hold "
-        f"{format_share(nominal, 0)} of jobs, calibrated on jobs kept apart. Logarithmic axes. The estimates do not "
-        "depend on the mode.",
+        note=f"Diamond: prediction; thick line: quartiles; thin line: {format_share(nominal, 0)} interval, calibrated "
+        f"on held-out jobs{'; cross: actual' if actual else ''}. Logarithmic axes.",
     )
 
 
@@ -300,7 +297,7 @@ def _axis(line: pd.Series) -> dict[str, Any]:
     }
 
 
-def _estimates_table(said: Mapping[str, Estimates], row: int) -> pd.DataFrame:
+def _estimates_table(said: Mapping[str, Estimates], row: int, actual: Mapping[str, float]) -> pd.DataFrame:
     lines = []
     for target, found in said.items():
         p5, p10, p25, p50, p75, p90, p95 = found.quantiles[row].tolist()
@@ -319,6 +316,7 @@ def _estimates_table(said: Mapping[str, Estimates], row: int) -> pd.DataFrame:
                 "p95": p95,
                 "past_jobs": int(found.count[row]),
                 "history_level": int(found.level[row]),
+                "actual": float(actual.get(target, math.nan)),
             }
         )
     return pd.DataFrame(lines)
@@ -329,17 +327,23 @@ def _marks(line: pd.Series) -> list[dict[str, Any]]:
     thin = [max(line["low"], lowest), max(line["high"], lowest)]
     thick = [max(line["p25"], lowest), max(line["p75"], lowest)]
     hover = plotly_text(_sentence(line), 300)
+    happened = [
+        shapes.points([max(line["actual"], lowest)], [0], colour=NEUTRAL, symbol="x", size=13, hover=hover)
+        for _ in range(int(math.isfinite(line["actual"])))
+    ]
     return [
         shapes.line(thin, [0, 0], colour=COLOURS[0], width=2, hover=hover),
         shapes.line(thick, [0, 0], colour=COLOURS[0], width=8, hover=hover),
-        shapes.points([max(line["point"], lowest)], [0], colour=COLOURS[1], symbol="diamond", size=14, hover=hover),
+        shapes.points([max(line["point"], lowest)], [0], colour=COLOURS[0], symbol="diamond", size=14, hover=hover),
+        *happened,
     ]
 
 
 def _ends(line: pd.Series) -> tuple[float, float]:
     """Return the ends of a row's axis, both above zero."""
-    high = max(float(line["high"]), float(line["p75"]), 1e-9)
-    values = [float(line[name]) for name in ("low", "p25", "point")]
+    happened = [float(line["actual"])] * int(math.isfinite(line["actual"]))
+    high = max(float(line["high"]), float(line["p75"]), 1e-9, *happened)
+    values = [*(float(line[name]) for name in ("low", "p25", "point")), *happened]
     low = min([value for value in values if value > 0], default=high * ZERO_SHARE)
     low = low * ZERO_SHARE if min(values) <= 0 else low
     return max(low, high * LOWEST_SHARE) / 1.5, high * 1.5
@@ -365,22 +369,25 @@ def _tick_text(target: str, tick: float) -> str:
 def _words(line: pd.Series) -> str:
     target = str(line["target"])
     point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
-    return f"<b>{title(target, '')}: {point}</b>, interval {low} to {high}"
+    happened = f", actual {formatted(target, line['actual'])}" if math.isfinite(line["actual"]) else ""
+    return f"<b>{title(target, '')} {point}</b> ({low} to {high}){happened}"
 
 
 def _sentence(line: pd.Series) -> str:
     target = str(line["target"])
     point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
-    return f"{title(target, '')} {point} (interval {low} to {high}, from {int(line['past_jobs']):,} past jobs alike)."
+    happened = f", actual {formatted(target, line['actual'])}" if math.isfinite(line["actual"]) else ""
+    past = f"{int(line['past_jobs']):,} similar past runs"
+    return f"{title(target, '')} {point} (interval {low} to {high}, from {past}){happened}."
 
 
 def _estimates_takeaway(table: pd.DataFrame) -> str:
     if table.empty:
-        return "Nothing can be estimated for this dataset."
+        return "No quantity can be predicted for this dataset."
     parts = [
         f"{label(str(line['target']))} {formatted(str(line['target']), line['point'])}" for _, line in table.iterrows()
     ]
-    return f"Expected: {', '.join(parts)}."
+    return f"Predicted: {', '.join(parts)}."
 
 
 PERCENT = 100
@@ -421,7 +428,7 @@ def predictions_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first
     for target, found in said.estimates.items():
         columns |= {target: found.point, f"{target}_low": found.low, f"{target}_high": found.high}
     given = jobs.reset_index(drop=True)
-    answers = pd.DataFrame(columns).assign(definitions="published" if naming.mode == "faithful" else "corrected")
+    answers = pd.DataFrame(columns).assign(definitions="as published" if naming.mode == "faithful" else "default")
     return pd.concat([answers[["row"]], given, answers.drop(columns="row")], axis=1)
 
 

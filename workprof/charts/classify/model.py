@@ -1,4 +1,4 @@
-"""How good the classifier is, and what it looks at: splits, classes, confusion, calibration, importance."""
+"""How good the classifier is, and what it uses: splits, classes, confusion, calibration, importance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workprof.charts import shapes
 from workprof.charts.classify.job import Naming
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.text import counted, label, plotly_text, shortened
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, mark, rows_height
+from workprof.charts.theme import COLOURS, LIGHT_GREY, LIGHT_SCALE, OUTLIER_COLOUR, ROW_PX, rows_height
 from workprof.core.units import format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
@@ -23,10 +23,10 @@ from workprof.profiles.names import UNCLUSTERED
 
 SPLIT_NAMES = {"random": "random", "by_job": "by job", "by_group": "by group", "by_time": "by time"}
 SPLIT_WORDS = {
-    "random": "rows drawn at random (other rows of the same job may be in training)",
-    "by_job": "jobs that training never saw",
-    "by_group": "groups that training never saw",
-    "by_time": "jobs that start after everything in training ended",
+    "random": "runs drawn at random (other runs of the same job may be in the training data)",
+    "by_job": "jobs not in the training data",
+    "by_group": "groups not in the training data",
+    "by_time": "jobs that start after all training jobs have ended",
 }
 
 
@@ -37,13 +37,17 @@ SCORES = {
     "abstained_share": "abstained share",
 }
 PATTERNS = ("", "/", "x", ".")
-HEIGHT_PX = 400
+HEIGHT_PX = 320
 SMALL_LEAK = 0.02
 
 
 def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
-    """Return accuracy, macro F1, weighted F1 and the abstained share under every split that could be made."""
+    """Return accuracy, macro F1, weighted F1 and the abstained share under every split that could be made.
+
+    The split that the answer quotes has the colour, the others are grey.
+    """
     table = split_table(found)
+    strict = strict_split(found)
     traces: list[dict[str, Any]] = []
     for place, (name, scores) in enumerate(found.splits.items()):
         numbers = [getattr(scores, score) for score in SCORES]
@@ -52,8 +56,8 @@ def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
                 list(SCORES.values()),
                 numbers,
                 name=SPLIT_NAMES[name],
-                colour=COLOURS[place],
-                pattern=PATTERNS[place],
+                colour=COLOURS[0] if name == strict else OUTLIER_COLOUR,
+                pattern="" if name == strict else PATTERNS[1 + place % 3],
                 hover=f"{SPLIT_NAMES[name]}: %{{x}} %{{y:.3f}}",
                 text=[f"{number:.2f}" for number in numbers],
             )
@@ -67,14 +71,15 @@ def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
         **LEGEND_ABOVE,
     )
     tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in found.splits)
-    missing = "".join(f" Not split {SPLIT_NAMES[name]}: {reason}." for name, reason in found.not_made.items())
+    missing = "".join(f" No split {SPLIT_NAMES[name]}: {reason}." for name, reason in found.not_made.items())
+    counted_as = "" if found.settings.mode == "faithful" else " Abstaining counts as correct only for outliers."
     return Chart(
         name="classifier-splits",
         figure=figure,
         takeaway=leak_sentence(found),
         shows=f"Bars of four scores under {len(found.splits)} splits.",
         data=table,
-        note=naming.note(f"Tested on, {tested}.{missing}"),
+        note=naming.note(f"Test runs, {tested}.{counted_as}{missing}"),
     )
 
 
@@ -82,7 +87,7 @@ def split_table(found: ClassifierEvaluation) -> pd.DataFrame:
     """Return one line per split with every score of the record."""
     names = (*SCORES, "profile_accuracy", "answered_accuracy", "forced_accuracy", "forced_macro_f1")
     counts = ("calibration_error", "n_train", "n_test", "train_seconds")
-    definitions = "published" if found.settings.mode == "faithful" else "corrected"
+    definitions = "as published" if found.settings.mode == "faithful" else "default"
     return pd.DataFrame(
         [
             {"split": name, **{key: getattr(scores, key) for key in (*names, *counts)}, "definitions": definitions}
@@ -91,31 +96,35 @@ def split_table(found: ClassifierEvaluation) -> pd.DataFrame:
     )
 
 
+def strict_split(found: ClassifierEvaluation) -> str:
+    """Return the split that is closest to new work: by group, else by job, else the first that could be made."""
+    return next((name for name in ("by_group", "by_job") if name in found.splits), next(iter(found.splits)))
+
+
 def leak_sentence(found: ClassifierEvaluation) -> str:
-    """Return how much better the classifier looks when the test leaks, in one sentence."""
-    strict = "by_group" if "by_group" in found.splits else "by_job"
-    if "random" not in found.splits or strict not in found.splits:
-        name, scores = next(iter(found.splits.items()))
-        return f"Split {SPLIT_NAMES[name]}: accuracy {scores.accuracy:.2f}, macro F1 {scores.macro_f1:.2f}."
-    leaky, honest = found.splits["random"], found.splits[strict]
+    """Return how often the profile is predicted correctly for new work, and how far a random split overstates it."""
+    strict = strict_split(found)
+    honest, leaky = found.splits[strict], found.splits.get("random")
+    new = {"by_group": " of new groups", "by_job": " of new jobs", "by_time": " of later jobs"}.get(strict, "")
+    words = (
+        f"The profile is predicted correctly for {format_share(honest.accuracy, 0)} of the runs{new} "
+        f"(macro F1 {honest.macro_f1:.2f})"
+    )
+    if leaky is None or strict == "random":
+        return f"{words}.{_later(found, honest.accuracy)}"
+    shares = format_share(leaky.accuracy, 0), f"macro F1 {leaky.macro_f1:.2f}"
     lost = leaky.accuracy - honest.accuracy
-    kept = "job" if strict == "by_job" else "group"
-    told = f"accuracy {leaky.accuracy:.2f} under a random split, {honest.accuracy:.2f} on {kept}s never seen"
-    later = _later(found, min(leaky.accuracy, honest.accuracy))
     if not math.isfinite(lost) or lost < SMALL_LEAK:
-        return f"No leak to speak of: {told}.{later}"
-    return f"A random split leaks: {told}. {_macro(leaky, honest)}{later}"
+        return f"{words}; a random split gives about the same ({shares[0]}).{_later(found, honest.accuracy)}"
+    return f"{words}. A random split overstates this: {shares[0]} ({shares[1]}).{_later(found, honest.accuracy)}"
 
 
-def _later(found: ClassifierEvaluation, told: float) -> str:
-    """Return that jobs of later are harder, where they are: a leak is not the only thing that flatters."""
-    if "by_time" not in found.splits or not told - found.splits["by_time"].accuracy >= SMALL_LEAK:
+def _later(found: ClassifierEvaluation, accuracy: float) -> str:
+    """Return that later jobs are harder, where they are."""
+    later = found.splits.get("by_time")
+    if later is None or not accuracy - later.accuracy >= SMALL_LEAK:
         return ""
-    return f" Jobs that come later are harder to tell: {found.splits['by_time'].accuracy:.2f}."
-
-
-def _macro(leaky: SplitScores, honest: SplitScores) -> str:
-    return f"Macro F1 goes from {leaky.macro_f1:.2f} to {honest.macro_f1:.2f}; believe the lower ones for new work."
+    return f" Later jobs are harder: {format_share(later.accuracy, 0)}."
 
 
 MEASURES = {"precision": "triangle-right", "recall": "square", "f1": "circle"}
@@ -124,21 +133,21 @@ WEAK_F1 = 0.5
 """Below it a profile is named in the sentence: it is missed or mistaken more often than not."""
 
 MOST_NAMED = 5
-PAPER = "The paper's Table V (random split, other rows): accuracy 95.19 %, macro F1 0.90, one profile with F1 0."
+PAPER = "The paper's Table V (random split, other data): accuracy 95.19 %, macro F1 0.90, one profile with F1 0."
 
 
 def table_five(scores: SplitScores, naming: Naming) -> Chart:
     """Return precision, recall and F1 of every class under one split, the lowest F1 on top."""
     table = class_table(scores, naming)
-    lines = [f"{naming.shown(one.profile, 20)} · {counted(one.support, 'row')}" for one in scores.classes]
+    lines = [f"{naming.shown(one.profile, 20)} · {counted(one.support, 'run')}" for one in scores.classes]
     traces: list[dict[str, Any]] = []
-    for place, (measure, symbol) in enumerate(MEASURES.items()):
+    for measure, symbol in MEASURES.items():
         traces.append(
             shapes.points(
                 table[measure],
                 lines,
                 name=WORDS[measure],
-                colour=COLOURS[place],
+                colour=COLOURS[0] if measure == "f1" else OUTLIER_COLOUR,
                 symbol=symbol,
                 size=10,
                 hover=f"%{{y}}: {WORDS[measure]} %{{x:.3f}}",
@@ -157,7 +166,7 @@ def table_five(scores: SplitScores, naming: Naming) -> Chart:
         takeaway=_table_five_takeaway(scores, naming),
         shows=f"Dots of precision, recall and F1 for {len(lines)} classes, the lowest F1 on top.",
         data=table,
-        note=naming.note(f"Tested on {SPLIT_WORDS[scores.split]}, {scores.n_test:,} rows. {PAPER}"),
+        note=naming.note(f"Test runs: {SPLIT_WORDS[scores.split]}, {scores.n_test:,} of them. {PAPER}"),
     )
 
 
@@ -173,7 +182,7 @@ def class_table(scores: SplitScores, naming: Naming) -> pd.DataFrame:
                 "f1": one.f1,
                 "support": one.support,
                 "split": scores.split,
-                "definitions": "published" if naming.mode == "faithful" else "corrected",
+                "definitions": "as published" if naming.mode == "faithful" else "default",
             }
             for one in scores.classes
         ]
@@ -183,95 +192,149 @@ def class_table(scores: SplitScores, naming: Naming) -> pd.DataFrame:
 def _table_five_takeaway(scores: SplitScores, naming: Naming) -> str:
     profiles = [one for one in scores.classes if one.profile != NO_PROFILE]
     if not profiles:
-        return "No profile occurs among the test rows."
+        return "No profile occurs among the test runs."
     weak = [one for one in profiles if one.f1 < WEAK_F1]
     if not weak:
         worst = profiles[0]
-        return f"Every profile is found: the worst, {naming.name(worst.profile)}, has F1 {worst.f1:.2f}."
+        return f"Every profile is recognised: the worst, {naming.name(worst.profile)}, has F1 {worst.f1:.2f}."
     named = ", ".join(f"{naming.name(one.profile)} ({one.f1:.2f})" for one in weak[:MOST_NAMED])
     more = f" and {len(weak) - MOST_NAMED} more" if len(weak) > MOST_NAMED else ""
     return (
         f"{len(weak)} of {len(profiles)} profiles have F1 below {WEAK_F1}: {named}{more}; the weighted F1 of "
-        f"{scores.weighted_f1:.2f} hides them."
+        f"{scores.weighted_f1:.2f} does not show this."
+    )
+
+
+def missed_table(found: ClassifierEvaluation, naming: Naming) -> pd.DataFrame:
+    """Return one line per profile whose recall is 0 in some split: its runs, and its recall in every split.
+
+    NaN where a profile has no test run in a split.
+    """
+    lines = {
+        split: {one.profile: one for one in scores.classes if one.support and one.profile != NO_PROFILE}
+        for split, scores in found.splits.items()
+    }
+    missed = {profile for split in lines.values() for profile, one in split.items() if not one.recall}
+    rows = {profile: max(split[profile].support for split in lines.values() if profile in split) for profile in missed}
+    return pd.DataFrame(
+        [
+            {"profile": naming.name(profile), "runs": rows[profile]}
+            | {
+                f"recall {SPLIT_NAMES[split]}": own[profile].recall if profile in own else math.nan
+                for split, own in lines.items()
+            }
+            for profile in sorted(missed, key=lambda one: (-rows[one], one))
+        ]
     )
 
 
 MOST_WRITTEN = 12
 """Classes up to which the cells hold their numbers; beyond that they are too small to read."""
 
+MOST_CLASSES = 30
+"""Of the matrix, those with the most errors; the table has all."""
+
+LINE_PX = 20
+AROUND_PX = 190
 SHOWN_AS = ("row %", "rows")
 
 
 def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row %") -> Chart:
-    """Return the confusion matrix of one split: colour = share of the truth's rows.
+    """Return the confusion matrix of one split, the classes with the most errors first.
+
+    Colour is the share of an actual class's runs that are predicted as another one; 0 is the page's own ground. What
+    is right, on the diagonal, is grey.
 
     Args:
         scores: of the split.
         naming: of the profiles.
         shown_as: 'row %' or 'rows': the number in each cell.
     """
-    confusion = scores.confusion
-    shares = shapes.row_shares(confusion.counts)
-    answers = [naming.shown(int(profile), 18) for profile in confusion.classes]
-    truths = [UNCLUSTERED if profile == -1 else name for profile, name in zip(confusion.classes, answers, strict=True)]
-    cells = shapes.heat(
-        shares,
-        answers,
-        truths,
-        hover="%{customdata}",
-        customdata=[
-            [
-                f"truth {truth}, answer {answer}: {confusion.counts[i, j]:,} rows, "
-                f"{format_share(shares[i, j])} of the truth's"
-                for j, answer in enumerate(answers)
-            ]
-            for i, truth in enumerate(truths)
-        ],
-        zmin=0,
-        zmax=1,
-        colorbar={"orientation": "h", "y": 1.0, "yanchor": "bottom", "tickformat": ".0%", "thickness": 10},
-    )
+    order = _most_errors_first(scores.confusion)
+    kept = order[:MOST_CLASSES]
+    all_shares = shapes.row_shares(scores.confusion.counts)
+    counts, shares = scores.confusion.counts[np.ix_(kept, kept)], all_shares[np.ix_(kept, kept)]
+    classes = scores.confusion.classes[kept]
+    predicted = [naming.shown(int(profile), 22) for profile in classes]
+    actual = [UNCLUSTERED if profile == NO_PROFILE else name for profile, name in zip(classes, predicted, strict=True)]
+    right = np.eye(len(kept), dtype=bool)
+    words = [
+        [
+            f"actual {actual[i]}, predicted {answer if i != j else 'correctly'}: {counts[i, j]:,} runs, "
+            f"{format_share(shares[i, j])} of the actual ones"
+            for j, answer in enumerate(predicted)
+        ]
+        for i in range(len(kept))
+    ]
+    layers = [
+        shapes.heat(
+            np.where(right == diagonal, shares, np.nan),
+            predicted,
+            actual,
+            hover="%{customdata}",
+            customdata=words,
+            zmin=0,
+            zmax=1,
+            scale=False,
+            colorscale=scale,
+        )
+        for diagonal, scale in ((True, LIGHT_GREY), (False, LIGHT_SCALE))
+    ]
     texts = np.full(shares.shape, "", dtype=object)
-    for cell, rows in np.ndenumerate(confusion.counts):
-        if rows:
-            texts[cell] = f"{rows:,}" if shown_as == "rows" else f"{shares[cell]:.0%}"  # no room for a space
+    for cell, runs in np.ndenumerate(counts):
+        if runs:
+            texts[cell] = f"{runs:,}" if shown_as == "rows" else f"{shares[cell]:.0%}"  # no room for a space
+    written = len(kept) <= MOST_WRITTEN
     figure = figure_of(
-        [cells],
-        x={"title": "Answer", "showgrid": False, "type": "category", "tickangle": -90},
-        y={"title": "Truth", "autorange": "reversed", "showgrid": False, "type": "category", "dtick": 1},
-        height=rows_height(len(truths)) + 80,
-        annotations=shapes.cell_words(texts, shares) if len(answers) <= MOST_WRITTEN else [],
+        layers,
+        x={"title": "Predicted", "showgrid": False, "type": "category", "tickangle": -90, "dtick": 1},
+        y={"title": "Actual", "autorange": "reversed", "showgrid": False, "type": "category", "dtick": 1},
+        height=AROUND_PX + (ROW_PX if written else LINE_PX) * len(kept),
+        annotations=[
+            shapes.words(text, x=int(j), y=int(i)) for (i, j), text in np.ndenumerate(texts) if text and written
+        ],
     )
+    hidden = len(order) - len(kept)
+    rest = f" {hidden} classes with fewer errors are in the table only." if hidden else ""
     return Chart(
         name=f"confusion-{scores.split.replace('_', '-')}",
         figure=figure,
-        takeaway=_confusion_takeaway(confusion, shares, answers, truths),
-        shows=f"Heat map of truth (lines) against answer (columns) for {len(truths)} classes.",
-        data=confusion_table(confusion, naming, shown_as),
+        takeaway=_confusion_takeaway(scores.confusion, all_shares, naming),
+        shows=f"Heat map of actual (lines) against predicted (columns) for {len(kept)} classes, most errors first.",
+        data=confusion_table(scores.confusion, naming, shown_as),
         note=naming.note(
-            f"Tested on {SPLIT_WORDS[scores.split]}, {scores.n_test:,} rows. Colour: share of the truth's rows, on "
-            "the diagonal the recall; hover for the rows. Answer 'No profile' is an abstention."
+            f"Test runs: {SPLIT_WORDS[scores.split]}, {scores.n_test:,} of them. Blue: errors, as a share of the "
+            f"actual class; grey: correct. Predicted 'No profile' is an abstention.{rest}"
         ),
     )
 
 
+def _most_errors_first(confusion: Confusion) -> NDArray[np.int64]:
+    """Return the positions of the classes by their wrong runs as actual or as predicted class, the most first."""
+    right = np.diag(confusion.counts)
+    wrong = confusion.counts.sum(axis=1) - right + confusion.counts.sum(axis=0) - right
+    return np.argsort(-wrong, kind="stable").astype(np.int64)
+
+
 def confusion_table(confusion: Confusion, naming: Naming, shown_as: str) -> pd.DataFrame:
-    """Return the matrix as rows or as percent of the truth's rows, a line per truth."""
+    """Return the matrix as rows or as percent of the actual class's rows, a line per actual class."""
     numbers = confusion.counts if shown_as == "rows" else np.round(100 * shapes.row_shares(confusion.counts), 1)
     names = [f"{int(profile)} {naming.name(int(profile))}" for profile in confusion.classes]
     table = pd.DataFrame(numbers, index=names, columns=names).rename_axis(f"truth ({shown_as})").reset_index()
     return table.assign(support=confusion.counts.sum(axis=1))
 
 
-def _confusion_takeaway(confusion: Confusion, shares: np.ndarray, answers: list[str], truths: list[str]) -> str:
+def _confusion_takeaway(confusion: Confusion, shares: np.ndarray, naming: Naming) -> str:
     wrong = confusion.counts.copy()
     np.fill_diagonal(wrong, 0)
     if not wrong.any():
-        return "No row is answered wrong."
+        return "Every run is predicted correctly."
     i, j = np.unravel_index(int(wrong.argmax()), wrong.shape)
+    actual, predicted = (int(confusion.classes[place]) for place in (i, j))
     return (
-        f"The most frequent mistake: truth {truths[i]}, answer {answers[j]}, {wrong[i, j]:,} rows "
-        f"({format_share(shares[i, j], 0)} of that truth)."
+        f"Most frequent error: actual {'unclustered' if actual == NO_PROFILE else naming.name(actual)}, predicted "
+        f"{'none' if predicted == NO_PROFILE else naming.name(predicted)}, {wrong[i, j]:,} runs "
+        f"({format_share(shares[i, j], 0)} of them)."
     )
 
 
@@ -279,7 +342,7 @@ GOOD_ERROR = 0.05
 
 
 def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
-    """Return the share that was right against the probability that was stated, in ten bins."""
+    """Return the share that was predicted correctly against the predicted probability, in ten bins."""
     held = scores.reliability
     filled = held.rows > 0
     table = pd.DataFrame(
@@ -291,19 +354,19 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
             "observed": held.observed,
         }
     )
-    hover = "stated %{x:.2f}, right %{y:.2f}, %{customdata:,} rows"
+    hover = "predicted probability %{x:.2f}, correct %{y:.2f}, %{customdata:,} runs"
     figure = shapes.reliability(
-        held.stated, held.observed, held.rows, y="Share that was right", hover=hover, height=400
+        held.stated, held.observed, held.rows, y="Share predicted correctly", hover=hover, height=400
     )
     return Chart(
         name=f"calibration-{scores.split.replace('_', '-')}",
         figure=figure,
         takeaway=_calibration_takeaway(scores),
-        shows=f"Stated probability against the share that was right in {int(filled.sum())} bins.",
+        shows=f"Predicted probability against the share predicted correctly in {int(filled.sum())} bins.",
         data=table,
         note=naming.note(
-            f"Of the most likely class, 'no profile' included; tested on {SPLIT_WORDS[scores.split]}, "
-            f"{scores.n_test:,} rows. Larger dots have more rows; on the dotted line a probability means what it says."
+            f"Of the most likely class, 'no profile' included; test runs: {SPLIT_WORDS[scores.split]}, "
+            f"{scores.n_test:,} of them. Larger dots have more runs; the dotted line is perfect calibration."
         ),
     )
 
@@ -311,41 +374,43 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
 def _calibration_takeaway(scores: SplitScores) -> str:
     held = scores.reliability
     if not np.isfinite(held.error):
-        return "There are no test rows to compare probabilities with."
+        return "There are no test runs to compare probabilities with."
     filled = held.rows > 0
     gap = float(np.average(held.stated[filled] - held.observed[filled], weights=held.rows[filled]))
     if held.error <= GOOD_ERROR:
-        return f"Probabilities hold: they are off by {held.error:.2f} on average (expected calibration error)."
-    side = "too confident" if gap > 0 else "too cautious"
-    return f"The classifier is {side} here: probabilities are off by {held.error:.2f} on average."
+        return f"Probabilities are well calibrated: expected calibration error {held.error:.2f}."
+    side = "overconfident" if gap > 0 else "underconfident"
+    return f"Probabilities are {side} here: expected calibration error {held.error:.2f}."
 
 
-AXIS = "Mean |SHAP|, all classes (log-odds)"
+AXIS = "Mean |SHAP|, sum over profiles (log-odds)"
 
 
 def field_bars(found: GlobalExplanation, naming: Naming) -> Chart:
-    """Return mean |SHAP| per field, one-hot columns summed first, stacked by class."""
+    """Return mean |SHAP| per field, one-hot columns summed first, over all classes."""
     totals = found.by_field.sum(axis=1)
     lines = [label(name) for name in found.fields]
     return Chart(
         name="shap-fields",
-        figure=_stacked(lines, found.by_field, found, naming),
+        figure=_totals(lines, found.by_field),
         takeaway=_fields_takeaway(lines, totals),
-        shows=f"Stacked bars of mean |SHAP| for {counted(len(lines), 'field')}.",
+        shows=f"Bars of mean |SHAP| for {counted(len(lines), 'field')}.",
         data=_table("field", list(found.fields), found.by_field, found),
-        note=naming.note(f"{sample_words(found)} The columns of a field are summed per row before the mean."),
+        note=naming.note(f"{sample_words(found)} The columns of a field are summed per run before the mean."),
     )
 
 
 def value_bars(found: GlobalExplanation, naming: Naming) -> Chart:
-    """Return mean |SHAP| of the strongest columns such as 'task_name = ps', stacked by class."""
+    """Return mean |SHAP| of the strongest columns such as 'task_name = ps', over all classes."""
     values, totals = found.values, found.by_value.sum(axis=1)  # noqa: PD011  a record's field
     lines = _distinct([shortened(value, 34) for value in values])
     return Chart(
         name="shap-values",
-        figure=_stacked(lines, found.by_value, found, naming),
-        takeaway=f"The strongest single value is {values[0]} ({totals[0]:.2f})." if values else "There are no values.",
-        shows=f"Stacked bars of mean |SHAP| for {counted(len(lines), 'value')}.",
+        figure=_totals(lines, found.by_value),
+        takeaway=f"Most important single value: {values[0]} (mean |SHAP| {totals[0]:.2f})."
+        if values
+        else "There are no values.",
+        shows=f"Bars of mean |SHAP| for {counted(len(lines), 'value')}.",
         data=_table("value", list(values), found.by_value, found),
         note=naming.note(
             f"{sample_words(found)} The paper's figure of its top twenty (other rows): task ps 20.7, workload "
@@ -356,44 +421,36 @@ def value_bars(found: GlobalExplanation, naming: Naming) -> Chart:
 
 def sample_words(found: GlobalExplanation) -> str:
     """Return what the means rest on, and whether they add up."""
-    verdict = "holds" if found.additive else "FAILS"
+    verdict = "passed" if found.additive else "FAILED"
     return (
-        f"A random sample of {found.n_sampled:,} of {found.n_rows:,} jobs, seed {found.seed}. Additivity {verdict}: "
-        f"the largest gap is {found.additivity_error:.1e} (at most 0.001 is believed)."
+        f"Random sample of {found.n_sampled:,} of {found.n_rows:,} runs, seed {found.seed}. SHAP sum check {verdict}: "
+        f"largest gap {found.additivity_error:.1e} (limit 0.001)."
     )
 
 
-def _stacked(lines: list[str], means: np.ndarray, found: GlobalExplanation, naming: Naming) -> go.Figure:
-    """Return bars of (n_lines, n_classes) means, a colour and a pattern per class, the strongest class first."""
-    traces: list[dict[str, Any]] = []
-    for place in np.argsort(-means.sum(axis=0), kind="stable"):
-        look = mark(int(found.classes[place]))
-        traces.append(
-            shapes.bars(
-                means[:, place],
-                [plotly_text(line) for line in lines],
-                name=naming.shown(int(found.classes[place])),
-                colour=look.colour,
-                pattern=look.pattern,
-                edge=0,
-                hover="%{y}, %{fullData.name}: %{x:.3f}",
-            )
-        )
+def _totals(lines: list[str], means: np.ndarray) -> go.Figure:
+    """Return bars of (n_lines, n_classes) means, summed over the classes."""
+    bars = shapes.bars(
+        means.sum(axis=1),
+        [plotly_text(line) for line in lines],
+        colour=COLOURS[0],
+        hover="%{y}: %{x:.3f}",
+        text=[f"{total:.2f}" for total in means.sum(axis=1)],
+    )
     return figure_of(
-        traces,
+        [bars],
         x=AXIS,
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=rows_height(len(lines)),
-        barmode="stack",
     )
 
 
 def _fields_takeaway(lines: list[str], totals: np.ndarray) -> str:
     if not len(totals) or not totals.sum():
-        return "No field moves the score."
+        return "No field changes the score."
     share = totals / totals.sum()
     first = ", ".join(f"{line} ({format_share(part, 0)})" for line, part in zip(lines[:3], share[:3], strict=True))
-    return f"The answers rest on {first} of all the movement."
+    return f"Most important: {first} of total absolute SHAP."
 
 
 def _table(kind: str, names: list[str], means: np.ndarray, found: GlobalExplanation) -> pd.DataFrame:
@@ -420,8 +477,8 @@ MOST_DOTS = 1_000
 """Per field; the sample is in random order of the draw, so its first rows are a sample too."""
 
 SHADES = 21
-LINE_PX = 56
-AROUND_PX = 110
+FIELD_PX = 56
+FIELDS_AROUND_PX = 110
 
 
 def beeswarm(found: GlobalExplanation, naming: Naming) -> Chart:
@@ -437,16 +494,16 @@ def beeswarm(found: GlobalExplanation, naming: Naming) -> Chart:
             "ticktext": [label(field) for field in found.fields],
             "zeroline": False,
         },
-        height=AROUND_PX + LINE_PX * len(found.fields),
+        height=FIELDS_AROUND_PX + FIELD_PX * len(found.fields),
     )
     return Chart(
         name="shap-beeswarm",
         figure=figure,
         takeaway=_beeswarm_takeaway(found),
-        shows=f"Dots of SHAP values of {n_dots:,} jobs for {len(found.fields)} fields.",
+        shows=f"Dots of SHAP values of {n_dots:,} runs for {len(found.fields)} fields.",
         data=beeswarm_table(found, naming),
         note=naming.note(
-            f"{sample_words(found)} {n_dots:,} dots per field. For the likeliest class of each job. Numbers "
+            f"{sample_words(found)} {n_dots:,} dots per field. For the most likely class of each run. Numbers "
             "go from blue (lowest in training) to orange (highest); names, and numbers that are not given, are grey."
         ),
     )
@@ -505,6 +562,7 @@ def _colours(positions: NDArray[np.float64]) -> list[str]:
 def _beeswarm_takeaway(found: GlobalExplanation) -> str:
     spread = np.abs(found.contributions).mean(axis=0)
     if not len(spread) or not spread.max():
-        return "No field moves the score of a job's own class."
+        return "No field changes the score of a run's own class."
     most = int(spread.argmax())
-    return f"{label(found.fields[most]).capitalize()} moves a job's own class most: by {spread[most]:.2f} on average."
+    field = label(found.fields[most]).capitalize()
+    return f"{field} matters most for a run's own class: {spread[most]:.2f} log-odds on average."
