@@ -16,6 +16,7 @@ def trace(home):
     return path
 
 
+@pytest.mark.slow
 def test_every_answer_says_it_and_json_has_the_factor(workprof, trace, tmp_path):
     loaded = workprof("ingest", trace, "--name", "cell", "--json").json
     assert {one["resource"]: (one["whole_machine"], one["unit"]) for one in loaded["machine_shares"]} == {

@@ -108,6 +108,7 @@ def test_a_missing_tool_is_the_callers(suite, tmp_path):
     assert "not installed: ioping; on Debian: apt-get install ioping" in ran.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_measured(tmp_path):
     path = tmp_path / "runs.jsonl"
     asked = ("nodes", "suite", *QUICK, "--repeat", 500, "--disk", tmp_path, "-o", path, "--json")

@@ -87,6 +87,7 @@ def test_what_leads_out_is_refused(data, name):
         chosen_file(data, name)
 
 
+@pytest.mark.slow
 @given(NAMES)
 def test_whatever_is_chosen_is_inside(data, name):
     try:
@@ -166,6 +167,7 @@ def test_an_archive_that_begins_with_a_link_is_not_followed(store, data):
         store.ingest([data.parent / "links.tar"], IngestOptions())
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(NAMES)
 def test_a_dataset_of_any_name_is_a_row_and_no_path(store, data, name):

@@ -141,6 +141,7 @@ def test_the_watch_sees_a_pickle(watched, mark):
     watched.clear()
 
 
+@pytest.mark.slow
 def test_no_upload_is_executed(watched, mark, tmp_path):
     watched.clear()
     with TraceStore(Settings(home=tmp_path / "home", data=tmp_path, memory_limit_bytes=GIB)) as store:

@@ -27,6 +27,7 @@ def test_tabs_that_import_one_file_at_once_make_one_dataset(tmp_path):
         check_store(store, settings.home, {"jobs": rows_hash(store, "jobs")})
 
 
+@pytest.mark.slow
 def test_tabs_that_import_different_files_of_one_name_make_a_dataset_each(tmp_path):
     traces = []
     for at in range(TABS):
@@ -40,6 +41,7 @@ def test_tabs_that_import_different_files_of_one_name_make_a_dataset_each(tmp_pa
         check_store(store, settings.home, {one.dataset: rows_hash(store, one.hash) for one in reports})
 
 
+@pytest.mark.slow
 def test_a_rename_and_a_removal_beside_an_ingest_wait_their_turn(tmp_path):
     settings = settings_of(tmp_path / "home")
     with TraceStore(settings) as store:

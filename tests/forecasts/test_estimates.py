@@ -60,6 +60,7 @@ def test_planted_levels_are_found(trained):
     assert np.median((found.high / found.low)[~narrow]) > 10
 
 
+@pytest.mark.slow
 def test_the_interval_covers_new_jobs(trained):
     fresh = planted_jobs(2000, seed=2)
     found = estimate(trained, fresh)
@@ -67,6 +68,7 @@ def test_the_interval_covers_new_jobs(trained):
     assert 0.86 < inside.mean() < 0.95
 
 
+@pytest.mark.slow
 def test_ends_point_and_quantiles_are_in_order(trained):
     found = estimate(trained, planted_jobs(200, seed=3))
     assert (np.diff(found.quantiles, axis=1) >= 0).all()
@@ -74,6 +76,7 @@ def test_ends_point_and_quantiles_are_in_order(trained):
     assert (found.point <= found.high).all()
 
 
+@pytest.mark.slow
 def test_a_kept_model_says_the_same(trained):
     kept = unpack(EstimateModel, pack(trained.model))
     fresh = planted_jobs(100, seed=4)
@@ -90,6 +93,7 @@ def test_the_same_seed_is_the_same_model():
     assert np.array_equal(first.candidates.forest.kept, again.candidates.forest.kept)
 
 
+@pytest.mark.slow
 def test_nearest_past_jobs_share_the_workload(trained):
     job = planted_jobs(1, seed=5)
     found = nearest_past_jobs(trained, job)
@@ -99,6 +103,7 @@ def test_nearest_past_jobs_share_the_workload(trained):
     assert (np.diff(found.shares) <= 0).all()
 
 
+@pytest.mark.slow
 def test_unseen_values_and_missing_plans_get_an_answer(trained):
     strange = planted_jobs(3).assign(user="nobody", group="none", workload=None, requested_cpu_percent=np.nan)
     found = estimate(trained, strange)
@@ -106,6 +111,7 @@ def test_unseen_values_and_missing_plans_get_an_answer(trained):
     assert (found.high / found.low > 20).all()  # nothing is known, and the interval says so
 
 
+@pytest.mark.slow
 def test_zeros_and_missing_targets():
     jobs = planted_jobs(200)
     jobs.loc[::4, "duration_s"] = 0.0

@@ -152,6 +152,7 @@ def test_six_times_every_use_costs_more_and_says_so():
     assert f"costs {cost * 100:.1f} % more, so no number of bins saves" in chart.takeaway
 
 
+@pytest.mark.slow
 def test_many_runs_save_more_with_every_bin_and_never_more_than_sizes_of_their_own():
     rng = np.random.default_rng(9)
     jobs = table(rng.lognormal(1, 1, 20_000).clip(0.01, 60), hours=rng.exponential(1, 20_000))

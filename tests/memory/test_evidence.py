@@ -103,6 +103,7 @@ def test_a_submission_is_known_at_once_where_runs_count_from_there(bench):
     assert flattered.n_sized_from["peers"] + flattered.n_sized_from["request"] == N
 
 
+@pytest.mark.slow
 def test_the_kills_of_an_earlier_trace_are_known_from_the_start(bench):
     found = bench.replay("good", ReplaySettings(("krr",), prices_runs=(), train=("sacct",)))
     assert found.n_history == N + 2

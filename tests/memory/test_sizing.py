@@ -22,6 +22,7 @@ def planted(n=60, n_known=20, seed=0, noise=0.1):
     return sequence(1e9 * (0.5 + inputs / 10) * rng.lognormal(0, noise, n), rng.lognormal(0, 0.5, n), inputs, n_known)
 
 
+@pytest.mark.slow
 def test_equals_the_slow_version_on_few_runs():
     runs = planted(18, 12, 3)
     np.testing.assert_allclose(Workprof(DEFAULT).sizes(runs, RETRY).first_bytes, first_sizes(runs, DEFAULT), rtol=1e-9)

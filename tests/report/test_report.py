@@ -144,6 +144,7 @@ def test_a_cancelled_report_stops(workbench):
         make_report(workbench, "few", ["data"], progress=stop)
 
 
+@pytest.mark.slow
 def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
     trace = tmp_path / "thin.csv"
     trace.write_text("job_name,duration_s\n" + "".join(f"a{i},{i + 1}\n" for i in range(50)))

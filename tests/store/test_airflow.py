@@ -17,6 +17,8 @@ from workprof.core.errors import TraceError
 from workprof.core.units import GB, HOUR_S, MIB
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 POD = {"pod_override": {"spec": {"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "2Gi"}}}]}}}
 HEADER = (
     "task_id,dag_id,run_id,start_date,end_date,duration,state,try_number,max_tries,hostname,unixname,job_id,pool,"

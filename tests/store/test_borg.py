@@ -14,6 +14,8 @@ from workprof.core.shares import in_words
 from workprof.memory.assessment import AssessmentSettings, assessment_of
 from workprof.store.reports import IngestOptions, shares_of
 
+pytestmark = pytest.mark.slow
+
 HEAD = (
     "start_time,end_time,collection_id,instance_index,machine_id,tier,request_cpus,request_memory,"
     "average_usage_memory,maximum_usage_memory,event"

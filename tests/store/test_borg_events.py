@@ -13,6 +13,8 @@ from workprof.core.errors import TraceError
 from workprof.formats import borg, borg_2011
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = {event: at for at, event in enumerate(borg.EVENTS)}
 NUMBERS_2011 = {event: at for at, event in enumerate(borg_2011.EVENTS)}
 MACHINE_HOUR = 3600 * 1e12

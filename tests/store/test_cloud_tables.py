@@ -14,6 +14,8 @@ from tests.hostile_texts import TEXTS
 from workprof.core.errors import TraceError, WorkprofError
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 HOUR_S = 3600
 
 

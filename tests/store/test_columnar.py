@@ -14,6 +14,8 @@ from pyarrow import feather
 from workprof.core.errors import Cancelled, TraceError
 from workprof.store.reports import FieldSource, IngestOptions
 
+pytestmark = pytest.mark.slow
+
 START = dt.datetime(2024, 5, 1, 22, 30, 0, 250_000, tzinfo=dt.UTC)
 START_S = START.timestamp()
 

@@ -19,6 +19,8 @@ from workprof.formats.cromwell import DEPTH, FORMAT
 from workprof.formats.declare import Given, Read
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 ROOT = "9617fcc1-b903-449c-9245-c0438074d3ea"
 
 

@@ -9,6 +9,8 @@ import pytest
 from workprof.core.errors import TraceError
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 HEADER = ["job_name", "duration_s", "requested_memory_bytes", "user"]
 ROWS = [
     ["align 1", "12.5", "1500000.25", "anna"],

@@ -12,6 +12,8 @@ from workprof.core.units import MIB
 from workprof.formats import gpu_pods
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time"
 LINES = (
     "pod-0,12000,16384,1,1000,,LS,Running,0,900,0",

@@ -13,6 +13,8 @@ from workprof.formats.json_documents import CHUNK_BYTES
 from workprof.store.json_rows import json_rows
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 ROWS = [{"job_name": f"j{i} ü", "duration_s": i + 0.5, "tags": {"a": [i]}, "ok": i % 2 == 0} for i in range(50)]
 WRITTEN = {
     "lines": "".join(json.dumps(row) + "\n" for row in ROWS),

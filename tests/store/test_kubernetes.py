@@ -20,6 +20,8 @@ from workprof.formats import kubernetes
 from workprof.formats.declare import Given, Read, Remark
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 PRINTED = """\
 {
     "apiVersion": "v1",

@@ -15,6 +15,8 @@ from workprof.store.lines import CHUNK_BYTES, MOST_CELL_LINES, count_lines, fill
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 HEADER = "job_name,duration_s,note"
 ACCEPTED = IngestOptions(format="generic", accept_loss=True)
 GENERIC = IngestOptions(format="generic")

@@ -8,6 +8,8 @@ from workprof.core.units import MIB
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.store.text_shape import MAX_LINE_BYTES, WINDOW, set_aside_long_lines
 
+pytestmark = pytest.mark.slow
+
 MAPPING = {"job_name": FieldSource("job_name"), "duration_s": FieldSource("duration_s", "s")}
 OPTIONS = IngestOptions(format="generic", mapping=MAPPING)
 

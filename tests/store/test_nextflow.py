@@ -16,6 +16,8 @@ from workprof.core.errors import ColumnMissing
 from workprof.core.units import GB, GIB, HOUR_S, MIB
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 DEFAULT = [
     *("task_id", "hash", "native_id", "name", "status", "exit", "submit", "duration", "realtime"),
     *("%cpu", "peak_rss", "peak_vmem", "rchar", "wchar"),

@@ -12,6 +12,8 @@ from workprof.core.units import GIB, KIB
 from workprof.formats.pbs import attributes, size
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["job_name", "status", "duration_s", "requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent"]
 OWN = "user=ann group=users jobname=align queue=long ctime=100 qtime=100 etime=100"
 SMALL = f"""\

@@ -15,6 +15,8 @@ from workprof.core.units import GIB, MIB
 from workprof.formats import pod_names, pod_series, prometheus_pods
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 T0 = 1_714_557_600
 """2024-05-01 10:00:00 UTC."""
 

@@ -10,6 +10,8 @@ from workprof.core.errors import TraceError
 from workprof.core.units import GIB, KIB
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["job_name", "status", "duration_s", "requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent"]
 
 

@@ -9,6 +9,8 @@ from workprof.core.errors import ColumnMissing
 from workprof.core.units import GIB, KIB, MIB
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 RAW = """\
 JobID|JobName|User|Account|Partition|State|Submit|Start|End|Elapsed|ReqMem|MaxRSS|TotalCPU|ReqCPUS|NNodes|ReqTRES|ExitCode
 101|align|ann|lab|short|COMPLETED|2024-05-26T10:00:00|2024-05-26T10:05:00|2024-05-26T12:05:00|02:00:00|16G||03:00:00|4|1|cpu=4,mem=16G,node=1|0:0

@@ -13,6 +13,8 @@ from workprof.core.errors import TraceError
 from workprof.core.units import GIB, KIB
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = ["job_name", "status", "duration_s", "requested_memory_bytes", "peak_memory_bytes"]
 MONTH = month(2000)
 

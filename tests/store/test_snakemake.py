@@ -16,6 +16,8 @@ from workprof.formats.declare import Given, Read
 from workprof.formats.snakemake import COLUMNS, FORMAT, told_by_path
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 PLAIN = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 EXTENDED = PLAIN.rstrip("\n") + "\tjobid\trule_name\twildcards\tparams\tthreads\tcpu_usage\tresources\tinput_size_mb\n"
 LONG = (

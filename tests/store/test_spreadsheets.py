@@ -13,6 +13,8 @@ from workprof.core.errors import Cancelled, TraceError
 from workprof.store.reports import IngestOptions
 from workprof.store.spreadsheet import clock
 
+pytestmark = pytest.mark.slow
+
 HEADER = ["Job name", "Runtime", "Start", "Memory (GB)", "CPU usage", "ok"]
 START = dt.datetime(2024, 5, 1, 22, 30)
 

@@ -10,6 +10,8 @@ from workprof.core.errors import TraceError
 from workprof.core.units import KIB
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["job_name", "status", "submit_time_s", "start_time_s", "end_time_s", "duration_s", "time_limit_s"]
 NAMES += ["requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent", "cpu_usage_percent"]
 SMALL = """\
