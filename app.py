@@ -6,7 +6,7 @@ import sys
 import streamlit as st
 from starlette.types import ASGIApp
 
-from pages._frame import header, link
+from pages._frame import header, link, look
 from pages._login import door
 from pages._login.strangers import Strangers
 from workprof.core.errors import SettingsError
@@ -22,6 +22,7 @@ ICON = (
 def show() -> None:
     """Run once for every answer to a visitor."""
     st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
+    look.show()
     st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
     pages = header.pages()
     page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first

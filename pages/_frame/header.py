@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.parse
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._frame import datasets, link
+from pages._frame import copy_link, datasets, link
 from pages._frame.cross_link import prefixes_of
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
@@ -27,8 +26,7 @@ def header(title: str, question: str, dataset: Dataset | None, *, resets: bool =
             st.badge(markdown_text(datasets.title(dataset), 80), icon=":material/database:", color="gray")
             if dataset.mode == "faithful":
                 published_flag()
-            with st.container(width="content"):
-                _copy_link(dataset)
+            copy_link.button(dataset.hash, but=WORK)
             if resets:
                 _reset(title.lower())
 
@@ -40,20 +38,6 @@ def published_flag() -> None:
     )
 
 
-@st.fragment
-def _copy_link(dataset: Dataset) -> None:
-    """Show the address as it is when this is opened: every part of the page may have changed it by then."""
-    with st.popover("Copy link", icon=":material/link:", key="shell_link", on_change="rerun") as popover:
-        if popover.open:
-            st.caption("Opens this dataset with these settings. The button at the right end of the line copies it.")
-            named = (name for name in st.query_params if not name.startswith(WORK))
-            parameters = dict.fromkeys((datasets.PARAMETER, *named))
-            parameters = {name: st.query_params.get_all(name) for name in parameters}
-            parameters[datasets.PARAMETER] = [dataset.hash]
-            address = urllib.parse.urlencode(parameters, doseq=True)
-            st.code(f"{st.context.url}?{address}", language=None, wrap_lines=True)
-
-
 @dataclass(frozen=True)
 class Entry:
     """A page of the menu; its file in `pages/` and its address have the same name."""
@@ -63,29 +47,32 @@ class Entry:
     words: str
 
 
+NAME = "workprof"
 DEMO = "demo"
 TOUR = {DEMO: "1"}
 """What makes the address of a page that of its stop of the tour."""
 
-HOME = Entry("home", "home", "Where you are.")
+HOME = Entry("home", "home", "The cluster at a glance: what runs, what it wastes, what to change.")
 MENU = {
     "Profile": (
-        Entry("data", "database", "Load and inspect."),
-        Entry("profiles", "bubble_chart", "Kinds of jobs."),
-        Entry("classify", "label", "A job before it runs."),
-        Entry("sweep", "tune", "Which settings suit."),
-        Entry("durations", "timer", "How long, and how sure."),
-        Entry("memory", "memory", "What sizes save and break."),
+        Entry("data", "database", "Import a trace and check it."),
+        Entry("profiles", "bubble_chart", "Groups of runs that behave alike."),
+        Entry("sweep", "tune", "Compare settings of the clustering."),
+        Entry("classify", "label", "Predict a job's profile, duration and memory before it runs."),
     ),
-    "Detect": (
-        Entry("nodes", "dns", "Which machine, and which has gone bad."),
-        Entry("phases", "timeline", "What runs on a box."),
+    "Plan": (
+        Entry("memory", "memory", "Requested and used memory, and better requests."),
+        Entry("durations", "timer", "How long runs take, and how well that is predicted."),
     ),
-    "Help": (
-        Entry("runs", "history", "What was computed."),
-        Entry("report", "description", "One file to hand on."),
-        Entry("help", "help", "Words, methods, limits."),
+    "Machines": (
+        Entry("nodes", "dns", "Which node is fastest for which work, and which has degraded."),
+        Entry("phases", "timeline", "The phases of a run, and which workload it is."),
     ),
+    "Share": (
+        Entry("report", "description", "The results as one offline file."),
+        Entry("runs", "history", "Computed results: reopen, compare, reproduce."),
+    ),
+    "Help": (Entry("help", "help", "Glossary, methods and formats."),),
 }
 
 
@@ -105,8 +92,12 @@ def show(sections: dict[str, list[StreamlitPage]]) -> None:
     """Show the menu in the sidebar; on the tour there is none."""
     if touring():
         return
+    with st.sidebar.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"**{NAME}**", width="content")
+        if st.button("Start the tour", key="menu_tour", type="tertiary", icon=":material/slideshow:"):
+            st.switch_page("pages/home.py", query_params=TOUR)
     for section, members in sections.items():
-        if section:
+        if section and section.lower() != members[0].url_path:
             st.sidebar.caption(section)
         for member in members:
             st.sidebar.page_link(member, width="stretch")

@@ -124,16 +124,17 @@ def _config(chart: Chart, *, selectable: bool) -> dict[str, Any]:
 
 
 def image_format_choice() -> None:
-    """Show in the sidebar what the camera of every chart saves."""
-    st.sidebar.radio(
-        "Charts are saved as",
-        IMAGE_FORMATS,
-        format_func=str.upper,
-        horizontal=True,
-        key=IMAGE_FORMAT,
-        persist_state="session",
-        help="The camera at the upper right of a chart saves it in this format.",
-    )
+    """Show in the sidebar's settings what the camera of every chart saves."""
+    with st.sidebar.popover("Settings", icon=":material/settings:", type="tertiary"):
+        st.radio(
+            "Chart download format",
+            IMAGE_FORMATS,
+            format_func=str.upper,
+            horizontal=True,
+            key=IMAGE_FORMAT,
+            persist_state="session",
+            help="The camera at the upper right of a chart saves it in this format.",
+        )
 
 
 def _image_format() -> str:

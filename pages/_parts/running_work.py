@@ -43,9 +43,9 @@ def _badge(app_state: AppState) -> None:
     with guard():
         active = _active(app_state)
         if active:
-            st.badge(f"{counted(active, 'job')} running", icon=":material/progress_activity:", color="blue")
+            st.badge(f"{counted(active, 'computation')} running", icon=":material/progress_activity:", color="blue")
         else:
-            st.badge("No job running", icon=":material/check:", color="gray")
+            st.badge("Idle", icon=":material/check:", color="gray")
         if app_state.workbench.not_saved:
             st.warning(markdown_text(app_state.workbench.not_saved, 400), icon=":material/hard_drive:")
 
@@ -75,10 +75,10 @@ def _running_job(app_state: AppState, key: str, what: str) -> None:
 
 
 def line(message: str, fraction: float | None, elapsed_s: float) -> None:
-    """Show what is being done, how far it is where that can be told, and since when."""
+    """Show what is being done, how far it is where that is known, and since when."""
     text = f"{markdown_text(message, 160)} · {format_duration(round(elapsed_s))}"
     if fraction is None:
-        st.markdown(f":material/progress_activity: {text} · this step cannot tell how far it is")
+        st.markdown(f":material/progress_activity: {text} · progress of this step is not known")
     else:
         st.progress(min(max(fraction, 0.0), 1.0), text=text)
 
@@ -94,7 +94,7 @@ def follow(tasks: Tasks[Result], name: str) -> TaskView[Result] | None:
     """
     key = str(st.session_state.get(name, ""))
     if tasks.view(key) is None:
-        key = link.read(name, partial(_known, tasks), "", "begin it again, or look for its result")
+        key = link.read(name, partial(_known, tasks), "", "start it again, or look for its result")
     if not key:
         return None
     begun(name, key)
@@ -116,7 +116,7 @@ def ended(name: str) -> None:
 
 def _known(tasks: Tasks[Any], key: str) -> str:
     if tasks.view(key) is None:
-        raise link.Unreadable("the server knows no such work any more, so it was restarted or has done much since")
+        raise link.Unreadable("this server no longer has that computation (it was restarted, or has done many since)")
     return key
 
 
@@ -149,7 +149,7 @@ def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
                 st.status(markdown_text(step), state="complete", type="step")
             with st.status(markdown_text(view.steps[-1] if view.steps else "waiting"), type="step", expanded=True):
                 line(view.message, view.fraction, view.elapsed_s)
-            st.caption("It goes on when this page is closed or loaded again.")
+            st.caption("It continues when this page is closed or reloaded.")
             if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
                 tasks.cancel(key)
                 st.rerun()

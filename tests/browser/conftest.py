@@ -213,6 +213,13 @@ class Visitor:
         self.settle()
         self.button("Import").click(timeout=PATIENCE_MS)
 
+    def copied_link(self):
+        """Press Copy link and return what is on the clipboard."""
+        self.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.button("Copy link").click()
+        self.button("Copied").wait_for()
+        return self.page.evaluate("navigator.clipboard.readText()")
+
     def wide(self):
         """Return by how many pixels the page is wider than its window."""
         script = "(main => main.scrollWidth - main.clientWidth)(document.querySelector('[data-testid=stMain]'))"

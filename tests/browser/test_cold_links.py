@@ -52,10 +52,7 @@ def text(visitor):
 
 def copied(visitor):
     """Return the link that the page offers, without the server's name and port."""
-    visitor.button("Copy link").click()
-    link = visitor.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
-    visitor.page.keyboard.press("Escape")
-    found = urllib.parse.urlsplit(link)
+    found = urllib.parse.urlsplit(visitor.copied_link())
     return f"{found.path}?{found.query}"
 
 

@@ -99,7 +99,7 @@ def test_another_session_stays_responsive_during_a_fit(server, visitors):
     other.page.get_by_role("tab", name="Columns").click()
     other.page.get_by_text("Median and percentiles over all rows").wait_for()
     assert time.monotonic() - before < 5
-    other.page.get_by_text("job running").wait_for()
+    other.page.get_by_text("computation running").wait_for()
     busy.button("Cancel").click()
     busy.page.get_by_text("was cancelled").wait_for()
 
@@ -119,8 +119,7 @@ def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitor
     first = visitors(server).open("/profiles")
     find_profiles(first)
     choose_tab(first, "Sizes")
-    first.page.get_by_text("Copy link").click()
-    link = first.page.locator("[data-testid=stCode]").first.inner_text().strip()
+    link = first.copied_link()
     second = visitors(server)
     second.page.goto(link)
     second.settle()
@@ -128,6 +127,23 @@ def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitor
     second.page.locator(numbers).last.wait_for()
     assert second.page.locator(numbers).all_inner_texts() == first.page.locator(numbers).all_inner_texts()
     assert second.page.get_by_role("tab", name="Sizes").get_attribute("aria-selected") == "true"
+
+
+def test_a_copied_link_leaves_running_work_out_and_is_shown_where_copying_is_forbidden(server, visitors):
+    visitor = visitors(server).open("/profiles")
+    find_profiles(visitor)
+    visitor.page.evaluate("history.replaceState(null, '', location.href + '&work_fit=secret')")
+    assert "secret" in visitor.page.url
+    link = visitor.copied_link()
+    assert link.startswith(f"{server.url}/profiles?")
+    assert "ds=" in link
+    assert "work_fit" not in link
+    visitor.page.wait_for_timeout(2500)
+    visitor.page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    visitor.page.evaluate("document.execCommand = () => false")
+    visitor.button("Copy link").click()
+    assert visitor.page.get_by_role("textbox", name="Link to this page").input_value() == link
+    assert visitor.button("Press Ctrl+C").is_visible()
 
 
 def selected_rows(visitor):
@@ -142,8 +158,7 @@ def test_a_lasso_is_in_the_copied_link(server, visitors):
     first.page.get_by_text(SELECTED).filter(has_not_text=re.compile("^0 ")).first.wait_for()
     first.page.wait_for_url(re.compile("profiles_selected=l"), timeout=PATIENCE_MS)
     first.settle()
-    first.page.get_by_text("Copy link").click()
-    link = first.page.locator("[data-testid=stCode]").first.inner_text().strip()
+    link = first.copied_link()
     second = visitors(server)
     second.page.goto(link)
     second.settle()

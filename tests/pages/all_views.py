@@ -5,7 +5,6 @@ from workprof.forecasts.questions import EVALUATE_ESTIMATES
 from workprof.phases.questions import EVALUATE
 
 NOT_IN_THE_ADDRESS = {
-    "shell_link": "shows the address itself",
     "*_tab": "stands in the address by hand, so that Back leads to the view before",
     "shell_dataset": "is the address's ds",
     "image_format": "is how pictures are saved, and no figure of a page",

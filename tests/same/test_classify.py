@@ -99,7 +99,7 @@ def test_many_new_jobs(jobs, file):
     def act(test):
         test.file_uploader(key="classify_upload").upload("new.csv", file.read_bytes(), "text/csv").run()
         test.button(key="classify_start").click().run()
-        while any("1 job running" in item.value for item in test.markdown):  # it goes on beside the page
+        while any("1 computation running" in item.value for item in test.markdown):  # it goes on beside the page
             time.sleep(0.5)
             test.run()
 
