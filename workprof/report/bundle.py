@@ -13,15 +13,18 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts.downloads import csv_bytes
+from workprof.charts.shapes import Chart
 from workprof.core.progress import Progress
 from workprof.core.records import to_json
 from workprof.inputs import safe_name
 from workprof.report.html import report_html
-from workprof.report.parts import Section
+from workprof.report.parts import Decision, Table
 from workprof.report.report import Report, make_report
 from workprof.workbench import Workbench
 
 MANIFEST = "manifest.json"
+DECISION = "decision"
+"""Folder of the first page's rows."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """Of every file in the ZIP: the same report gives the same bytes."""
 
@@ -31,15 +34,18 @@ def report_bundle(report: Report) -> bytes:
     target = io.BytesIO()
     files: list[dict[str, Any]] = []
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for section in report.sections:
-            for name, title, frame in _frames(section):
+        parts = [(section.kind.name, section.content.charts, section.content.tables) for section in report.sections]
+        if (first := report.decision) is not None:
+            parts.insert(0, (DECISION, (first.chart,) if first.chart else (), first.tables))
+        for part, charts, tables in parts:
+            for name, title, frame in _frames(charts, tables):
                 content = csv_bytes(frame)
-                path = f"{section.kind.name}/{name}.csv"
+                path = f"{part}/{name}.csv"
                 bundle.writestr(zipfile.ZipInfo(path, EPOCH), content, zipfile.ZIP_DEFLATED)
                 files.append(
                     {
                         "file": path,
-                        "section": section.kind.name,
+                        "section": part,
                         "title": title,
                         "rows": len(frame),
                         "sha256": hashlib.sha256(content).hexdigest(),
@@ -60,6 +66,7 @@ def manifest(report: Report) -> dict[str, Any]:
         "note": report.note,
         "versions": report.versions,
         "seconds": report.seconds,
+        "decision": _decision(report.decision) if report.decision is not None else None,
         "sections": [
             {
                 "name": section.kind.name,
@@ -74,12 +81,21 @@ def manifest(report: Report) -> dict[str, Any]:
     }
 
 
-def _frames(section: Section) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def _decision(decision: Decision) -> dict[str, Any]:
+    headlines = [{"label": item.label, "value": item.value} for item in decision.headlines]
+    return {
+        "answer": decision.answer,
+        "advice": decision.advice,
+        "headlines": headlines,
+        "risks": list(decision.risks),
+    }
+
+
+def _frames(charts: Sequence[Chart], tables: Sequence[Table]) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield file stem, title and rows; a stem that repeats gets a number."""
     taken: dict[str, int] = {}
-    content = section.content
-    named = [(chart.name, chart.takeaway, chart.data) for chart in content.charts]
-    for stem, title, frame in [*named, *((table.name, table.title, table.frame) for table in content.tables)]:
+    named = [(chart.name, chart.takeaway, chart.data) for chart in charts]
+    for stem, title, frame in [*named, *((table.name, table.title, table.frame) for table in tables)]:
         name = safe_name(stem)
         taken[name] = taken.get(name, 0) + 1
         yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), title, frame

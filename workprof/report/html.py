@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Iterator
 
 import pandas as pd
@@ -15,7 +16,7 @@ from workprof.core.records import to_json
 from workprof.core.shares import in_words
 from workprof.core.text import visible
 from workprof.core.units import format_duration
-from workprof.report.parts import Section, Table
+from workprof.report.parts import Decision, Section, Table
 from workprof.report.report import Report
 from workprof.store.reports import lines_lost
 
@@ -25,6 +26,9 @@ body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #1f2733; backgrou
 main { max-width: 1080px; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.35rem; border-top: 2px solid #3079cf; padding-top: .75rem; }
 h3 { font-size: 1.05rem; margin-bottom: .25rem; }
+.answer { font-size: 1.2rem; font-weight: 600; } .part { font-size: 1rem; color: #4a5464; text-transform: uppercase; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(480px, 100%), 1fr)); gap: 0 1.5rem; }
+.figures > figure { min-width: 0; } .figures > figure:first-child { grid-column: 1 / -1; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; list-style: none; }
 a { color: #1f5fa8; }
 figure { margin: 1rem 0; } .takeaway { font-weight: 600; margin: 0 0 .25rem; }
@@ -42,7 +46,11 @@ thead th { position: sticky; top: 0; background: #fff; }
 pre { overflow-x: auto; background: #f5f7fa; padding: .5rem; }
 @media print {
   main { max-width: none; padding: 0; } nav, .modebar { display: none; }
-  section { break-before: page; } figure, tr, .headlines div { break-inside: avoid; }
+  section { break-before: page; } .figures { display: block; } .part { display: none; }
+  .decision { font-size: 12px; } .decision .answer { font-size: 14px; } .decision h3 { margin-top: .5rem; }
+  .decision td, .decision th { padding: .05rem .4rem; } .decision details { display: none; }
+  .decision p, .decision ul, .decision figure, h1 { margin-top: .25rem; margin-bottom: .25rem; } h1 { font-size: 20px; }
+  figure, tr, .headlines div { break-inside: avoid; }
   .wide { overflow: visible; } td, th { white-space: normal; overflow-wrap: anywhere; font-size: .7rem; }
   thead { display: table-header-group; }
 }
@@ -51,6 +59,8 @@ pre { overflow-x: auto; background: #f5f7fa; padding: .5rem; }
 
 MOST_ROWS = 200
 """Of a table; the CSV bundle has all."""
+LONG_ROWS = 12
+"""A longer table is folded on screen, and opened for print."""
 
 FIGURE = {"displaylogo": False, "showSendToCloud": False, "plotlyServerURL": "", "responsive": True}
 
@@ -60,6 +70,8 @@ for (const place of document.querySelectorAll(".plot")) {
   const figure = read("figure");
   Plotly.newPlot(place, figure.data, figure.layout, read("config"));
 }
+const folds = document.querySelectorAll("details.rows");
+addEventListener("beforeprint", () => folds.forEach(one => { one.open = true; }));
 """
 
 
@@ -69,17 +81,23 @@ def report_html(report: Report) -> str:
 
 
 def _pieces(report: Report) -> Iterator[str]:
-    title = _text(f"workprof report of {report.dataset.name}")
+    title = _text(f"Workload report: {report.dataset.name}")
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n{_plotly()}\n</head>\n<body>\n<main>\n"
     )
     yield f"<header><h1>{title}</h1>{_about(report)}</header>\n"
+    if report.decision is not None:
+        yield _decision(report.decision)
     yield _contents(report)
-    for section in report.sections:
-        yield _section(section)
-    yield f"<footer>{_basis(report)}</footer>\n</main>\n<script>{DRAW}</script>\n</body>\n</html>\n"
+    for part, appendix in (("Evidence", False), ("Appendix", True)):
+        within = [section for section in report.sections if section.kind.appendix == appendix]
+        if within or appendix:
+            yield f'<p class="part">{part}</p>\n'
+        for section in within:
+            yield _section(section)
+    yield f"{_basis(report)}</main>\n<script>{DRAW}</script>\n</body>\n</html>\n"
 
 
 def _plotly() -> str:
@@ -98,11 +116,25 @@ def _about(report: Report) -> str:
     return f"<p>{_text(facts)}</p>{flag}{shares}{note}"
 
 
+def _decision(decision: Decision) -> str:
+    """Return the first page: what to do, one chart, the largest waste, the risks."""
+    advice = f"<p>{_text(decision.advice)}</p>" if decision.advice else ""
+    chart = _chart(decision.chart, "decision-0") if decision.chart is not None else ""
+    risks = "".join(f"<li>{_text(words)}</li>" for words in decision.risks)
+    told = f"<h3>Risks and limits</h3><ul>{risks}</ul>" if risks else ""
+    tables = "".join(f"<h3>{_text(table.title)}</h3>{_rows(table.frame)}" for table in decision.tables)
+    return (
+        f'<div id="decision" class="decision"><p class="answer">{_text(decision.answer)}</p>{advice}'
+        f"{_headlines(decision.headlines)}{chart}{tables}{told}</div>\n"
+    )
+
+
 def _contents(report: Report) -> str:
-    items = "".join(
+    first = '<li><a href="#decision">Decision</a></li>' if report.decision is not None else ""
+    items = first + "".join(
         f'<li><a href="#{section.kind.name}">{_text(section.kind.title)}</a>'
         f"{'' if section.status == 'done' else ' (missing)'}</li>"
-        for section in report.sections
+        for section in sorted(report.sections, key=lambda section: section.kind.appendix)
     )
     return f'<nav aria-label="Sections"><ul>{items}</ul></nav>\n'
 
@@ -115,13 +147,13 @@ def _section(section: Section) -> str:
     content = section.content
     flag = '<p class="flag">Published definitions</p>' if content.published else ""
     words = "".join(f"<p>{_text(text)}</p>" for text in content.words)
-    figures = "".join(_chart(chart, f"{section.kind.name}-{at}") for at, chart in enumerate(content.charts))
+    drawn = "".join(_chart(chart, f"{section.kind.name}-{at}") for at, chart in enumerate(content.charts))
+    figures = f'<div class="figures">{drawn}</div>' if drawn else ""
     tables = "".join(_table(table) for table in content.tables)
     settings = "".join(_settings(name, record) for name, record in content.settings.items())
-    made = f'<p class="small">Asked in {_text(format_duration(section.seconds))}.</p>'
     return (
         f'<section id="{section.kind.name}">{title}{flag}{_headlines(content.headlines)}{words}{figures}{tables}'
-        f"{settings}{made}</section>\n"
+        f"{settings}</section>\n"
     )
 
 
@@ -144,7 +176,7 @@ def _chart(chart: Chart, place: str) -> str:
     return (
         f'<figure><p class="takeaway">{_text(chart.takeaway)}</p>'
         f'<div role="img" aria-label="{_text(chart.alt)}">{drawn}</div>{note}'
-        f"<details><summary>Numbers</summary>{_rows(chart.data)}</details></figure>\n"
+        f"<details><summary>Data</summary>{_rows(chart.data)}</details></figure>\n"
     )
 
 
@@ -155,7 +187,10 @@ def _data(place: str, document: str) -> str:
 
 
 def _table(table: Table) -> str:
-    return f"<h3>{_text(table.title)}</h3>{_rows(table.frame)}"
+    title, rows = _text(table.title), len(table.frame)
+    if rows <= LONG_ROWS:
+        return f"<h3>{title}</h3>{_rows(table.frame)}"
+    return f'<details class="rows"><summary>{title} ({rows:,} lines)</summary>{_rows(table.frame)}</details>'
 
 
 def _rows(frame: pd.DataFrame) -> str:
@@ -169,9 +204,15 @@ def _rows(frame: pd.DataFrame) -> str:
     return body + (more if len(frame) > MOST_ROWS else "")
 
 
+MANY = 1000
+"""From here on no digits after the point."""
+
+
 def _cell(value: object) -> str:
     if isinstance(value, float):
-        return "no data" if value != value else f"{value:,.6g}"  # noqa: PLR0124  NaN alone differs from itself
+        if value != value:  # noqa: PLR0124  NaN alone differs from itself
+            return "no data"
+        return f"{value:,.0f}" if MANY <= abs(value) < math.inf else f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return "" if value is None else str(value)
@@ -185,9 +226,10 @@ def _settings(name: str, record: object) -> str:
 def _basis(report: Report) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in report.versions.items())
     return (
-        f"<p>Dataset {_text(report.dataset.name)}, content hash {report.dataset.hash}. Made with {_text(versions)} in "
-        f"{_text(format_duration(report.seconds))}. Every number is the one that the page, the command and the library "
-        "give for the same settings.</p>"
+        f'<section id="methods"><h2>Methods and versions</h2><p>Dataset {_text(report.dataset.name)}, content hash '
+        f"{report.dataset.hash}. Generated with {_text(versions)} in {_text(format_duration(report.seconds))}. Each "
+        "section lists its settings; every number is the one that the page, the command and the library give for the "
+        "same settings. The application's Help page describes the methods and their sources.</p></section>\n"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -82,7 +82,35 @@ class Content:
     published: bool = False
 
 
+@dataclass(frozen=True)
+class Decision:
+    """The first page of a report: what to do, for whoever decides.
+
+    Attributes:
+        answer: what the dataset shows, in one sentence with its numbers.
+        advice: what to do and why; '' = nothing is computed that could be advised.
+        headlines: four at most.
+        chart: the one picture; None where nothing can be drawn.
+        tables: the largest first, scenarios last.
+        risks: what to know before acting, a sentence each.
+    """
+
+    answer: str
+    advice: str = ""
+    headlines: tuple[Headline, ...] = ()
+    chart: Chart | None = None
+    tables: tuple[Table, ...] = ()
+    risks: tuple[str, ...] = ()
+
+
 Make = Callable[[Workbench, Dataset, Progress], Content]
+Need = tuple[Bound[Any, Any], object]
+"""A question and the settings that a section asks it with."""
+
+
+def nothing(_: Workbench, __: Dataset) -> tuple[Need, ...]:
+    """Name no question: the section is ready at once."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +123,8 @@ class Kind:
         page: the page that shows the same.
         dataset_kind: that it is about; '' = any.
         make: asks and draws it; a refusal (WorkprofError) makes a section that says what is missing.
+        needs: what it asks that may take a while.
+        appendix: it stands at the end.
     """
 
     name: str
@@ -102,6 +132,8 @@ class Kind:
     page: str
     dataset_kind: str
     make: Make
+    needs: Callable[[Workbench, Dataset], tuple[Need, ...]] = nothing
+    appendix: bool = False
 
 
 @dataclass(frozen=True)

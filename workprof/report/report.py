@@ -1,4 +1,4 @@
-"""Makes a report of a dataset: every chosen section, the reason where one cannot be made, and what it rests on."""
+"""Makes a report of a dataset: the decision, every chosen section or why it is missing, and what it rests on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import workprof
 from workprof.core.errors import Cancelled, EntryDamaged, SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.shares import Share
-from workprof.report.parts import Kind, Section
+from workprof.report.parts import Decision, Kind, Section
 from workprof.report.sections import SECTIONS
+from workprof.report.summary import decision_of
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 
@@ -35,6 +36,7 @@ class Report:
         seconds: it took.
         lost: lines of the dataset's file that are in no row and not rejected.
         machine_shares: which numbers are shares of the trace's largest machine.
+        decision: the first page; None where none was made.
     """
 
     dataset: Dataset
@@ -45,6 +47,7 @@ class Report:
     seconds: float
     lost: int = 0
     machine_shares: tuple[Share, ...] = ()
+    decision: Decision | None = None
 
 
 def kinds_of(dataset: Dataset) -> tuple[Kind, ...]:
@@ -55,12 +58,12 @@ def kinds_of(dataset: Dataset) -> tuple[Kind, ...]:
 def make_report(
     workbench: Workbench, dataset: str, chosen: Sequence[str] = (), note: str = "", progress: Progress = silent
 ) -> Report:
-    """Return the report of a dataset; what is not kept yet is computed with the defaults of its page.
+    """Return the report of a dataset; missing results are computed with the defaults of their page.
 
     Args:
         workbench: of the home.
         dataset: name or hash.
-        chosen: names of sections; none = all that the dataset's kind can have.
+        chosen: names of sections, in any order; none = all that the dataset's kind can have.
         note: printed under the title.
         progress: told section by section; it may cancel.
 
@@ -78,7 +81,7 @@ def make_report(
         def tell(fraction: float | None, message: str, before: int = at, title: str = kind.title) -> None:
             progress((before + (fraction or 0.0)) / len(kinds), f"{title}: {message}")
 
-        tell(0.0, "asking")
+        tell(0.0, "started")
         sections.append(_section(workbench, entry, kind, tell))
     progress(1.0, "done")
     return Report(
@@ -90,6 +93,7 @@ def make_report(
         seconds=time.perf_counter() - started,
         lost=_lost(workbench, entry),
         machine_shares=workbench.machine_shares(entry.hash),
+        decision=decision_of(workbench, entry),
     )
 
 
@@ -119,7 +123,7 @@ def _chosen(dataset: Dataset, names: Sequence[str]) -> tuple[Kind, ...]:
         raise SettingsError(
             f"section {unknown[0]!r} is none of a dataset of {dataset.kind}; choose from {', '.join(known)}"
         )
-    return tuple(known[name] for name in dict.fromkeys(names)) if names else tuple(known.values())
+    return tuple(kind for name, kind in known.items() if not names or name in names)
 
 
 def _versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The sections of a report, one per page, in the order in which they are read."""
+"""The sections of a report, one per page, in the order in which they are read; the appendix is last."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import SweepSettings
-from workprof.report.parts import Content, Kind, Table, through_job
+from workprof.report.parts import Content, Kind, Need, Table, through_job
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
 
@@ -137,7 +137,7 @@ def _data(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content
     if loaded.joins:
         tables.append(Table("Joins", "joins", join_table(loaded)))
     if loaded.rejected:
-        tables.append(Table("Rejected rows (the first thousand)", "rejects", workbench.rejects(dataset.hash)))
+        tables.append(Table("Rejected rows (first 1,000)", "rejects", workbench.rejects(dataset.hash)))
     jobs = dataset.kind == JOBS
     overview: tuple[str, ...] = ()
     if jobs:
@@ -153,7 +153,7 @@ def _data(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content
     )
 
 
-DATA = Kind("data", "Data", "data", "", _data)
+DATA = Kind("data", "Data", "data", "", _data, appendix=True)
 
 
 def profiles_of(workbench: Workbench, dataset: Dataset, settings: ProfileSettings, progress: Progress) -> ProfileFit:
@@ -184,7 +184,11 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     )
 
 
-PROFILES = Kind("profiles", "Profiles", "profiles", JOBS, _profiles)
+def _profile_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
+    return (workbench.profiles, ProfileSettings()), (workbench.hopkins, HopkinsSettings())
+
+
+PROFILES = Kind("profiles", "Profiles", "profiles", JOBS, _profiles, _profile_needs)
 
 
 SCORE = "acquires"
@@ -211,7 +215,11 @@ def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conten
     )
 
 
-SWEEP = Kind("sweep", "Sweep", "sweep", JOBS, _sweep)
+def _sweep_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
+    return tuple((workbench.sweep_group, group) for group in SweepSettings().groups())
+
+
+SWEEP = Kind("sweep", "Sweep", "sweep", JOBS, _sweep, _sweep_needs)
 
 
 def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
@@ -233,7 +241,11 @@ def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     )
 
 
-CLASSIFY = Kind("classify", "Classify", "classify", JOBS, _classify)
+def _classify_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
+    return (workbench.profiles, ProfileSettings()), (workbench.classifier_evaluation, ClassifierSettings())
+
+
+CLASSIFY = Kind("classify", "Classify", "classify", JOBS, _classify, _classify_needs)
 
 
 def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
@@ -262,7 +274,11 @@ def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     )
 
 
-DURATIONS = Kind("durations", "Durations", "durations", JOBS, _durations)
+def _duration_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
+    return (workbench.profiles, ProfileSettings()), (workbench.estimate_evaluation, EstimateEvaluationSettings())
+
+
+DURATIONS = Kind("durations", "Durations", "durations", JOBS, _durations, _duration_needs)
 
 
 REQUEST = "requested_memory_bytes"
@@ -317,7 +333,13 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     )
 
 
-MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory)
+def _memory_needs(workbench: Workbench, dataset: Dataset) -> tuple[Need, ...]:
+    if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
+        return ()
+    return (workbench.recommendation, RecommendationSettings()), (workbench.replay, ReplaySettings())
+
+
+MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory, _memory_needs)
 
 
 def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
@@ -411,7 +433,14 @@ def _tables(result: Detection) -> tuple[Table, ...]:
 
 
 RANKING = Kind("nodes", "Nodes", "nodes", BENCHMARKS, _ranking)
-DEGRADATION = Kind("degradation", "Degradation", "nodes", BENCHMARKS, _degradation)
+DEGRADATION = Kind(
+    "degradation",
+    "Degradation",
+    "nodes",
+    BENCHMARKS,
+    _degradation,
+    lambda workbench, _: ((workbench.degradation, DegradationSettings()),),
+)
 
 
 MOST_RUNS = 12
@@ -461,11 +490,17 @@ def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> C
 
 
 TIMELINES = Kind("phases", "Phases", "phases", TELEMETRY, _timelines)
-EVALUATION = Kind("recognition", "Known and unknown workloads", "phases", TELEMETRY, _evaluation)
+EVALUATION = Kind(
+    "recognition",
+    "Known and unknown workloads",
+    "phases",
+    TELEMETRY,
+    _evaluation,
+    lambda workbench, _: ((workbench.evaluate_phases, EvaluationSettings()),),
+)
 
 
 SECTIONS: tuple[Kind, ...] = (
-    DATA,
     PROFILES,
     CLASSIFY,
     SWEEP,
@@ -477,5 +512,6 @@ SECTIONS: tuple[Kind, ...] = (
     DEGRADATION,
     TIMELINES,
     EVALUATION,
+    DATA,
 )
-"""To add one: write a file beside these and list it here; page, command and test follow."""
+"""To add one: write it above and list it here; page, command and test follow."""

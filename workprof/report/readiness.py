@@ -1,0 +1,85 @@
+"""Which results of a report are there, and how long the missing ones will take: measured here, else a guess."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workprof.charts.text import listed
+from workprof.core.errors import WorkprofError
+from workprof.core.units import HOUR_S, MINUTE_S
+from workprof.report.parts import Kind, Need
+from workprof.store.entries import About
+from workprof.store.reports import Dataset
+from workprof.workbench import Workbench
+
+LATEST = 5
+STARTING_S = 2.0
+"""Of a child process, on top of the work."""
+SECONDS_PER_RUN = {
+    "profiles.fit": 6e-4,
+    "profiles.sweep_group": 4e-4,
+    "profiles.classifier_evaluation": 5e-3,
+    "profiles.estimate_evaluation": 2.4e-2,
+    "memory.recommendation": 7e-3,
+    "memory.replay": 1e-2,
+}
+"""Taken on two busy cores of a small machine, as long as nothing was measured here; others count as quick."""
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """How a section stands: what it lacks will take so many seconds, 0 = all is there."""
+
+    kind: Kind
+    seconds: float
+
+
+def readiness(workbench: Workbench, dataset: Dataset, kinds: Sequence[Kind]) -> tuple[Readiness, ...]:
+    """Return how every section stands, in their order; what several lack counts in the first of them."""
+    kept = workbench.runs()
+    rows = {entry.hash: entry.finished_rows for entry in workbench.datasets()}
+    there, found = {about.key for about in kept}, []
+    for kind in kinds:
+        missing = {key: need for key, need in _keyed(workbench, dataset, kind) if key not in there}
+        there |= missing.keys()
+        found.append(Readiness(kind, sum(_seconds(need, dataset, kept, rows) for need in missing.values())))
+    return tuple(found)
+
+
+def _keyed(workbench: Workbench, dataset: Dataset, kind: Kind) -> list[tuple[str, Need]]:
+    """Return key -> question of what a section needs; of what the dataset cannot answer, nothing."""
+    try:
+        return [
+            (asked.key(dataset.hash, settings), (asked, settings)) for asked, settings in kind.needs(workbench, dataset)
+        ]
+    except WorkprofError:
+        return []
+
+
+def _seconds(need: Need, dataset: Dataset, kept: Sequence[About], rows: dict[str, int]) -> float:
+    """Return the median pace of earlier results of the question in this home, times the rows of the dataset."""
+    step = need[0].declared.question.name
+    same = [about for about in kept if about.step.partition("[")[0] == step and about.seconds]
+    measured = [(rows.get(about.key.partition(":")[0], 0), about.seconds) for about in same]
+    paces = [seconds / n for n, seconds in measured if n][:LATEST]
+    pace = statistics.median(paces) if paces else SECONDS_PER_RUN.get(step, 0.0)
+    return STARTING_S + pace * dataset.finished_rows
+
+
+def readiness_sentence(found: Sequence[Readiness]) -> str:
+    """Return 'Missing results will be computed: Durations about 6 min; the rest is ready.'."""
+    missing = [one for one in found if one.seconds]
+    if not missing:
+        return "All results are ready; the file takes a few seconds."
+    told = listed([f"{one.kind.title} about {rough(one.seconds)}" for one in missing])
+    rest = "" if len(missing) == len(found) else "; the rest is ready"
+    return f"Missing results will be computed: {told}{rest}."
+
+
+def rough(seconds: float) -> str:
+    """Return a duration as one says it of a guess: '20 s', '6 min', '2 h'."""
+    if seconds < MINUTE_S:
+        return f"{max(5, 5 * round(seconds / 5))} s"
+    return f"{round(seconds / MINUTE_S)} min" if seconds < HOUR_S else f"{seconds / HOUR_S:.2g} h"

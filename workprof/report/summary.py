@@ -1,0 +1,220 @@
+"""The first page of a report: the decision, for whoever decides and does not open the application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from workprof.charts.memory.ledger import ledger_bars
+from workprof.charts.memory.plans import scenario_table
+from workprof.charts.memory.recommendation import (
+    bursts_sentence,
+    frontier_and_baselines,
+    recommendation_sentence,
+    saving_headlines,
+)
+from workprof.charts.memory.tasks import gb_h, shown
+from workprof.charts.nodes.ranking import (
+    degraded_sentences,
+    node_table,
+    ranked_bars,
+    ranking_headlines,
+    robustness_sentence,
+)
+from workprof.charts.phases.evaluation import evaluation_headlines, evaluation_sentence, known_bars, known_table
+from workprof.charts.phases.timeline import most_moving, timeline_chart
+from workprof.charts.profiles.overview import profile_names
+from workprof.charts.shapes import Chart, Headline
+from workprof.charts.text import counted
+from workprof.core.errors import WorkprofError
+from workprof.core.units import format_share
+from workprof.formats.measured import BENCHMARKS, TELEMETRY
+from workprof.memory.ledger import Amount, Ledger, LedgerRow
+from workprof.memory.ledger_settings import MEMORY, PROFILE, TASK, LedgerSettings
+from workprof.memory.recommend import Recommendation, RecommendationSettings
+from workprof.nodes.selection import RankSettings
+from workprof.phases.evaluation import EvaluationSettings
+from workprof.phases.timeline import TimelineSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.report.parts import Decision, Table
+from workprof.store.reports import Counts, Dataset
+from workprof.workbench import JOBS, Workbench
+
+MOST_ROWS, MOST_SCENARIOS, MOST_RISKS = 8, 4, 6
+"""Of what fits on one page."""
+CHART_HEIGHT = 300
+"""Pixels."""
+
+
+def decision_of(workbench: Workbench, dataset: Dataset) -> Decision:
+    """Return the first page from what is computed; where the dataset cannot answer, it says why.
+
+    Nothing that takes long is computed for it: the recommendation and the profiles stand here once they are there.
+    """
+    try:
+        return DECISIONS[dataset.kind](workbench, dataset)
+    except WorkprofError as error:
+        return Decision(f"{dataset.name}: no decision can be drawn from this dataset. {error}")
+
+
+def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
+    clustered = workbench.profiles.cached(dataset.hash, ProfileSettings()).result
+    ledger = workbench.ledger(dataset.hash, LedgerSettings(by=TASK if clustered is None else PROFILE))
+    names = _names(workbench, dataset) if clustered is not None else {}
+    best = workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
+    memory, counts = ledger.totals.of(MEMORY), workbench.counts(dataset.hash)
+    advice = "" if best is None else recommendation_sentence(best)
+    if best is None and memory.n_judged:
+        advice = "No recommendation is computed yet: add the Memory section, or open the Memory page."
+    kept = workbench.scenarios(dataset.hash)[:MOST_SCENARIOS]
+    return Decision(
+        answer=_answer(counts, memory),
+        advice=advice,
+        headlines=(*(saving_headlines(best) if best else ()), *_use_headlines(memory)),
+        chart=_low(ledger_bars(ledger) if best is None else frontier_and_baselines(best)) if memory.n_judged else None,
+        tables=(
+            *((_waste_table(ledger, names),) if memory.n_judged else ()),
+            *((Table("Saved scenarios", "decision-scenarios", scenario_table(kept)),) if kept else ()),
+        ),
+        risks=(*_risks(best), *_held(memory, counts))[:MOST_RISKS],
+    )
+
+
+def _names(workbench: Workbench, dataset: Dataset) -> dict[str, str]:
+    """Return how the ledger calls a profile -> its name."""
+    fit = workbench.profiles(dataset.hash, ProfileSettings())
+    names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
+    return {f"profile {label}": name for label, name in names.items()} | {"no profile": "Unclustered"}
+
+
+def _answer(counts: Counts, memory: Amount) -> str:
+    if not memory.n_judged:
+        return f"{counts.held}; none has both a request and a use of memory, so no waste can be computed."
+    return (
+        f"{counts.held} requested {gb_h(memory.judged_requested)} of memory and used {format_share(memory.utilisation)} "
+        "of it."
+    )
+
+
+def _use_headlines(memory: Amount) -> tuple[Headline, ...]:
+    if not memory.n_judged:
+        return ()
+    over = memory.n_over / memory.n_judged
+    return (
+        Headline(
+            "Unused memory",
+            format_share(memory.wasted_share),
+            f"Requested and not used, of {gb_h(memory.judged_requested)}; a run above its request leaves nothing unused.",
+            gb_h(memory.wasted),
+        ),
+        Headline(
+            "Runs above request",
+            f"{memory.n_over:,}",
+            "Runs whose peak is above their request: where requests are enforced, they would be killed.",
+            f"{format_share(over)} of runs",
+        ),
+    )
+
+
+def _waste_table(ledger: Ledger, names: dict[str, str]) -> Table:
+    by = ledger.settings.by
+    whole = ledger.totals.of(MEMORY).wasted
+    rows = [_waste_line(row, names.get(row.name, shown(row.name)), by, whole) for row in ledger.rows[:MOST_ROWS]]
+    left = len(ledger.rows) - len(rows)
+    title = f"Largest unused memory by {by}" + (f" (first {len(rows)} of {len(ledger.rows)})" if left else "")
+    return Table(title, "decision-waste", pd.DataFrame(rows))
+
+
+def _waste_line(row: LedgerRow, name: str, by: str, whole: float) -> dict[str, object]:
+    memory = row.of(MEMORY)
+    return {
+        by: name,
+        "runs": row.n_runs,
+        "requested_gb_h": memory.judged_requested,
+        "used_percent": 100 * memory.utilisation,
+        "unused_gb_h": memory.wasted,
+        "of_all_unused_percent": 100 * memory.wasted / whole if whole > 0 else 0.0,
+        "runs_above_request": memory.n_over,
+    }
+
+
+def _risks(best: Recommendation | None) -> tuple[str, ...]:
+    """Return what a recommendation may cost."""
+    if best is None:
+        return ()
+    judged, enforced = counted(best.n_judged, "run"), best.enforced
+    kills = (
+        f"Requests enforced as they are: {counted(enforced.failures, 'kill')} in the {judged} of the second half "
+        f"({format_share(enforced.killed_runs / max(best.n_judged, 1))} of them)."
+    )
+    bursts = bursts_sentence(best)
+    never = (
+        f"{counted(best.never.n_runs, 'run')} can never run under the limit that is set." if best.never.n_runs else ""
+    )
+    notes = tuple(f"{note[:1].upper()}{note[1:]}." for note in best.notes)
+    ground = "The figures assume that future runs resemble past ones; they are tested on runs the choice never saw."
+    return tuple(words for words in (kills, never, bursts, *notes, ground) if words)
+
+
+def _held(memory: Amount, counts: Counts) -> tuple[str, ...]:
+    unjudged = counts.finished - memory.n_judged
+    lacking = (
+        f"{counted(unjudged, 'finished run')} without a request, a use or a time: not counted." if unjudged else ""
+    )
+    unended = f"Not ended: {counts.unended}; not counted." if counts.unended else ""
+    return tuple(words for words in (lacking, unended) if words)
+
+
+def _low(chart: Chart) -> Chart:
+    """Return a chart that leaves room on the page."""
+    chart.figure.update_layout(height=CHART_HEIGHT)
+    return chart
+
+
+def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
+    found = workbench.node_ranking(dataset.hash, RankSettings())
+    chart = ranked_bars(found)
+    table = node_table(found)
+    columns = [
+        name for name in ("rank", "node", "score", "low", "high", "tied_with", "degraded", "runs") if name in table
+    ]
+    return Decision(
+        answer=chart.takeaway,
+        advice=" ".join(degraded_sentences(found)) or "No node has degraded.",
+        headlines=ranking_headlines(found)[:4],
+        chart=chart,
+        tables=(Table("Nodes, best first", "decision-nodes", table[columns].head(MOST_ROWS)),),
+        risks=(robustness_sentence(found), *found.notes)[:MOST_RISKS],
+    )
+
+
+def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
+    runs = workbench.phase_runs(dataset.hash).runs
+    workloads = {line.workload for line in runs if line.workload}
+    held = f"{counted(len(runs), 'run')} of {counted(len(workloads), 'workload')}"
+    found = workbench.evaluate_phases.cached(dataset.hash, EvaluationSettings()).result
+    if found is not None:
+        return Decision(
+            answer=f"{held}: {evaluation_sentence(found)}",
+            headlines=evaluation_headlines(found)[:4],
+            chart=known_bars(found),
+            tables=(
+                (Table("Known workloads", "decision-known", known_table(found).head(MOST_ROWS)),) if found.known else ()
+            ),
+            risks=tuple(found.notes)[:MOST_RISKS],
+        )
+    first = workbench.timeline.cached(dataset.hash, TimelineSettings(run=runs[0].name)).result if runs else None
+    return Decision(
+        answer=f"{held}.",
+        advice="The recognition of workloads is not evaluated yet: add that section.",
+        chart=None if first is None else timeline_chart(first, most_moving(first)),
+    )
+
+
+DECISIONS: dict[str, Callable[[Workbench, Dataset], Decision]] = {
+    JOBS: _of_jobs,
+    BENCHMARKS: _of_benchmarks,
+    TELEMETRY: _of_telemetry,
+}
+"""By the kind of the dataset."""
