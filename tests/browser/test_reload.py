@@ -27,14 +27,14 @@ def test_a_running_report_outlives_a_reload_of_the_browser(server, visitors, tmp
     visitor = visitors(server)
     drop_uncomputed(visitor, tmp_path)
     stranger = visitors(server).open("/report")
-    visitor.button("Make the report").click()
+    visitor.button("Generate report").click()
     visitor.button("Cancel").wait_for()
     visitor.page.wait_for_url(re.compile("work_report="))
     visitor.page.reload()
-    visitor.page.get_by_text("Making the report of").wait_for()
+    visitor.page.get_by_text("Generating the report of").wait_for()
     stranger.page.reload()
     stranger.settle()
-    assert stranger.page.get_by_text("Making the report of").count() == 0
+    assert stranger.page.get_by_text("Generating the report of").count() == 0
     visitor.button("Cancel").click()
     visitor.page.get_by_text("was cancelled").wait_for(timeout=60_000)
     visitor.settle()

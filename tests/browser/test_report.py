@@ -64,13 +64,14 @@ def test_a_report_prints(chromium, written):
     context.close()
 
 
-def test_a_printed_report_has_a_page_for_each_section_and_whole_figures(chromium, written):
+def test_a_printed_report_has_its_decision_on_one_page_a_page_for_each_section_and_whole_figures(chromium, written):
     context = chromium.new_context(offline=True, viewport={"width": PAPER_PX, "height": 1000})
     page = context.new_page()
     page.goto(written.as_uri(), wait_until="domcontentloaded", timeout=120_000)
     page.wait_for_function(DRAWN, timeout=120_000)
     page.emulate_media(media="print")
     page.wait_for_function(FITTING, timeout=20_000)
+    assert page.evaluate("document.querySelector('#decision').getBoundingClientRect().bottom") <= PAPER_HIGH_PX
     pages = re.findall(rb"/Type\s*/Page[^s]", page.pdf(format="A4", margin=MARGIN))
     assert len(pages) >= 1 + page.locator("section").count()
     heights = page.locator("figure").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")

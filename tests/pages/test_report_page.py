@@ -1,6 +1,7 @@
 """The Report page: sections, progress, cancel, files; for each kind of dataset its own sections."""
 
 import json
+import re
 import time
 
 import pandas as pd
@@ -26,6 +27,10 @@ def labels(test):
     return [button.label for button in test.button]
 
 
+def words(test):
+    return " ".join(str(item.value) for item in (*test.markdown, *test.caption)).replace("\\", "")
+
+
 def click(test, label):
     next(button for button in test.button if button.label == label).click()
     return test.run()
@@ -46,9 +51,9 @@ def test_an_empty_home_offers_the_sample(app):
 
 def test_a_report_is_made_and_can_be_saved(app, few, house):
     test = app("report", report_sections="data", report_note="For <b>you</b>")
-    test = ended(click(test, "Make the report"), house)
+    test = ended(click(test, "Generate report"), house)
     assert problems(test) == []
-    assert "1 of 1 sections" in test.success[0].value
+    assert "the decision and 1 of 1 sections in one file" in words(test)
     built = house().reports.views()[0].result
     assert b"For &lt;b&gt;you&lt;/b&gt;" in built.page
     assert [one["name"] for one in json.loads(built.manifest)["sections"]] == ["data"]
@@ -58,14 +63,14 @@ def test_a_report_is_made_and_can_be_saved(app, few, house):
 
 def test_other_sections_are_told_apart_from_what_was_made(app, few, house):
     test = app("report", report_sections="data")
-    test = ended(click(test, "Make the report"), house)
+    test = ended(click(test, "Generate report"), house)
     test.text_area(key="report_note").set_value("new").run()
     assert "other sections or another note" in test.warning[0].value
 
 
 def test_a_report_is_cancelled_with_the_job_that_it_waits_for(app, few, house):
     test = app("report", report_sections=["data", "classify"])
-    test = click(test, "Make the report")
+    test = click(test, "Generate report")
     end = time.monotonic() + PATIENCE_S
     while not house().workbench.jobs() and time.monotonic() < end:
         time.sleep(0.1)
@@ -75,14 +80,14 @@ def test_a_report_is_cancelled_with_the_job_that_it_waits_for(app, few, house):
     assert not any(job.active for job in house().workbench.jobs())
     test.run()
     assert problems(test) == []
-    assert [item.value for item in test.info] == ["Making the report of few was cancelled: no report was made."]
+    assert [item.value for item in test.info] == ["Generating the report of few was cancelled: no report was made."]
 
 
 @pytest.mark.parametrize(
     ("sample", "sections"),
     [
-        ("benchmarks.jsonl", ["data", "nodes", "degradation"]),
-        ("telemetry.csv", ["data", "phases", "recognition"]),
+        ("benchmarks.jsonl", ["Nodes", "Degradation", "Data"]),
+        ("telemetry.csv", ["Phases", "Known and unknown workloads", "Data"]),
     ],
 )
 def test_each_kind_of_dataset_has_its_sections(app, home, sample, sections):
@@ -90,7 +95,7 @@ def test_each_kind_of_dataset_has_its_sections(app, home, sample, sections):
         workbench.ingest([ROOT / "data" / "sample" / sample])
     test = app("report")
     assert problems(test) == []
-    assert list(test.pills(key="report_sections").options) == sections
+    assert list(test.multiselect(key="report_sections").options) == sections
 
 
 def test_another_kind_of_dataset_starts_with_all_its_sections(app, few):
@@ -98,7 +103,30 @@ def test_another_kind_of_dataset_starts_with_all_its_sections(app, few):
         other = workbench.ingest([ROOT / "data" / "sample" / "telemetry.csv"])
     test = app("report", report_sections="memory")
     test.sidebar.selectbox(key="shell_dataset").set_value(few.hash).run()
-    test.pills(key="report_sections").set_value(["memory", "data"]).run()
+    test.multiselect(key="report_sections").set_value(["memory", "data"]).run()
     test.sidebar.selectbox(key="shell_dataset").set_value(other.hash).run()
     assert problems(test) == []
-    assert set(test.pills(key="report_sections").value) <= {"data", "phases", "recognition"}
+    assert set(test.multiselect(key="report_sections").value) <= {"data", "phases", "recognition"}
+
+
+def test_the_page_names_what_is_missing_and_how_long_it_takes(app, few, house):
+    test = app("report")
+    assert problems(test) == []
+    told = words(test)
+    assert "the decision on one page, then 8 sections of evidence" in told
+    assert re.search(r"Missing results will be computed: Profiles about \d+ s, .*Durations about \d+ (s|min)", told)
+    assert "the rest is ready" in told
+    test = app("report", report_sections="data")
+    assert "All results are ready" in words(test)
+
+
+def test_the_first_page_is_shown_before_the_file_is_there(app, few, house):
+    test = app("report")
+    assert "1,500 runs of" in words(test)
+    assert "No recommendation is computed yet" in words(test)
+    assert [one.label for one in test.metric] == ["Unused memory", "Runs above request"]
+    house().workbench.recommendation(few.hash)
+    test = app("report")
+    assert [one.label for one in test.metric] == ["Memory saving", "Kills", "Unused memory", "Runs above request"]
+    found = house().workbench.recommendation.cached(few.hash).result
+    assert found.reason[:40] in words(test)

@@ -13,15 +13,20 @@ import pytest
 
 from tests.pages.conftest import SAMPLE
 from workprof.charts.memory.plans import rollup_scenario
+from workprof.charts.memory.recommendation import recommendation_sentence, saving_headlines
 from workprof.charts.memory.tasks import gb_h
 from workprof.charts.shapes import Chart, Headline
 from workprof.core.errors import Cancelled, SettingsError
 from workprof.core.settings import from_environment
+from workprof.core.units import compact
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.rollup import RollupSettings
-from workprof.report.bundle import report_bundle
+from workprof.profiles.hopkins import HopkinsSettings
+from workprof.report.bundle import manifest, report_bundle
 from workprof.report.html import MOST_ROWS, report_html
 from workprof.report.parts import Content, Kind, Section, Table
-from workprof.report.report import Report, make_report
+from workprof.report.readiness import Readiness, readiness, readiness_sentence, rough
+from workprof.report.report import Report, kinds_of, make_report
 from workprof.report.sections import SECTIONS
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
@@ -105,7 +110,7 @@ def test_the_same_report_gives_the_same_bundle():
 def test_a_report_has_the_figures_of_the_library(workbench, made):
     assert [section.status for section in made.sections] == ["done", "done"]
     rolled = workbench.rollup("few", RollupSettings())
-    memory = made.sections[1].content
+    memory = made.sections[0].content
     assert memory.settings["plan"] == rolled.settings
     assert f"{rolled.total.n_failures:,}" in {item.value for item in memory.headlines}
     written = report_html(made)
@@ -116,7 +121,7 @@ def test_a_report_has_the_figures_of_the_library(workbench, made):
 def test_every_section_is_made_or_says_why_not(workbench):
     names = [kind.name for kind in SECTIONS if kind.dataset_kind == "jobs"]
     assert names == ["profiles", "classify", "sweep", "durations", "memory", "ledger", "scenarios"]
-    with pytest.raises(SettingsError, match="section 'x' is none of a dataset of jobs; choose from data"):
+    with pytest.raises(SettingsError, match="section 'x' is none of a dataset of jobs; choose from profiles"):
         make_report(workbench, "few", ["x"])
 
 
@@ -150,6 +155,75 @@ def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
     trace.write_text("job_name,duration_s\n" + "".join(f"a{i},{i + 1}\n" for i in range(50)))
     workbench.ingest([trace])
     found = make_report(workbench, "thin", ["data", "memory", "profiles"])
-    assert [section.status for section in found.sections] == ["done", "missing", "missing"]
+    states = {section.kind.name: section.status for section in found.sections}
+    assert states == {"profiles": "missing", "memory": "missing", "data": "done"}
     assert "requested_memory_bytes" in found.sections[1].reason
+    assert "no waste can be computed" in found.decision.answer
     assert "This section is missing: " in report_html(found)
+
+
+@pytest.mark.slow
+def test_the_first_page_decides_with_the_recommendation_of_every_page(workbench, made):
+    found = workbench.recommendation.cached(made.dataset.hash).result
+    first = made.decision
+    assert first.advice == recommendation_sentence(found)
+    assert first.headlines[:2] == saving_headlines(found)
+    assert len(first.headlines) == 4
+    counts, whole = workbench.counts("few"), workbench.assessment("few")
+    assert first.answer.startswith(f"{counts.held} requested {compact(whole.requested_gb_h)} GB·h of memory and used")
+    assert f"{found.enforced.failures:,} kill" in first.risks[0]
+    written = report_html(made)
+    decided, _, rest = written.partition('<div id="decision"')[2].partition("<nav")
+    assert html.escape(found.reason) in decided
+    assert rest.index('id="memory"') < rest.index('id="data"') < rest.index('id="methods"')
+    assert manifest(made)["decision"]["answer"] == first.answer
+
+
+@pytest.mark.slow
+def test_the_largest_unused_memory_adds_up_and_stands_in_the_bundle(workbench, made):
+    ledger = workbench.ledger("few", LedgerSettings(by="task"))
+    table = made.decision.tables[0].frame
+    assert table["unused_gb_h"].is_monotonic_decreasing
+    whole = ledger.totals.of("memory").wasted
+    assert table["unused_gb_h"].sum() == pytest.approx(whole, rel=0.02)
+    assert table["runs"].sum() == ledger.totals.n_runs == ROWS
+    with zipfile.ZipFile(io.BytesIO(report_bundle(made))) as bundle:
+        kept = pd.read_csv(bundle.open("decision/decision-waste.csv"))
+        assert kept["unused_gb_h"].tolist() == table["unused_gb_h"].tolist()
+        assert "decision/memory-recommendation.csv" in bundle.namelist()
+
+
+def test_every_kind_of_data_has_a_first_page(workbench):
+    samples = {name: workbench.ingest([SAMPLE.parent / name]).hash for name in ("benchmarks.jsonl", "telemetry.csv")}
+    nodes, phases = (make_report(workbench, hashed, ["data"]).decision for hashed in samples.values())
+    ranking = workbench.node_ranking(samples["benchmarks.jsonl"])
+    assert nodes.tables[0].frame["node"].tolist() == [one.node for one in ranking.nodes]
+    assert nodes.chart is not None
+    assert len(nodes.headlines) == 4
+    assert phases.answer == "18 runs of 6 workloads."
+    assert "not evaluated yet" in phases.advice
+
+
+def test_what_is_missing_is_measured_by_what_ran_here(workbench):
+    entry = workbench.dataset("few")
+    kinds = {kind.name: kind for kind in kinds_of(entry)}
+    first, second = readiness(workbench, entry, [kinds["durations"], kinds["data"]])
+    assert first.seconds > 0 == second.seconds
+    alone = readiness(workbench, entry, [kinds["profiles"]])[0].seconds
+    after = readiness(workbench, entry, [kinds["profiles"], kinds["profiles"]])
+    assert [one.seconds for one in after] == [alone, 0]
+    workbench.hopkins("few", HopkinsSettings())
+    assert readiness(workbench, entry, [kinds["profiles"]])[0].seconds < alone
+
+
+def test_readiness_is_told_in_one_sentence():
+    durations, memory = (
+        Kind(name, name.title(), name, "jobs", lambda *_: Content({})) for name in ("durations", "memory")
+    )
+    missing, there = Readiness(durations, 361.0), Readiness(memory, 0.0)
+    assert readiness_sentence([missing, there]) == (
+        "Missing results will be computed: Durations about 6 min; the rest is ready."
+    )
+    assert readiness_sentence([missing]) == "Missing results will be computed: Durations about 6 min."
+    assert readiness_sentence([there]) == "All results are ready; the file takes a few seconds."
+    assert [rough(seconds) for seconds in (1, 22, 90, 5400)] == ["5 s", "20 s", "2 min", "1.5 h"]

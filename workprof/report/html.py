@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from workprof.charts.shapes import Chart, Headline
-from workprof.charts.text import column_words
+from workprof.charts.text import column_words, counted
 from workprof.charts.theme import readable
 from workprof.core.records import to_json
 from workprof.core.shares import in_words
@@ -19,6 +19,7 @@ from workprof.core.units import format_duration
 from workprof.report.parts import Decision, Section, Table
 from workprof.report.report import Report
 from workprof.store.reports import lines_lost
+from workprof.workbench import JOBS
 
 STYLE = """
 :root { color-scheme: light; }
@@ -42,16 +43,19 @@ figure { margin: 1rem 0; } .takeaway { font-weight: 600; margin: 0 0 .25rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .85rem; }
 th, td { border-bottom: 1px solid #e3e7ed; padding: .2rem .6rem; text-align: left; white-space: nowrap; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; }
 thead th { position: sticky; top: 0; background: #fff; }
 pre { overflow-x: auto; background: #f5f7fa; padding: .5rem; }
 @media print {
   main { max-width: none; padding: 0; } nav, .modebar { display: none; }
   section { break-before: page; } .figures { display: block; } .part { display: none; }
-  .decision { font-size: 12px; } .decision .answer { font-size: 14px; } .decision h3 { margin-top: .5rem; }
+  .decision, header { font-size: 12px; } .decision .answer { font-size: 14px; } .decision h3 { font-size: 13px; }
   .decision td, .decision th { padding: .05rem .4rem; } .decision details { display: none; }
-  .decision p, .decision ul, .decision figure, h1 { margin-top: .25rem; margin-bottom: .25rem; } h1 { font-size: 20px; }
+  .decision p, .decision ul, .decision figure, .decision h3, h1, header p { margin: .25rem 0; } h1 { font-size: 20px; }
+  .decision .headlines dd { font-size: 15px; } .decision .headlines small, .decision .small { font-size: 10px; }
   figure, tr, .headlines div { break-inside: avoid; }
   .wide { overflow: visible; } td, th { white-space: normal; overflow-wrap: anywhere; font-size: .7rem; }
+  td.n { white-space: nowrap; }
   thead { display: table-header-group; }
 }
 """
@@ -109,7 +113,8 @@ def _plotly() -> str:
 def _about(report: Report) -> str:
     dataset = report.dataset
     lost = f" ({lines_lost(report.lost)} when it was loaded)" if report.lost else ""
-    facts = f"{dataset.rows:,} rows{lost} · {dataset.format} · {dataset.hash} · {report.created}"
+    rows = counted(dataset.rows, "run" if dataset.kind == JOBS else "row")
+    facts = f"{rows}{lost} · {dataset.format} · {dataset.hash} · {report.created[:16].replace('T', ' ')} UTC"
     flag = '<p class="flag">Published definitions (the join of this dataset)</p>' if dataset.mode == "faithful" else ""
     shares = f"<p>{_text(in_words(report.machine_shares))}</p>" if report.machine_shares else ""
     note = f'<p class="note">{_text(report.note)}</p>' if report.note else ""
@@ -196,12 +201,16 @@ def _table(table: Table) -> str:
 def _rows(frame: pd.DataFrame) -> str:
     head = "".join(f'<th scope="col">{_text(column_words(str(name)))}</th>' for name in frame.columns)
     lines = [
-        "<tr>" + "".join(f"<td>{_text(_cell(value))}</td>" for value in row) + "</tr>"
-        for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)
+        "<tr>" + "".join(map(_td, row)) + "</tr>" for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)
     ]
     more = f'<p class="small">The first {MOST_ROWS} of {len(frame):,} rows; the CSV bundle has all.</p>'
     body = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     return body + (more if len(frame) > MOST_ROWS else "")
+
+
+def _td(value: object) -> str:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return f"<td{' class=n' if number else ''}>{_text(_cell(value))}</td>"
 
 
 MANY = 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 
@@ -14,7 +15,7 @@ from workprof.charts.memory.recommendation import (
     recommendation_sentence,
     saving_headlines,
 )
-from workprof.charts.memory.tasks import gb_h, shown
+from workprof.charts.memory.tasks import shown
 from workprof.charts.nodes.ranking import (
     degraded_sentences,
     node_table,
@@ -24,11 +25,10 @@ from workprof.charts.nodes.ranking import (
 )
 from workprof.charts.phases.evaluation import evaluation_headlines, evaluation_sentence, known_bars, known_table
 from workprof.charts.phases.timeline import most_moving, timeline_chart
-from workprof.charts.profiles.overview import profile_names
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import counted
 from workprof.core.errors import WorkprofError
-from workprof.core.units import format_share
+from workprof.core.units import compact, format_share
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.ledger import Amount, Ledger, LedgerRow
 from workprof.memory.ledger_settings import MEMORY, PROFILE, TASK, LedgerSettings
@@ -36,7 +36,7 @@ from workprof.memory.recommend import Recommendation, RecommendationSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.timeline import TimelineSettings
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.names import UNCLUSTERED
 from workprof.report.parts import Decision, Table
 from workprof.store.reports import Counts, Dataset
 from workprof.workbench import JOBS, Workbench
@@ -45,6 +45,8 @@ MOST_ROWS, MOST_SCENARIOS, MOST_RISKS = 8, 4, 6
 """Of what fits on one page."""
 CHART_HEIGHT = 300
 """Pixels."""
+MANY = 1000
+"""From here on no digits after the point."""
 
 
 def decision_of(workbench: Workbench, dataset: Dataset) -> Decision:
@@ -59,9 +61,8 @@ def decision_of(workbench: Workbench, dataset: Dataset) -> Decision:
 
 
 def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
-    clustered = workbench.profiles.cached(dataset.hash, ProfileSettings()).result
-    ledger = workbench.ledger(dataset.hash, LedgerSettings(by=TASK if clustered is None else PROFILE))
-    names = _names(workbench, dataset) if clustered is not None else {}
+    names = _names(workbench, dataset)
+    ledger = workbench.ledger(dataset.hash, LedgerSettings(by=PROFILE if len(names) > 1 else TASK))
     best = workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
     memory, counts = ledger.totals.of(MEMORY), workbench.counts(dataset.hash)
     advice = "" if best is None else recommendation_sentence(best)
@@ -72,7 +73,9 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
         answer=_answer(counts, memory),
         advice=advice,
         headlines=(*(saving_headlines(best) if best else ()), *_use_headlines(memory)),
-        chart=_low(ledger_bars(ledger) if best is None else frontier_and_baselines(best)) if memory.n_judged else None,
+        chart=_below(ledger_bars(ledger) if best is None else frontier_and_baselines(best), CHART_HEIGHT)
+        if memory.n_judged
+        else None,
         tables=(
             *((_waste_table(ledger, names),) if memory.n_judged else ()),
             *((Table("Saved scenarios", "decision-scenarios", scenario_table(kept)),) if kept else ()),
@@ -82,18 +85,17 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
 
 
 def _names(workbench: Workbench, dataset: Dataset) -> dict[str, str]:
-    """Return how the ledger calls a profile -> its name."""
-    fit = workbench.profiles(dataset.hash, ProfileSettings())
-    names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
-    return {f"profile {label}": name for label, name in names.items()} | {"no profile": "Unclustered"}
+    """Return how the ledger calls a profile -> its name; nothing without a clustering."""
+    names = workbench.profile_names(dataset.hash)
+    return {f"profile {label}": name for label, name in enumerate(names[:-1])} | {"no profile": UNCLUSTERED}
 
 
 def _answer(counts: Counts, memory: Amount) -> str:
     if not memory.n_judged:
         return f"{counts.held}; none has both a request and a use of memory, so no waste can be computed."
     return (
-        f"{counts.held} requested {gb_h(memory.judged_requested)} of memory and used {format_share(memory.utilisation)} "
-        "of it."
+        f"{counts.held} requested {compact(memory.judged_requested)} GB·h of memory and used "
+        f"{format_share(memory.utilisation, 0)} of it."
     )
 
 
@@ -105,8 +107,8 @@ def _use_headlines(memory: Amount) -> tuple[Headline, ...]:
         Headline(
             "Unused memory",
             format_share(memory.wasted_share),
-            f"Requested and not used, of {gb_h(memory.judged_requested)}; a run above its request leaves nothing unused.",
-            gb_h(memory.wasted),
+            f"Requested and not used, of {compact(memory.judged_requested)} GB·h; a run above its request leaves none.",
+            f"{compact(memory.wasted)} GB·h",
         ),
         Headline(
             "Runs above request",
@@ -120,7 +122,8 @@ def _use_headlines(memory: Amount) -> tuple[Headline, ...]:
 def _waste_table(ledger: Ledger, names: dict[str, str]) -> Table:
     by = ledger.settings.by
     whole = ledger.totals.of(MEMORY).wasted
-    rows = [_waste_line(row, names.get(row.name, shown(row.name)), by, whole) for row in ledger.rows[:MOST_ROWS]]
+    largest = sorted(ledger.rows, key=lambda row: -row.of(MEMORY).wasted)[:MOST_ROWS]
+    rows = [_waste_line(row, names.get(row.name, shown(row.name)), by, whole) for row in largest]
     left = len(ledger.rows) - len(rows)
     title = f"Largest unused memory by {by}" + (f" (first {len(rows)} of {len(ledger.rows)})" if left else "")
     return Table(title, "decision-waste", pd.DataFrame(rows))
@@ -131,12 +134,17 @@ def _waste_line(row: LedgerRow, name: str, by: str, whole: float) -> dict[str, o
     return {
         by: name,
         "runs": row.n_runs,
-        "requested_gb_h": memory.judged_requested,
-        "used_percent": 100 * memory.utilisation,
-        "unused_gb_h": memory.wasted,
-        "of_all_unused_percent": 100 * memory.wasted / whole if whole > 0 else 0.0,
+        "requested_gb_h": _rounded(memory.judged_requested),
+        "used_percent": round(100 * memory.utilisation, 1),
+        "unused_gb_h": _rounded(memory.wasted),
+        "of_all_unused_percent": round(100 * memory.wasted / whole, 1) if whole > 0 else 0.0,
         "runs_above_request": memory.n_over,
     }
+
+
+def _rounded(value: float) -> float:
+    """Return a number with the digits that one reads in a table."""
+    return float(f"{value:.3g}") if abs(value) < MANY else round(value)
 
 
 def _risks(best: Recommendation | None) -> tuple[str, ...]:
@@ -152,9 +160,13 @@ def _risks(best: Recommendation | None) -> tuple[str, ...]:
     never = (
         f"{counted(best.never.n_runs, 'run')} can never run under the limit that is set." if best.never.n_runs else ""
     )
-    notes = tuple(f"{note[:1].upper()}{note[1:]}." for note in best.notes)
+    notes = map(_sentence, best.notes)
     ground = "The figures assume that future runs resemble past ones; they are tested on runs the choice never saw."
     return tuple(words for words in (kills, never, bursts, *notes, ground) if words)
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:].removesuffix('.')}."
 
 
 def _held(memory: Amount, counts: Counts) -> tuple[str, ...]:
@@ -166,26 +178,25 @@ def _held(memory: Amount, counts: Counts) -> tuple[str, ...]:
     return tuple(words for words in (lacking, unended) if words)
 
 
-def _low(chart: Chart) -> Chart:
-    """Return a chart that leaves room on the page."""
-    chart.figure.update_layout(height=CHART_HEIGHT)
-    return chart
+def _below(chart: Chart, height: int | None = None) -> Chart:
+    """Return a chart that says what is drawn: what it shows stands above it already; `height` in pixels."""
+    if height:
+        chart.figure.update_layout(height=height)
+    return replace(chart, takeaway=chart.shows, shows="")
 
 
 def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
     found = workbench.node_ranking(dataset.hash, RankSettings())
     chart = ranked_bars(found)
     table = node_table(found)
-    columns = [
-        name for name in ("rank", "node", "score", "low", "high", "tied_with", "degraded", "runs") if name in table
-    ]
+    columns = [name for name in ("rank", "node", "score", "low", "high", "tied_with", "runs") if name in table]
     return Decision(
         answer=chart.takeaway,
         advice=" ".join(degraded_sentences(found)) or "No node has degraded.",
         headlines=ranking_headlines(found)[:4],
-        chart=chart,
+        chart=_below(chart),
         tables=(Table("Nodes, best first", "decision-nodes", table[columns].head(MOST_ROWS)),),
-        risks=(robustness_sentence(found), *found.notes)[:MOST_RISKS],
+        risks=(robustness_sentence(found), *map(_sentence, found.notes))[:MOST_RISKS],
     )
 
 
@@ -195,14 +206,15 @@ def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
     held = f"{counted(len(runs), 'run')} of {counted(len(workloads), 'workload')}"
     found = workbench.evaluate_phases.cached(dataset.hash, EvaluationSettings()).result
     if found is not None:
+        known = known_bars(found)
         return Decision(
             answer=f"{held}: {evaluation_sentence(found)}",
             headlines=evaluation_headlines(found)[:4],
-            chart=known_bars(found),
+            chart=None if known is None else _below(known),
             tables=(
                 (Table("Known workloads", "decision-known", known_table(found).head(MOST_ROWS)),) if found.known else ()
             ),
-            risks=tuple(found.notes)[:MOST_RISKS],
+            risks=tuple(map(_sentence, found.notes))[:MOST_RISKS],
         )
     first = workbench.timeline.cached(dataset.hash, TimelineSettings(run=runs[0].name)).result if runs else None
     return Decision(
