@@ -1,0 +1,332 @@
+"""Memory over time in figures: requested and used by day above a heat map of what every profile leaves unused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workprof.charts import shapes
+from workprof.charts.memory.tasks import shown
+from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.text import counted, listed, plotly_text, shortened
+from workprof.charts.theme import COLOURS, OUTLIERS
+from workprof.core.table import Column
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
+from workprof.memory.ledger_runs import NOT_SEEN, UNCLUSTERED
+from workprof.memory.ledger_settings import PROFILE, TASK
+from workprof.memory.over_time import BIN_WORDS, OTHERS, IdleBurst, OverTime, OverTimeRuns
+
+MOST_DRAWN = 12
+"""Rows of the heat map; the others are added up in the last one."""
+ROW_PX, BARS_PX, CHROME_PX = 19, 130, 104
+BARS_FROM = 0.06
+"""Of the height of the plot, between bars and heat map."""
+DECADES = 4
+"""Of the colours: less than this below the largest cell is as pale as the ground."""
+IDLE_RGB = "201,96,31"
+IDLE_SCALE = [
+    [0.0, f"rgba({IDLE_RGB},0.06)"],
+    [0.5, f"rgba({IDLE_RGB},0.35)"],
+    [1.0, f"rgba({IDLE_RGB},1)"],
+]
+"""One hue that begins at the ground of the page, light or dark."""
+LONGEST_ROW = 22
+BURSTS_NAMED = 2
+USED_COLOUR, REQUESTED_COLOUR = COLOURS[0], f"rgba({IDLE_RGB},0.45)"
+
+
+def row_names(found: OverTime, profiles: Mapping[int, str]) -> dict[str, str]:
+    """Return name of a row in the result -> what is shown: the profile's name, 'Unclustered', the task's last part.
+
+    Args:
+        found: memory over time.
+        profiles: label -> name.
+    """
+    by = found.settings.by
+    if by == PROFILE:
+        names = {f"profile {label}": name for label, name in profiles.items() if label != OUTLIERS}
+        names |= {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
+        return {row: names.get(row, row) for row in found.rows}
+    short = {row: shown(row) if by == TASK else row for row in found.rows}
+    return {row: name if list(short.values()).count(name) == 1 else row for row, name in short.items()}
+
+
+def moment(found: OverTime, place: int) -> str:
+    """Return when a bin begins: '6 Mar', '6 Mar 14:00', 'day 38'; years where the trace has several."""
+    local = float(found.edges_s[place]) + found.utc_offset_s
+    if not found.dated:
+        unit, name = _clock(found)
+        at = (float(found.edges_s[place]) - float(found.edges_s[0])) / unit
+        return f"{name} {at:.4g}"
+    date = dt.datetime.fromtimestamp(local, dt.UTC)
+    years = {dt.datetime.fromtimestamp(float(edge), dt.UTC).year for edge in found.edges_s[[0, -1]]}
+    text = f"{date.day} {date:%b}" + (f" {date.year}" if len(years) > 1 else "")
+    return text if found.width_s >= DAY_S else f"{text} {date:%H:%M}"
+
+
+def _clock(found: OverTime) -> tuple[float, str]:
+    """Return the unit of the axis of a clock without dates: seconds and name."""
+    span = float(found.edges_s[-1] - found.edges_s[0])
+    if span > 3 * DAY_S:
+        return float(DAY_S), "day"
+    return (float(HOUR_S), "hour") if span > 3 * HOUR_S else (float(MINUTE_S), "minute")
+
+
+def burst_words(found: OverTime, one: IdleBurst, names: Mapping[str, str]) -> str:
+    """Return a burst's name: '6 Mar: bert · worker (P0)'."""
+    return f"{moment(found, one.bin)}: {names.get(one.row, one.row)}"
+
+
+def over_time_sentence(found: OverTime, names: Mapping[str, str]) -> str:
+    """Return which row leaves most unused and which bursts there are, in one or two sentences."""
+    idle = found.unused.sum(axis=1)
+    if not idle.sum() > 0:
+        return "No run leaves requested memory unused."
+    first = int(idle.argmax())
+    text = (
+        f"{names[found.rows[first]]} leaves most unused: {compact(float(idle[first]))} GB·h, "
+        f"{format_share(float(idle[first] / idle.sum()), 0)} of all."
+    )
+    if not found.bursts:
+        return text
+    named = [burst_words(found, one, names) for one in found.bursts[:BURSTS_NAMED]]
+    more = len(found.bursts) - len(named)
+    told = listed([*named, *([f"{more:,} more"] if more else [])])
+    share = format_share(sum(one.share for one in found.bursts), 0)
+    gone = " (excluded here)" if found.settings.leave_out_bursts else ""
+    return f"{text} {'Burst' if len(found.bursts) == 1 else 'Bursts'}{gone}: {told}, {share} of all unused memory."
+
+
+def left_out_words(found: OverTime) -> str:
+    """Return the runs that are in no bin, in a sentence; '' = none."""
+    parts = []
+    if found.n_not_judged:
+        parts.append(f"{counted(found.n_not_judged, 'finished run')} without request, use or run time are excluded")
+    if found.n_without_time:
+        parts.append(f"{counted(found.n_without_time, 'run')} without times are in the sums, in no bin")
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The rows of the heat map: names from top to bottom, (rows, bins) each, and the first that stands for several."""
+
+    keys: tuple[str, ...]
+    names: tuple[str, ...]
+    unused: Any
+    n_runs: Any
+
+
+def _drawn(found: OverTime, names: Mapping[str, str]) -> _Drawn:
+    n = len(found.rows)
+    own = n if n <= MOST_DRAWN else MOST_DRAWN - 1
+    keys = found.rows[:own]
+    labels = [shortened(names[row], LONGEST_ROW) for row in keys]
+    labels = [one if labels.count(one) == 1 else shortened(names[row], 40) for one, row in zip(labels, keys, strict=True)]
+    unused, n_runs = found.unused[:own], found.n_runs[:own]
+    if n > own:
+        keys, labels = (*keys, ""), [*labels, f"{n - own:,} others"]
+        if found.rows[-1] == OTHERS:
+            labels[-1] = "all others"
+        unused = np.vstack([unused, found.unused[own:].sum(axis=0)])
+        n_runs = np.vstack([n_runs, found.n_runs[own:].sum(axis=0)])
+    return _Drawn(keys, tuple(plotly_text(one, 40) for one in labels), unused, n_runs)
+
+
+def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
+    """Return requested and used GB·h by bin above a heat map of unused GB·h by row and bin.
+
+    A point lies unseen on every cell: it has the words of the cell, and a click on it selects (row, place of the bin).
+    """
+    drawn = _drawn(found, names)
+    starts, width, axis = _across(found)
+    bin_word = BIN_WORDS[found.settings.bins].lower()
+    requested, used = found.requested.sum(axis=0), found.used.sum(axis=0)
+    when = [moment(found, place) for place in range(len(requested))]
+    top, off = _top(found, requested)
+    bars = {"width": width, "xaxis": "x", "yaxis": "y2", "customdata": when}
+    rows, bins = np.nonzero(drawn.unused > 0)
+    most = float(drawn.unused.max(initial=0.0)) or 1.0
+    ceiling = math.log10(most)
+    floor = ceiling - DECADES
+    with np.errstate(divide="ignore"):
+        shade = np.where(drawn.unused > 0, np.maximum(np.log10(drawn.unused), floor), np.nan)
+    ticks = [tick for tick in range(math.ceil(floor), math.floor(ceiling) + 1)]
+    bottom = (len(drawn.names) * ROW_PX) / (len(drawn.names) * ROW_PX + BARS_PX)
+    traces: list[dict[str, Any]] = [
+        shapes.columns(
+            starts,
+            requested,
+            colour=REQUESTED_COLOUR,
+            hover="%{customdata}: %{y:,.3s} GB·h requested",
+            name="requested",
+            **bars,
+        ),
+        shapes.columns(
+            starts, used, colour=USED_COLOUR, hover="%{customdata}: %{y:,.3s} GB·h used", name="used", **bars
+        ),
+        {
+            "type": "heatmap",
+            "z": shade,
+            "x": starts,
+            "y": list(drawn.names),
+            "colorscale": IDLE_SCALE,
+            "zmin": floor,
+            "zmax": ceiling,
+            "xgap": 1,
+            "ygap": 1,
+            "hoverinfo": "skip",
+            "colorbar": {
+                "orientation": "h",
+                "thickness": 8,
+                "len": 0.5,
+                "x": 1,
+                "xanchor": "right",
+                "y": 1,
+                "yanchor": "bottom",
+                "ypad": 2,
+                "tickvals": ticks,
+                "ticktext": [compact(10.0**tick) for tick in ticks],
+                "title": {"text": "unused GB·h", "side": "top"},
+                "outlinewidth": 0,
+            },
+        },
+        shapes.points(
+            [starts[place] for place in bins.tolist()],
+            [drawn.names[row] for row in rows.tolist()],
+            colour=f"rgba({IDLE_RGB},0)",
+            size=14,
+            symbol="square",
+            hover="%{text}",
+            text=[
+                f"{drawn.names[row]}, {when[place]}: {compact(float(drawn.unused[row, place]))} GB·h unused, "
+                f"{counted(int(drawn.n_runs[row, place]), 'run')}"
+                for row, place in zip(rows.tolist(), bins.tolist(), strict=True)
+            ],
+            customdata=[[drawn.keys[row], place] for row, place in zip(rows.tolist(), bins.tolist(), strict=True)],
+            name="cells",
+            showlegend=False,
+            selected={"marker": {"opacity": 0}},
+            unselected={"marker": {"opacity": 0}},
+        ),
+    ]
+    figure = figure_of(
+        traces,
+        x={**axis, "anchor": "y", "showgrid": False},
+        y={
+            "domain": [0, bottom - BARS_FROM / 2],
+            "autorange": "reversed",
+            "showgrid": False,
+            "automargin": True,
+            "ticks": "",
+            "tickfont": {"size": 11},
+        },
+        height=CHROME_PX + BARS_PX + ROW_PX * len(drawn.names),
+        top=44,
+        yaxis2={
+            "domain": [bottom + BARS_FROM / 2, 1],
+            "title": {"text": f"GB·h per {bin_word}"},
+            "range": [0, top],
+            "automargin": True,
+            "nticks": 4,
+        },
+        barmode="overlay",
+        bargap=0.12,
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"},
+        annotations=[
+            shapes.words(f"{compact(float(requested[place]))} ↑", size=11, x=starts[place], y=top, yref="y2", yanchor="top")
+            | {"showarrow": False, "xref": "x"}
+            for place in off
+        ],
+    )
+    return Chart(
+        name="home-over-time",
+        figure=figure,
+        takeaway=over_time_sentence(found, names),
+        shows=f"Bars of requested and used memory in GB·h per {bin_word}, above a heat map of what each of "
+        f"{counted(len(drawn.names), 'row')} leaves unused.",
+        data=over_time_table(found, names),
+        note=" ".join(text for text in ("A click on a cell lists its runs.", _off_words(off, when), left_out_words(found)) if text),
+    )
+
+
+def _off_words(off: list[int], when: list[str]) -> str:
+    return f"Off the scale: {listed([when[place] for place in off])}." if off else ""
+
+
+def _across(found: OverTime) -> tuple[list[Any], float, dict[str, Any]]:
+    """Return the middles of the bins, their width in the unit of the axis, and the axis."""
+    middles = (found.edges_s[:-1] + found.edges_s[1:]) / 2 + found.utc_offset_s
+    if found.dated:
+        dates = [dt.datetime.fromtimestamp(one, dt.UTC).replace(tzinfo=None).isoformat() for one in middles.tolist()]
+        return dates, 1000.0 * found.width_s, {"title": "Date" if found.width_s >= DAY_S else "Time", "type": "date"}
+    unit, name = _clock(found)
+    first = float(found.edges_s[0]) + found.utc_offset_s
+    places = ((middles - first) / unit - found.width_s / unit / 2).tolist()
+    return places, found.width_s / unit, {"title": f"{name.capitalize()} of the trace"}
+
+
+def _top(found: OverTime, requested: Any) -> tuple[float, list[int]]:
+    """Return the end of the axis of the bars, and the bins of bursts that reach beyond it."""
+    bursts = {one.bin for one in found.bursts}
+    usual = [value for place, value in enumerate(requested.tolist()) if place not in bursts]
+    most = max(usual, default=0.0) or float(requested.max(initial=0.0))
+    top = 1.15 * (most or 1.0)
+    return top, [place for place in sorted(bursts) if requested[place] > top]
+
+
+def over_time_table(found: OverTime, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return one line per row and bin in which it has runs."""
+    rows, bins = np.nonzero(found.n_runs)
+    return pd.DataFrame(
+        {
+            found.settings.by: [names[found.rows[row]] for row in rows.tolist()],
+            "from_s": found.edges_s[bins],
+            "when": [moment(found, place) for place in bins.tolist()],
+            "runs": found.n_runs[rows, bins],
+            "requested_gb_h": found.requested[rows, bins],
+            "used_gb_h": found.used[rows, bins],
+            "unused_gb_h": found.unused[rows, bins],
+        }
+    )
+
+
+def cell_sentence(found: OverTime, runs: OverTimeRuns, names: Mapping[str, str]) -> str:
+    """Return what the runs of a cell leave unused, in one sentence."""
+    asked = runs.settings
+    where = f" of {names.get(asked.row, asked.row)}" if asked.row else ""
+    time = f", {moment(found, asked.cell)}" if asked.cell is not None else ""
+    return f"{counted(runs.n_runs, 'run')}{where}{time}: {compact(runs.unused_gb_h)} GB·h unused."
+
+
+CELL_COLUMNS = (
+    Column("row_id", heading="row", form="%d"),
+    Column("task", pinned=True),
+    Column("requested_gb", heading="requested", form="%.3g GB"),
+    Column("used_gb", heading="used", form="%.3g GB"),
+    Column("hours", heading="run time", form="%.3g h"),
+    Column("hours_inside", heading="in this time", form="%.3g h"),
+    Column("unused_gb_h", heading="unused (GB·h)", form="%,.3g"),
+)
+"""A line per run of a cell."""
+
+
+def cell_table(runs: OverTimeRuns) -> pd.DataFrame:
+    """Return the listed runs of a cell, the one that leaves most unused first."""
+    values = {
+        "row_id": runs.row_ids,
+        "task": list(runs.tasks),
+        "requested_gb": runs.requested_gb,
+        "used_gb": runs.used_gb,
+        "hours": runs.hours,
+        "hours_inside": runs.hours_inside,
+        "unused_gb_h": runs.unused_each_gb_h,
+    }
+    return pd.DataFrame({column.name: values[column.name] for column in CELL_COLUMNS})
