@@ -30,6 +30,7 @@ class Page:
         needs: what it needs; shown where there is no data.
         kind: 'jobs', 'benchmarks' or 'telemetry'; '' = any.
         resets: whether it has settings that Reset sets back.
+        name: of its file and of what begins the names of its settings; '' = the title in small letters.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Page:
     needs: str
     kind: str = JOBS
     resets: bool = False
+    name: str = ""
 
 
 def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Visit], None] | None = None) -> None:
@@ -47,7 +49,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
     _hand_over()
     door.gate()  # once more: app.py has asked already, unless this file was reached without it
     if header.touring():
-        stops.show(page.title.lower())
+        stops.show(page.name or page.title.lower())
         return
     with guard():
         app_state = open_home()
@@ -57,7 +59,8 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         visit = Visit(app_state, choice.dataset)
         if visit.readonly:
             st.sidebar.caption(":material/lock: Read-only: everything can be looked at, nothing changed.")
-        header.header(page.title, page.question, choice.dataset, resets=page.resets)
+        name = page.name or page.title.lower()
+        header.header(page.title, page.question, choice.dataset, resets=name if page.resets else "")
         told = st.container()
         try:
             _content(page, visit, choice, body, empty)

@@ -18,8 +18,8 @@ WORK = "work_"
 """How parameters begin that hold running work of this visitor: they outlive a reload, and are nobody else's."""
 
 
-def header(title: str, question: str, dataset: Dataset | None, *, resets: bool = False) -> None:
-    """Show one row: the title, whose help is the page's question, the dataset, its link, and the page's Reset."""
+def header(title: str, question: str, dataset: Dataset | None, *, resets: str = "") -> None:
+    """Show one row: the title, whose help is the page's question, the dataset, its link, and Reset of a page's name."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, help=question, width="stretch")
         if dataset is not None:
@@ -28,7 +28,7 @@ def header(title: str, question: str, dataset: Dataset | None, *, resets: bool =
                 published_flag()
             copy_link.button(dataset.hash, but=WORK)
             if resets:
-                _reset(title.lower())
+                _reset(resets)
 
 
 def published_flag() -> None:

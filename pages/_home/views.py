@@ -1,7 +1,8 @@
-"""Views of Home: the steps there are, measured data, and what was computed last."""
+"""Views of Home: the recommendation, what to do next, and what stands behind them, folded."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,50 +13,116 @@ from pages._frame.visit import Visit
 from pages._memory.recommendation import long_recommendation
 from pages._parts import figures, long_question
 from pages._runs import links
-from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines
+from workprof.charts.data import coverage_chart
+from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines, trace_headlines
+from workprof.charts.home import next_steps as steps_of_memory
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.memory.recommendation import recommendation_sentence
+from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
-from workprof.charts.text import counted, listed, markdown_text
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.charts.text import counted, label, listed, markdown_text, shortened
 from workprof.core.runs import StoredRun
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
 from workprof.memory.ledger_settings import RESOURCES
-from workprof.memory.questions import LEDGER
-from workprof.memory.recommend import RecommendationSettings
+from workprof.memory.over_time import OverTime
+from workprof.memory.questions import LEDGER, RECOMMENDATION
+from workprof.memory.recommend import Recommendation, RecommendationSettings
 from workprof.memory.usage import USAGE_COLUMNS
+from workprof.nodes.questions import DETECT
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Answer
 
-MOST_RUNS_AT_ONCE = 150_000
-"""Up to so many runs the ledger is added up while Home is drawn: it takes about a second, and is cached."""
 SHOWN_FINDINGS = 5
 REQUESTED = {one.request for one in RESOURCES}
 """Without any of these nothing can be called wasted."""
 
 
+def recommendation(visit: Visit, dataset: Dataset) -> None:
+    """Show what to request from now on, or the button that computes it; nothing where the trace cannot tell."""
+    if _lacking(visit, dataset):
+        return
+    settings = RecommendationSettings()
+    found = long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
+    if found is None:
+        return
+    what, _, why = recommendation_sentence(found).partition(". ")
+    reason, _, _ = why.partition(". ")  # Memory has the rest of it
+    left, right = st.columns((4, 1), vertical_alignment="center")
+    left.markdown(f":material/recommend: **{markdown_text(what, 200)}.** {markdown_text(reason.rstrip('.'), 600)}.")
+    with right:
+        link = Link("Open the recommendation", "memory", dataset.hash, {"memory_tab": RECOMMENDATION.tab})
+        cross_link.follow(link, "home_recommendation")
+
+
+def next_steps(
+    visit: Visit,
+    dataset: Dataset,
+    found: OverTime | None,
+    names: Mapping[str, str],
+    recommended: Recommendation | None,
+) -> None:
+    """Show what to look at next: the biggest waste, what breaks, a degraded node where one is known."""
+    pages = {"waste": ("delete_sweep", {}), "breaks": ("warning", {"memory_tab": RECOMMENDATION.tab})}
+    with st.container(horizontal=True):
+        for words, what in steps_of_memory(found, names, recommended):
+            icon, parameters = pages[what]
+            cross_link.follow(Link(words, "memory", dataset.hash, parameters, icon), f"home_next_{what}")
+        for entry in visit.workbench.datasets():
+            ranking = visit.workbench.node_ranking.cached(entry.hash).result if entry.kind == BENCHMARKS else None
+            degraded = [one.node for one in ranking.nodes if one.degraded] if ranking is not None else []
+            if degraded:
+                words = f"Degraded {'node' if len(degraded) == 1 else 'nodes'}: {shortened(listed(degraded), 60)}"
+                link = Link(words, "nodes", entry.hash, {"nodes_tab": DETECT.tab}, "dns")
+                cross_link.follow(link, "home_next_degraded")
+                return
+
+
+def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None) -> None:
+    """Show what stands behind the answer, folded."""
+    figures.fold("Steps", "home_steps", checklist, visit, dataset)
+    figures.fold("Findings of every resource", "home_findings", findings, visit, dataset)
+    if fit is not None:
+        figures.fold("Profiles by size", "home_profiles", _sizes, visit, dataset, fit)
+    figures.fold("Data", "home_data", _data, visit, dataset)
+
+
+def _sizes(visit: Visit, dataset: Dataset, fit: ProfileFit) -> None:
+    names = dict(enumerate(visit.workbench.profile_names(dataset.hash)[:-1]))
+    figures.show(size_bars(fit, profile_names(fit) | names), key="home_sizes")
+
+
+def _data(visit: Visit, dataset: Dataset) -> None:
+    columns = visit.workbench.column_profiles(dataset.hash)
+    figures.headline_row(trace_headlines(dataset, columns))
+    chart = coverage_chart(visit.workbench.time_coverage(dataset.hash))
+    if chart is not None:
+        figures.show(chart, key="home_coverage")
+
+
 def findings(visit: Visit, dataset: Dataset) -> None:
-    """Show the costliest findings of the ledger and the way to it; nothing without requests, times or findings."""
-    ask = visit.workbench.ledger
+    """Show the costliest findings of the ledger and the way to it, or why there are none."""
     if not REQUESTED & {column.name for column in visit.workbench.columns(dataset.hash)}:
+        st.markdown("The trace has no requests, so nothing can be called wasted.")
         return
-    try:
-        found = ask(dataset.hash) if dataset.rows <= MOST_RUNS_AT_ONCE else ask.cached(dataset.hash).result
-    except (ColumnMissing, NotEnoughData):
-        return
-    if found is None or not found.findings:
-        return
-    st.header("What is requested and not used")
+    with st.spinner("Adding up what runs request and use…", show_time=True):
+        found = visit.workbench.ledger(dataset.hash)
     st.markdown(f"**{markdown_text(ledger_sentence(found), 500)}**")
     st.markdown("\n".join(f"1. {markdown_text(words, 400)}" for words in first_findings(found, SHOWN_FINDINGS)))
     more = len(found.findings) - SHOWN_FINDINGS
     ledger = {"memory_tab": LEDGER.tab}
     words = f"The ledger, with {counted(more, 'more finding')}" if more > 0 else "The ledger"
     cross_link.follow(Link(words, "memory", dataset.hash, ledger, "receipt_long"), "home_ledger")
+
+
+def _lacking(visit: Visit, dataset: Dataset) -> list[str]:
+    """Return the columns that a recommendation needs and the trace does not have."""
+    columns = {column.name for column in visit.workbench.columns(dataset.hash)}
+    lacking = [name for name in ("requested_memory_bytes", "duration_s") if name not in columns]
+    return lacking if columns & set(USAGE_COLUMNS.values()) else [*lacking, "peak_memory_bytes"]
 
 
 DONE = ":material/check_circle: done"
@@ -77,7 +144,7 @@ class Step:
 def checklist(visit: Visit, dataset: Dataset) -> None:
     """Show the steps, the recommendation among them."""
     profiles = visit.workbench.profiles.cached(dataset.hash, ProfileSettings())
-    _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished row')} ready", "data", "Inspect the data"))
+    _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished run')} ready", "data", "Inspect the data"))
     if profiles.result is None and profiles.refusal:
         _show(Step(UNFIT, f"Profiles: {markdown_text(profiles.refusal, 300)}", "profiles", "What is missing"))
     elif profiles.result is None:
@@ -95,35 +162,31 @@ def _classifier(visit: Visit, dataset: Dataset, profiles: Answer[ProfileFit]) ->
     answer = visit.workbench.forecaster.cached(dataset.hash, ForecasterSettings())
     if answer.result is not None:
         model = answer.result.classifier
-        words = f"Classifier: trained on {counted(model.n_rows, 'row')} with the default settings"
-        return Step(DONE, words, "classify", "Ask for a job")
+        words = f"Classifier: trained on {counted(model.n_rows, 'run')} with the default settings"
+        return Step(DONE, words, "classify", "Classify a job")
     if answer.job is not None and answer.job.active:
-        return Step(RUNNING, "Classifier: being trained now", "classify", "Look on")
+        return Step(RUNNING, "Classifier: being trained now", "classify", "Show progress")
     if profiles.result is None and profiles.refusal:
         return Step(UNFIT, "Classifier: it learns profiles, and there can be none", "classify", "What is missing")
-    words = "Classifier: not trained yet; it tells what a job will need before it runs"
-    return Step(NEXT, words, "classify", "Train it")
+    words = "Classifier: not trained yet; it predicts what a job will need before it runs"
+    return Step(NEXT, words, "classify", "Train classifier")
 
 
 def _recommendation(visit: Visit, dataset: Dataset) -> None:
-    """Show what to request from now on, or the button that computes it; what the trace lacks for it is named."""
-    columns = {column.name for column in visit.workbench.columns(dataset.hash)}
-    lacking = [name for name in ("requested_memory_bytes", "duration_s") if name not in columns]
-    if not columns & set(USAGE_COLUMNS.values()):
-        lacking.append("peak_memory_bytes")
+    """Show how far the recommendation is; what the trace lacks for it is named."""
+    lacking = _lacking(visit, dataset)
     if lacking:
-        words = f"Recommendation: the trace has no {listed(lacking)}"
+        words = f"Recommendation: the trace has no {listed([label(name) for name in lacking])}"
         _show(Step(UNFIT, markdown_text(words, 200), "memory", "What is missing"))
         return
-    settings = RecommendationSettings()
-    answer = visit.workbench.recommendation.cached(dataset.hash, settings)
+    answer = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings())
     if answer.result is None:
         running = answer.job is not None and answer.job.active
         words = f"Recommendation: {'being computed now' if running else 'not computed yet'}"
         _show(Step(RUNNING if running else NEXT, words, "memory", "Memory"))
-        long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
         return
-    _show(Step(DONE, markdown_text(recommendation_sentence(answer.result), 600), "memory", "Open the recommendation"))
+    what = "keep the requests" if answer.result.kept else "request other sizes"
+    _show(Step(DONE, f"Recommendation: {what}", "memory", "Open the recommendation"))
 
 
 def _show(step: Step) -> None:
@@ -132,21 +195,20 @@ def _show(step: Step) -> None:
         st.page_link(f"pages/{step.page}.py", label=step.link, icon=":material/arrow_forward:")
 
 
-NODES = "Which node is how much better, and which has gone bad."
-PHASES = "Which phases each run goes through, and which known workload it is like."
+NODES = "Which node is fastest for which work, and which has degraded."
+PHASES = "What phases a run has, and which workload it is."
 
 
 def measured(visit: Visit, dataset: Dataset) -> None:
     """Show what the dataset holds, and the next step."""
     shown = _figures_of(visit, dataset)
-    st.markdown(f"**{markdown_text(measured_sentence(dataset, shown), 400)}**")
+    figures.answer(markdown_text(measured_sentence(dataset, shown), 400))
     figures.headline_row(shown)
-    st.header("Steps")
     with st.container(horizontal=True):
         if dataset.kind == BENCHMARKS:
             st.page_link("pages/nodes.py", label="Rank the nodes", icon=":material/dns:", help=NODES)
         else:
-            st.page_link("pages/phases.py", label="Look at the phases", icon=":material/timeline:", help=PHASES)
+            st.page_link("pages/phases.py", label="Show the phases", icon=":material/timeline:", help=PHASES)
         st.page_link("pages/data.py", label="Inspect the data", icon=":material/database:")
 
 
@@ -162,14 +224,16 @@ SHOWN = 5
 
 
 def recent(visit: Visit) -> None:
-    """Show the newest kept runs with the page that opens each, and the way to all of them."""
+    """Show the newest saved results with the page that opens each, and the way to all of them, folded."""
     runs = visit.workbench.kept_runs()
-    if not runs:
-        return
-    st.header("Recent runs")
+    if runs:
+        figures.fold("Recent results", "home_recent", _recent, visit, runs)
+
+
+def _recent(visit: Visit, runs: Sequence[StoredRun]) -> None:
     for position, run in enumerate(runs[:SHOWN]):
         _line(visit, run, position)
-    st.page_link("pages/runs.py", label=f"All {len(runs):,} runs", icon=":material/history:")
+    st.page_link("pages/runs.py", label=f"All {counted(len(runs), 'result')}", icon=":material/history:")
 
 
 def _line(visit: Visit, run: StoredRun, position: int) -> None:

@@ -43,7 +43,7 @@ def show(page: str) -> None:
 def start_button() -> None:
     """Show the button that begins the tour."""
     if st.button(
-        "Show the tour", icon=":material/slideshow:", help="Findings on the sample, stop by stop; nothing to type."
+        "Start the tour", icon=":material/slideshow:", help="Findings on the sample, stop by stop; nothing to type."
     ):
         st.switch_page("pages/home.py", query_params=TOUR)
 

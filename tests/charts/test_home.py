@@ -7,12 +7,26 @@ import pytest
 
 from tests.charts.records_for_memory import recommended
 from tests.charts.records_for_tests import fit
-from workprof.charts.home import benchmark_headlines, home_headlines, measured_sentence, telemetry_headlines
-from workprof.core.units import format_share
-from workprof.store.reports import Column, ColumnProfile, Dataset
+from tests.memory.test_over_time import trace
+from workprof.charts.home import (
+    benchmark_headlines,
+    home_headlines,
+    measured_sentence,
+    memory_sentence,
+    next_steps,
+    telemetry_headlines,
+    trace_headlines,
+)
+from workprof.core.units import compact, format_share
+from workprof.memory.over_time import OverTimeSettings, over_time_of
+from workprof.store.reports import Column, ColumnProfile, Counts, Dataset
 
 DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")
 COLUMNS = ("job_name", "user", "node", "duration_s", "requested_memory_bytes", "peak_memory_bytes")
+
+
+def over_time():
+    return over_time_of({"jobs": trace()}, OverTimeSettings(by="task"))
 
 
 def column(name, *, missing=0.0, median=2.0**31):
@@ -29,37 +43,58 @@ def column(name, *, missing=0.0, median=2.0**31):
     )
 
 
-def told(columns=COLUMNS, profiles=None, recommendation=None):
-    found = home_headlines(DATASET, tuple(column(name) for name in columns), profiles, recommendation)
+def told(columns=COLUMNS, profiles=None, recommendation=None, over_time=None):
+    found = home_headlines(tuple(column(name) for name in columns), over_time, profiles, recommendation)
     return {item.label: item for item in found}
 
 
-def test_a_whole_trace_has_every_figure():
-    found = told(profiles=fit(), recommendation=recommended())
-    assert list(found) == [
-        *(
-            "Jobs",
-            "Users",
-            "Nodes",
-            "Median duration",
-            "Median peak memory",
-            "Clustered",
-            "Memory saving",
-            "Kills",
-        )
-    ]
+def traced(columns=COLUMNS):
+    return {item.label: item for item in trace_headlines(DATASET, tuple(column(name) for name in columns))}
+
+
+def test_a_whole_trace_has_four_figures():
+    record = over_time()
+    found = told(profiles=fit(), recommendation=recommended(), over_time=record)
+    assert list(found) == ["Unused memory", "In a profile", "Memory saving", "Kills"]
+    assert found["Unused memory"].value == f"{compact(record.total_unused)} GB·h"
+    assert found["Unused memory"].detail == f"{100 * record.total_unused / record.total_requested:.0f} % of requested"
+    assert (found["In a profile"].value, found["In a profile"].detail) == ("82.6 %", "3 profiles")
+    assert all(item.meaning.endswith(".") for item in found.values())
+
+
+def test_the_data_behind_it_has_four_more():
+    found = traced()
+    assert list(found) == ["Jobs", "Nodes", "Median duration", "Median peak memory"]
     assert (found["Jobs"].value, found["Jobs"].detail) == ("42", "1,000 runs")
     assert "900 of 1,000 runs have finished" in found["Jobs"].meaning
-    assert (found["Median peak memory"].value, found["Median peak memory"].detail) == ("2.15 GB", "of 2.15 GB asked")
-    assert (found["Clustered"].value, found["Clustered"].detail) == ("82.6 %", "3 profiles")
-    assert all(item.meaning.endswith(".") for item in found.values())
+    assert (found["Median peak memory"].value, found["Median peak memory"].detail) == ("2.15 GB", "2.15 GB requested")
+
+
+def test_the_answer_has_runs_users_memory_and_its_use():
+    record = over_time()
+    share = f"{100 * record.total_used / record.total_requested:.0f} %"
+    held = f"{compact(record.total_requested)} GB·h of memory"
+    assert memory_sentence(record, Counts(15_000, 15_000, 0, 0, 1_041, 63)) == (
+        f"15,000 runs by 63 users hold {held} and use {share} of it."
+    )
+    assert memory_sentence(record, Counts(1, 1, 0, 0, None, None)) == f"1 run holds {held} and uses {share} of it."
+
+
+def test_what_to_do_next_is_the_largest_row_and_what_breaks():
+    record = over_time()
+    names = dict(zip(record.rows, "ABCD", strict=False))
+    steps = next_steps(record, names, recommended())
+    assert [what for _, what in steps] == ["waste", "breaks"]
+    assert steps[0][0] == f"Biggest waste: A, {compact(record.unused[0].sum())} GB·h unused"
+    assert f"{recommended().enforced.failures:,} kill" in steps[1][0]
+    assert next_steps(None, {}, None) == ()
 
 
 def test_saving_and_kills_are_those_of_the_recommendation_and_stand_together():
     found, record = told(recommendation=recommended()), recommended()
     assert found["Memory saving"].value == format_share(record.recommended.saved_share)
     assert found["Kills"].value == f"{record.recommended.failures:,}"
-    assert found["Kills"].detail == f"enforced: {record.enforced.failures:,}"
+    assert f"enforced: {record.enforced.failures:,}" in found["Kills"].detail
 
 
 def test_kept_requests_are_said_to_be_kept():
@@ -69,37 +104,35 @@ def test_kept_requests_are_said_to_be_kept():
 
 
 def test_what_is_not_computed_is_not_yet():
-    found = told()
-    assert {found[name].value for name in ("Clustered", "Memory saving", "Kills")} == {"not yet"}
+    assert {item.value for item in told().values()} == {"not yet"}
 
 
 @pytest.mark.parametrize(
     ("missing", "labels"),
     [
-        ("user", ["Users"]),
         ("node", ["Nodes"]),
-        ("duration_s", ["Median duration", "Memory saving", "Kills"]),
-        ("peak_memory_bytes", ["Median peak memory", "Memory saving", "Kills"]),
-        ("requested_memory_bytes", ["Memory saving", "Kills"]),
+        ("duration_s", ["Unused memory", "Memory saving", "Kills", "Median duration"]),
+        ("peak_memory_bytes", ["Unused memory", "Memory saving", "Kills", "Median peak memory"]),
+        ("requested_memory_bytes", ["Unused memory", "Memory saving", "Kills"]),
     ],
 )
 def test_a_missing_column_is_named(missing, labels):
-    found = told([name for name in COLUMNS if name != missing])
-    lacking = [item for item in found.values() if item.value == "no data"]
+    there = [name for name in COLUMNS if name != missing]
+    lacking = [item for item in (told(there) | traced(there)).values() if item.value == "no data"]
     assert [item.label for item in lacking] == labels
     assert {item.detail for item in lacking} == {"column missing"}
     assert all(f"no values of {missing};" in item.meaning for item in lacking)
 
 
 def test_without_names_of_jobs_the_rows_are_counted():
-    found = told([name for name in COLUMNS if name != "job_name"])
+    found = traced([name for name in COLUMNS if name != "job_name"])
     assert found["Runs"].value == "1,000"
 
 
 def test_an_empty_column_counts_as_missing():
-    columns = (column("user", missing=1.0),)
-    found = {item.label: item.value for item in home_headlines(DATASET, columns, None, None)}
-    assert found["Users"] == "no data"
+    columns = (column("node", missing=1.0),)
+    found = {item.label: item.value for item in trace_headlines(DATASET, columns)}
+    assert found["Nodes"] == "no data"
 
 
 def test_measured_datasets_have_figures_and_a_sentence():

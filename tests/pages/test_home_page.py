@@ -1,16 +1,25 @@
 """Home tells how far the way from a trace to a plan has been gone, from what is kept alone."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
+from workprof.charts.home import memory_sentence
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.memory.recommendation import recommendation_sentence
+from workprof.charts.over_time import cell_sentence, over_time_sentence, row_names
 from workprof.core.settings import from_environment
+from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings
+from workprof.memory.questions import RECOMMENDATION
 from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.rollup import RollupSettings
 from workprof.workbench import Workbench
+
+
+def opened(app, *folds, **parameters):
+    return app("home", **dict.fromkeys(folds, "true"), **parameters)
 
 
 def steps(test):
@@ -18,10 +27,10 @@ def steps(test):
 
 
 def test_the_checklist_names_what_is_done_and_what_is_next(app, loaded):
-    test = app("home")
+    test = opened(app, "home_steps")
     assert problems(test) == []
     data, profiles, classifier, plan = steps(test)
-    assert "done · Data: 15,000 finished rows ready" in data
+    assert "done · Data: 15,000 finished runs ready" in data
     assert "done · Profiles:" in profiles
     assert "next · Classifier: not trained yet" in classifier
     assert "next · Recommendation: not computed yet" in plan
@@ -33,50 +42,119 @@ def test_the_checklist_names_what_is_done_and_what_is_next(app, loaded):
 def test_a_kept_recommendation_stands_on_home_with_its_saving_and_its_kills(app, loaded):
     with Workbench(from_environment()) as workbench:
         found = workbench.recommendation(loaded.hash, RecommendationSettings())
-    test = app("home")
+    test = opened(app, "home_steps")
     assert problems(test) == []
-    assert steps(test)[3].replace("\\", "").endswith(f"done · {recommendation_sentence(found)}")
+    what, _, why = recommendation_sentence(found).partition(". ")
+    (words,) = [str(one.value).replace("\\", "") for one in test.markdown if ":material/recommend:" in str(one.value)]
+    assert words.startswith(f":material/recommend: **{what}.** {why.partition('. ')[0]}")
+    assert "done · Recommendation: " in steps(test)[3]
     figures = {item.label: item.value for item in test.metric}
     assert figures["Memory saving"] == f"{100 * found.recommended.saved_share:.1f} %"
     assert figures["Kills"] == f"{found.recommended.failures:,}"
     assert not {"Predicted saving", "Its risk", "GB·h", "Failed attempts"} & set(figures)  # one saving, not three
+    labels = [one.label for one in test.button]
+    assert f"What breaks: {found.enforced.failures:,} kills if requests were enforced" in labels
+    test.button(key="home_recommendation").click().run()
+    assert test.query_params["memory_tab"] in (RECOMMENDATION.tab, [RECOMMENDATION.tab])
 
 
 def test_home_says_which_columns_a_recommendation_needs(app, house, home):
     rows = pd.DataFrame({"task_name": "a", "duration_s": [60.0] * 90, "peak_memory_bytes": 1e9})
     rows.to_parquet(home.parent / "bare.parquet")
-    test = app("home", ds=house().workbench.ingest([home.parent / "bare.parquet"]).hash)
+    test = opened(app, "home_steps", ds=house().workbench.ingest([home.parent / "bare.parquet"]).hash)
     assert problems(test) == []
-    assert "the trace has no requested_memory_bytes" in steps(test)[3].replace("\\", "")
+    assert "the trace has no requested memory" in steps(test)[3].replace("\\", "")
+    assert {item.value for item in test.metric if item.label != "In a profile"} == {"no data"}
+    assert not test.get("plotly_chart")
 
 
-def test_the_figures_say_what_is_computed_and_what_is_not_yet(app, loaded):
-    figures = {item.label: item.value for item in app("home").metric}
-    assert figures["Jobs"] == "1,041"
-    assert figures["Clustered"].endswith(" %")
+def test_the_first_screen_is_answer_four_figures_and_the_chart(app, loaded, house):
+    test = app("home")
+    assert problems(test) == []
+    bench = house().workbench
+    found, counts = bench.over_time(loaded.hash), bench.counts(loaded.hash)
+    told = [str(item.value).replace("\\", "") for item in test.markdown]
+    assert f"**{memory_sentence(found, counts)}**" in told
+    figures = {item.label: item.value for item in test.metric}
+    assert list(figures) == ["Unused memory", "In a profile", "Memory saving", "Kills"]
+    assert figures["In a profile"].endswith(" %")
     assert figures["Memory saving"] == figures["Kills"] == "not yet"
-    assert [item.help for item in app("home").metric if not item.help] == []
+    assert [item.help for item in test.metric if not item.help] == []
+    (chart,) = test.get("plotly_chart")
+    assert "heat map of what each of" in chart.proto.alt
+    assert over_time_sentence(found, row_names(found, bench.profile_names(loaded.hash))) in " ".join(told)
 
 
-def test_before_the_profiles_there_is_a_chart_already(app, house):
-    house().workbench.ingest([SAMPLE])
+def test_the_controls_change_rows_and_bins_and_stand_in_the_address(app, loaded, house):
+    test = app("home", home_by="user", home_bin="week", home_bursts="true")
+    assert problems(test) == []
+    found = house().workbench.over_time(loaded.hash, OverTimeSettings("user", "week", leave_out_bursts=True))
+    told = " ".join(str(item.value) for item in test.markdown).replace("\\", "")
+    assert over_time_sentence(found, row_names(found, ())) in told
+    assert test.selectbox(key="home_by").value == "user"
+    test.selectbox(key="home_bin").set_value("auto").run()
+    assert problems(test) == []
+    assert "home_bin" not in test.query_params
+
+
+def test_a_clicked_cell_opens_its_runs(app, loaded, house):
+    test = app("home")
+    bench = house().workbench
+    found = bench.over_time(loaded.hash)
+    row, place = (int(at) for at in np.unravel_index(found.unused.argmax(), found.unused.shape))
+    test = app("home", home_cell="true", home_cell_row=found.rows[row], home_cell_bin=str(place))
+    assert problems(test) == []
+    runs = bench.over_time_runs(loaded.hash, OverTimeRunsSettings(found.settings, found.rows[row], place))
+    names = row_names(found, bench.profile_names(loaded.hash))
+    told = " ".join(str(item.value) for item in test.markdown).replace("\\", "")
+    assert cell_sentence(found, runs, names) in told
+    assert test.dataframe[0].value["row_id"].tolist() == runs.row_ids.tolist()
+    test.button(key="home_cell_map").click().run()
+    assert test.title[0].value == "Profiles"
+
+
+def test_before_the_profiles_there_is_the_chart_by_task_already(app, house):
+    hashed = house().workbench.ingest([SAMPLE]).hash
     test = app("home")
     assert problems(test) == []
     (chart,) = test.get("plotly_chart")
-    assert "rows started" in chart.proto.alt
+    assert "heat map of what each of" in chart.proto.alt
+    assert house().workbench.over_time.resolved(hashed).by == "task"
+    assert "Profile" not in test.selectbox(key="home_by").options
+
+
+def test_profiles_by_size_and_times_are_folded(app, loaded):
+    test = opened(app, "home_profiles", "home_data")
+    assert problems(test) == []
+    alts = [chart.proto.alt for chart in test.get("plotly_chart")]
+    assert len(alts) == 3
+    assert any("rows started" in alt or "runs started" in alt for alt in alts)
+    assert {"Jobs", "Nodes", "Median duration", "Median peak memory"} < {item.label for item in test.metric}
+
+
+def test_what_is_next_names_a_degraded_node_where_one_is_known(app, loaded, house):
+    workbench = house().workbench
+    hashed = workbench.ingest([SAMPLES["benchmarks"].path]).hash
+    ranking = workbench.node_ranking(hashed)
+    degraded = [one.node for one in ranking.nodes if one.degraded]
+    labels = [one.label for one in app("home", ds=loaded.hash).button]
+    assert any(one.startswith("Biggest waste: ") for one in labels)
+    told = [one for one in labels if one.startswith("Degraded node")]
+    assert len(told) == bool(degraded)
+    assert all(node in told[0] for node in degraded)
 
 
 def test_an_empty_home_has_two_buttons_and_the_way_to_the_tour(app, home):
     test = app("home")
     assert problems(test) == []
-    assert [button.label for button in test.button] == ["Load sample", "Upload", "Show the tour"]
+    assert [button.label for button in test.button] == ["Load sample", "Upload", "Start the tour"]
 
 
 @pytest.mark.parametrize(
     ("kind", "sentence", "page"),
     [
         ("benchmarks", "benchmarks\\: 180 runs, 3 nodes and 6 benchmarks\\.", "Rank the nodes"),
-        ("telemetry", "telemetry\\: 396 samples, 18 runs, 6 workloads and 76 counters\\.", "Look at the phases"),
+        ("telemetry", "telemetry\\: 396 samples, 18 runs, 6 workloads and 76 counters\\.", "Show the phases"),
     ],
 )
 def test_measured_data_has_a_home_with_the_next_step(app, house, kind, sentence, page):
@@ -90,9 +168,10 @@ def test_measured_data_has_a_home_with_the_next_step(app, house, kind, sentence,
 
 def test_recent_runs_open_on_their_page(app, loaded):
     with Workbench(from_environment()) as workbench:
-        workbench.ledger(loaded.hash)  # Home would add it up
+        workbench.ledger(loaded.hash)
+        workbench.over_time(loaded.hash)  # Home would add it up
         workbench.rollup(loaded.hash, RollupSettings())
-    test = app("home")
+    test = opened(app, "home_recent")
     assert problems(test) == []
     lines = [item.value for item in test.markdown if str(item.value).endswith(" UTC")]
     assert 2 <= len(lines) <= 5
@@ -105,7 +184,7 @@ def test_recent_runs_open_on_their_page(app, loaded):
 
 
 def test_the_first_findings_are_those_of_the_ledger_and_lead_to_it(app, loaded, house):
-    test = app("home")
+    test = opened(app, "home_findings")
     assert problems(test) == []
     found = house().workbench.ledger(loaded.hash)
     told = " ".join(str(item.value) for item in test.markdown).replace("\\", "")
@@ -122,4 +201,8 @@ def test_a_table_without_times_has_no_findings_and_no_error(app, home, tmp_path)
         hashed = workbench.ingest([tmp_path / "names.csv"]).hash
     test = app("home", ds=hashed)
     assert problems(test) == []
-    assert "What is requested and not used" not in " ".join(str(item.value) for item in test.header)
+    assert not test.get("plotly_chart")
+    assert "none of them has finished" not in " ".join(str(item.value) for item in test.markdown)
+    folded = opened(app, "home_findings", "home_data", ds=hashed)
+    assert not folded.exception
+    assert any("nothing can be called wasted" in str(item.value) for item in folded.markdown)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from workprof.charts.memory.recommendation import KILLS, SAVING, saving_headlines
+from workprof.charts.over_time import largest_named
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted, listed
-from workprof.core.units import format_count, format_duration, format_share
+from workprof.core.units import compact, format_count, format_duration, format_share
+from workprof.memory.over_time import OverTime
 from workprof.memory.recommend import Recommendation
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import ColumnProfile, Counts, Dataset
@@ -17,12 +20,12 @@ Columns = tuple[ColumnProfile, ...]
 
 def dataset_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
     """Return the figures that this dataset can give; what it lacks is left out."""
-    rows = Headline("Runs", format_count(dataset.rows), "Rows in the store: jobs, tasks or instances.")
+    rows = Headline("Runs", format_count(dataset.rows), "Runs in the store: jobs, tasks or instances.")
     share = dataset.finished_rows / dataset.rows if dataset.rows else float("nan")
     finished = Headline(
         "Finished",
         format_share(share),
-        "Share of the rows that the methods use: status finished, or no status at all.",
+        "Share of the runs that the methods use: status finished, or no status at all.",
         f"{dataset.finished_rows:,} runs",
     )
     counts = (_distinct_values(columns, name, words) for name, words in _COUNTED.items())
@@ -76,37 +79,44 @@ def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
     found = []
     if asked is not None:
         text = formatted("requested_memory_bytes", asked.median)
-        found.append(Headline("Memory asked", text, "Median request of a row.", "median"))
+        found.append(Headline("Memory requested", text, "Median request of a run.", "median"))
     if used is not None:
         text = formatted("peak_memory_bytes", used.median)
-        found.append(Headline("Peak memory", text, "Median peak of a row.", "median"))
+        found.append(Headline("Peak memory", text, "Median peak of a run.", "median"))
     return tuple(found)
 
 
 NO_DATA, NOT_YET = "no data", "not yet"
+UNUSED, IN_PROFILE = "Unused memory", "In a profile"
 USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
 
 
+def memory_sentence(found: OverTime, counts: Counts) -> str:
+    """Return what the runs of a trace hold and how much of it they use, in one sentence."""
+    by = f" by {counted(counts.users, 'user')}" if counts.users else ""
+    held = f"{counted(counts.runs, 'run')}{by} {'holds' if counts.runs == 1 else 'hold'}"
+    share = found.total_used / found.total_requested if found.total_requested > 0 else math.nan
+    used = f" and {'uses' if counts.runs == 1 else 'use'} {format_share(share, 0)} of it"
+    return f"{held} {compact(found.total_requested)} GB·h of memory{used}."
+
+
 def home_headlines(
-    dataset: Dataset, columns: Columns, fit: ProfileFit | None, recommendation: Recommendation | None
+    columns: Columns, over_time: OverTime | None, fit: ProfileFit | None, recommendation: Recommendation | None
 ) -> tuple[Headline, ...]:
-    """Return the state of a job trace.
+    """Return the four figures of a job trace: what is unused, what is in a profile, what is saved and what it kills.
 
     Args:
-        dataset: of jobs.
         columns: their distributions.
+        over_time: memory over time, None = not known.
         fit: default profiles, None = not found yet.
         recommendation: with the defaults, None = not computed yet.
     """
-    return (
-        _jobs(dataset, columns),
-        _distinct(columns, "user", "Users"),
-        _distinct(columns, "node", "Nodes"),
-        _duration(columns),
-        _memory(columns),
-        _clustered(fit),
-        *_saving(columns, recommendation),
-    )
+    return (_unused(columns, over_time), _clustered(fit), *_saving(columns, recommendation))
+
+
+def trace_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
+    """Return jobs, nodes, run time and memory of a job trace; what it lacks is named."""
+    return (_jobs(dataset, columns), _distinct(columns, "node", "Nodes"), _duration(columns), _memory(columns))
 
 
 def benchmark_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
@@ -169,34 +179,65 @@ def _duration(columns: Columns) -> Headline:
     found = column_of(columns, "duration_s")
     if found is None or not math.isfinite(found.median):
         return _without("Median duration", "duration_s")
-    meaning = f"Half of the rows end by then ({found.median:,.4g} s), 95 % by the time below ({found.p95:,.4g} s)."
+    meaning = f"Half of the runs end by then ({found.median:,.4g} s), 95 % by the time below ({found.p95:,.4g} s)."
     return Headline("Median duration", format_duration(found.median), meaning, f"p95 {format_duration(found.p95)}")
 
 
 def _memory(columns: Columns) -> Headline:
-    """Return what is used beside what is asked for."""
+    """Return what is used beside what is requested."""
     used, asked = (column_of(columns, name) for name in (USED, REQUESTED))
     if used is None or not math.isfinite(used.median):
         return _without("Median peak memory", USED)
-    told = f"of {formatted(REQUESTED, asked.median)} asked" if asked else "no requests"
+    told = f"{formatted(REQUESTED, asked.median)} requested" if asked else "no requests"
     return Headline(
         "Median peak memory",
         formatted(USED, used.median),
-        "Median of the largest use of a row, beside the median request.",
+        "Median of the peak memory of a run, beside the median request.",
         told,
+    )
+
+
+def _unused(columns: Columns, found: OverTime | None) -> Headline:
+    """Return what is requested and not used."""
+    lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
+    if lacking:
+        return _without(UNUSED, lacking[0])
+    if found is None:
+        return Headline(UNUSED, NOT_YET, "Requested and not used, in GB·h.", "not computed")
+    share = found.total_unused / found.total_requested if found.total_requested > 0 else math.nan
+    return Headline(
+        UNUSED,
+        f"{compact(found.total_unused)} GB·h",
+        "Requested and not used. A run that uses more than it requests leaves nothing unused, so used and unused "
+        "memory add up to more than what is requested.",
+        f"{format_share(share, 0)} of requested",
     )
 
 
 def _clustered(fit: ProfileFit | None) -> Headline:
     if fit is None:
-        return Headline("Clustered", NOT_YET, "Share of the rows that belong to a profile.", "find profiles first")
+        return Headline(IN_PROFILE, NOT_YET, "Share of the runs that belong to a profile.", "find profiles first")
     share = 1 - fit.scores.n_outliers / max(fit.scores.n_rows, 1)
     return Headline(
-        "Clustered",
+        IN_PROFILE,
         format_share(share),
-        "Share of the rows that belong to a profile of the default settings; the others are like no group.",
+        "Share of the runs that belong to a profile of the default settings; the others are unlike any group.",
         counted(fit.scores.n_clusters, "profile"),
     )
+
+
+def next_steps(
+    over_time: OverTime | None, names: Mapping[str, str], found: Recommendation | None
+) -> tuple[tuple[str, str], ...]:
+    """Return (words, what it opens: 'waste' or 'breaks') of what to look at next, as far as known."""
+    steps = []
+    if over_time is not None and over_time.unused.sum() > 0:
+        first = largest_named(over_time)
+        idle = compact(float(over_time.unused[first].sum()))
+        steps.append((f"Biggest waste: {names[over_time.rows[first]]}, {idle} GB·h unused", "waste"))
+    if found is not None:
+        steps.append((f"What breaks: {counted(found.enforced.failures, 'kill')} if requests were enforced", "breaks"))
+    return tuple(steps)
 
 
 def _saving(columns: Columns, found: Recommendation | None) -> tuple[Headline, Headline]:

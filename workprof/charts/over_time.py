@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +16,16 @@ from workprof.charts import shapes
 from workprof.charts.memory.tasks import shown
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, listed, plotly_text, shortened
-from workprof.charts.theme import COLOURS, OUTLIERS
+from workprof.charts.theme import COLOURS
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
 from workprof.memory.ledger_runs import NOT_SEEN, UNCLUSTERED
 from workprof.memory.ledger_settings import PROFILE, TASK
-from workprof.memory.over_time import BIN_WORDS, OTHERS, IdleBurst, OverTime, OverTimeRuns
+from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime, OverTimeRuns
 
 MOST_DRAWN = 12
 """Rows of the heat map; the others are added up in the last one."""
-ROW_PX, BARS_PX, CHROME_PX = 19, 130, 104
+ROW_PX, BARS_PX, CHROME_PX = 19, 110, 120
 BARS_FROM = 0.06
 """Of the height of the plot, between bars and heat map."""
 DECADES = 4
@@ -36,21 +37,22 @@ IDLE_SCALE = [
     [1.0, f"rgba({IDLE_RGB},1)"],
 ]
 """One hue that begins at the ground of the page, light or dark."""
-LONGEST_ROW = 22
+LONGEST_ROW = 20
 BURSTS_NAMED = 2
+_PROFILE_ENDING = re.compile(r"^(.*?)(?:, .*)?( \(P\d+\))$")
 USED_COLOUR, REQUESTED_COLOUR = COLOURS[0], f"rgba({IDLE_RGB},0.45)"
 
 
-def row_names(found: OverTime, profiles: Mapping[int, str]) -> dict[str, str]:
+def row_names(found: OverTime, profiles: Sequence[str]) -> dict[str, str]:
     """Return name of a row in the result -> what is shown: the profile's name, 'Unclustered', the task's last part.
 
     Args:
         found: memory over time.
-        profiles: label -> name.
+        profiles: names by label, as `Workbench.profile_names` has them.
     """
     by = found.settings.by
     if by == PROFILE:
-        names = {f"profile {label}": name for label, name in profiles.items() if label != OUTLIERS}
+        names = {f"profile {label}": name for label, name in enumerate(profiles[:-1])}
         names |= {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
         return {row: names.get(row, row) for row in found.rows}
     short = {row: shown(row) if by == TASK else row for row in found.rows}
@@ -78,29 +80,43 @@ def _clock(found: OverTime) -> tuple[float, str]:
     return (float(HOUR_S), "hour") if span > 3 * HOUR_S else (float(MINUTE_S), "minute")
 
 
-def burst_words(found: OverTime, one: IdleBurst, names: Mapping[str, str]) -> str:
-    """Return a burst's name: '6 Mar: bert · worker (P0)'."""
-    return f"{moment(found, one.bin)}: {names.get(one.row, one.row)}"
+def bursts_words(found: OverTime, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the bursts by name, one text per bin, the largest first: '6 Mar: bert · worker (P0)'."""
+    rows: dict[int, list[str]] = {}
+    for one in found.bursts:
+        rows.setdefault(one.bin, []).append(names.get(one.row, one.row))
+    return tuple(f"{moment(found, place)}: {listed(named)}" for place, named in rows.items())
 
 
 def over_time_sentence(found: OverTime, names: Mapping[str, str]) -> str:
-    """Return which row leaves most unused and which bursts there are, in one or two sentences."""
+    """Return which rows leave most unused and which bursts there are, in one or two sentences."""
     idle = found.unused.sum(axis=1)
     if not idle.sum() > 0:
         return "No run leaves requested memory unused."
-    first = int(idle.argmax())
-    text = (
-        f"{names[found.rows[first]]} leaves most unused: {compact(float(idle[first]))} GB·h, "
-        f"{format_share(float(idle[first] / idle.sum()), 0)} of all."
-    )
+
+    def amount(row: int) -> str:
+        return f"{compact(float(idle[row]))} GB·h ({format_share(float(idle[row] / idle.sum()), 0)})"
+
+    first = largest_named(found)
+    text = f"{names[found.rows[first]]} leaves most unused, {amount(first)}"
+    text += f"; unclustered runs {amount(0)}." if first != 0 and found.rows[0] == UNCLUSTERED else "."
     if not found.bursts:
         return text
-    named = [burst_words(found, one, names) for one in found.bursts[:BURSTS_NAMED]]
-    more = len(found.bursts) - len(named)
-    told = listed([*named, *([f"{more:,} more"] if more else [])])
+    named = bursts_words(found, names)
+    told = "; ".join(
+        [*named[:BURSTS_NAMED], *([f"{len(named) - BURSTS_NAMED:,} more"] if named[BURSTS_NAMED:] else [])]
+    )
     share = format_share(sum(one.share for one in found.bursts), 0)
-    gone = " (excluded here)" if found.settings.leave_out_bursts else ""
-    return f"{text} {'Burst' if len(found.bursts) == 1 else 'Bursts'}{gone}: {told}, {share} of all unused memory."
+    gone = " (excluded)" if found.settings.leave_out_bursts else ""
+    return f"{text} Burst{'s' * (len(named) > 1)}{gone} on {told}, {share} of all unused memory."
+
+
+def largest_named(found: OverTime) -> int:
+    """Return the place of the row that leaves most unused; one that stands for no group only where it is alone."""
+    idle = found.unused.sum(axis=1)
+    of_none = (UNCLUSTERED, NOT_SEEN, OTHERS)
+    named = [row for row, name in enumerate(found.rows) if name not in of_none and idle[row] > 0]
+    return max(named, key=lambda row: float(idle[row])) if named else int(idle.argmax())
 
 
 def left_out_words(found: OverTime) -> str:
@@ -127,8 +143,10 @@ def _drawn(found: OverTime, names: Mapping[str, str]) -> _Drawn:
     n = len(found.rows)
     own = n if n <= MOST_DRAWN else MOST_DRAWN - 1
     keys = found.rows[:own]
-    labels = [shortened(names[row], LONGEST_ROW) for row in keys]
-    labels = [one if labels.count(one) == 1 else shortened(names[row], 40) for one, row in zip(labels, keys, strict=True)]
+    labels = [_label(names[row]) for row in keys]
+    labels = [
+        one if labels.count(one) == 1 else shortened(names[row], 40) for one, row in zip(labels, keys, strict=True)
+    ]
     unused, n_runs = found.unused[:own], found.n_runs[:own]
     if n > own:
         keys, labels = (*keys, ""), [*labels, f"{n - own:,} others"]
@@ -137,6 +155,14 @@ def _drawn(found: OverTime, names: Mapping[str, str]) -> _Drawn:
         unused = np.vstack([unused, found.unused[own:].sum(axis=0)])
         n_runs = np.vstack([n_runs, found.n_runs[own:].sum(axis=0)])
     return _Drawn(keys, tuple(plotly_text(one, 40) for one in labels), unused, n_runs)
+
+
+def _label(name: str) -> str:
+    """Return a name for an axis; of a profile its first words and its number: 'rl · worker (P15)'."""
+    parts = _PROFILE_ENDING.match(name)
+    if parts is None:
+        return shortened(name, LONGEST_ROW)
+    return f"{shortened(parts[1], LONGEST_ROW - len(parts[2]))}{parts[2]}"
 
 
 def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
@@ -157,7 +183,7 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
     floor = ceiling - DECADES
     with np.errstate(divide="ignore"):
         shade = np.where(drawn.unused > 0, np.maximum(np.log10(drawn.unused), floor), np.nan)
-    ticks = [tick for tick in range(math.ceil(floor), math.floor(ceiling) + 1)]
+    ticks = list(range(math.ceil(floor), math.floor(ceiling) + 1))
     bottom = (len(drawn.names) * ROW_PX) / (len(drawn.names) * ROW_PX + BARS_PX)
     traces: list[dict[str, Any]] = [
         shapes.columns(
@@ -185,15 +211,20 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
             "colorbar": {
                 "orientation": "h",
                 "thickness": 8,
-                "len": 0.5,
+                "lenmode": "pixels",
+                "len": 200,
+                "xref": "container",
                 "x": 1,
                 "xanchor": "right",
-                "y": 1,
+                "yref": "container",
+                "y": 0,
                 "yanchor": "bottom",
+                "xpad": 8,
                 "ypad": 2,
                 "tickvals": ticks,
                 "ticktext": [compact(10.0**tick) for tick in ticks],
-                "title": {"text": "unused GB·h", "side": "top"},
+                "tickfont": {"size": 11},
+                "title": {"text": "unused GB·h", "side": "bottom", "font": {"size": 11}},
                 "outlinewidth": 0,
             },
         },
@@ -218,7 +249,7 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
     ]
     figure = figure_of(
         traces,
-        x={**axis, "anchor": "y", "showgrid": False},
+        x={**axis, "anchor": "y", "showgrid": False, "zeroline": False},
         y={
             "domain": [0, bottom - BARS_FROM / 2],
             "autorange": "reversed",
@@ -228,7 +259,7 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
             "tickfont": {"size": 11},
         },
         height=CHROME_PX + BARS_PX + ROW_PX * len(drawn.names),
-        top=44,
+        margin={"l": 8, "r": 8, "t": 28, "b": 92},
         yaxis2={
             "domain": [bottom + BARS_FROM / 2, 1],
             "title": {"text": f"GB·h per {bin_word}"},
@@ -241,8 +272,17 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
         showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"},
         annotations=[
-            shapes.words(f"{compact(float(requested[place]))} ↑", size=11, x=starts[place], y=top, yref="y2", yanchor="top")
-            | {"showarrow": False, "xref": "x"}
+            shapes.words(
+                f"← {compact(float(requested[place]))}",
+                size=11,
+                x=starts[place],
+                y=top,
+                xref="x",
+                yref="y2",
+                xanchor="left",
+                yanchor="top",
+                xshift=6,
+            )
             for place in off
         ],
     )
@@ -253,7 +293,9 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
         shows=f"Bars of requested and used memory in GB·h per {bin_word}, above a heat map of what each of "
         f"{counted(len(drawn.names), 'row')} leaves unused.",
         data=over_time_table(found, names),
-        note=" ".join(text for text in ("A click on a cell lists its runs.", _off_words(off, when), left_out_words(found)) if text),
+        note=" ".join(
+            text for text in ("A click on a cell lists its runs.", _off_words(off, when), left_out_words(found)) if text
+        ),
     )
 
 
@@ -263,14 +305,19 @@ def _off_words(off: list[int], when: list[str]) -> str:
 
 def _across(found: OverTime) -> tuple[list[Any], float, dict[str, Any]]:
     """Return the middles of the bins, their width in the unit of the axis, and the axis."""
-    middles = (found.edges_s[:-1] + found.edges_s[1:]) / 2 + found.utc_offset_s
+    edges = found.edges_s + found.utc_offset_s
     if found.dated:
-        dates = [dt.datetime.fromtimestamp(one, dt.UTC).replace(tzinfo=None).isoformat() for one in middles.tolist()]
-        return dates, 1000.0 * found.width_s, {"title": "Date" if found.width_s >= DAY_S else "Time", "type": "date"}
+        dates, ends = (
+            [dt.datetime.fromtimestamp(one, dt.UTC).replace(tzinfo=None).isoformat() for one in of.tolist()]
+            for of in ((edges[:-1] + edges[1:]) / 2, edges[[0, -1]])
+        )
+        axis = {"title": "Date" if found.width_s >= DAY_S else "Time", "type": "date", "range": ends}
+        return dates, 1000.0 * found.width_s, axis
     unit, name = _clock(found)
-    first = float(found.edges_s[0]) + found.utc_offset_s
-    places = ((middles - first) / unit - found.width_s / unit / 2).tolist()
-    return places, found.width_s / unit, {"title": f"{name.capitalize()} of the trace"}
+    width = found.width_s / unit
+    starts = ((edges[:-1] - edges[0]) / unit).tolist()
+    ends = [starts[0] - width / 2, starts[-1] + width / 2]
+    return starts, width, {"title": f"{name.capitalize()} of the trace", "range": ends}
 
 
 def _top(found: OverTime, requested: Any) -> tuple[float, list[int]]:

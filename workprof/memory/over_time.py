@@ -79,9 +79,10 @@ class OverTimeSettings:
                 USER: "who submitted the runs",
                 "group": "their group",
             },
+            shown={PROFILE: "Profile", TASK: "Task", USER: "User", "group": "Group"},
             empty="profiles once they are found, else tasks, users or groups",
             key="home_by",
-            label="Rows",
+            label="Show by",
         ),
     ] = ""
     bins: Annotated[
@@ -89,6 +90,8 @@ class OverTimeSettings:
         Setting(
             "Length of a time bin.",
             choices={name: words.lower() for name, words in BIN_WORDS.items()},
+            shown=BIN_WORDS | {"auto": "Automatic"},
+            named={"auto": ""},
             empty=f"the shortest with at most {ENOUGH_BINS} bins",
             flag="--bin",
             key="home_bin",

@@ -62,8 +62,8 @@ def stops_of(samples: Mapping[str, Dataset]) -> tuple[Stop, ...]:
 
 
 def _home(workbench: Workbench, dataset: str) -> TourStop:
-    entry, columns = workbench.dataset(dataset), workbench.column_profiles(dataset)
-    figures = home_headlines(entry, columns, workbench.profiles(dataset), workbench.recommendation(dataset))
+    found = workbench.profiles(dataset), workbench.recommendation(dataset)
+    figures = home_headlines(workbench.column_profiles(dataset), workbench.over_time(dataset), *found)
     return home_stop(figures, workbench.assessment(dataset))
 
 
