@@ -49,10 +49,8 @@ def recommendation(visit: Visit, dataset: Dataset) -> None:
     found = long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
     if found is None:
         return
-    what, _, why = recommendation_sentence(found).partition(". ")
-    reason, _, _ = why.partition(". ")  # Memory has the rest of it
     left, right = st.columns((4, 1), vertical_alignment="center")
-    left.markdown(f":material/recommend: **{markdown_text(what, 200)}.** {markdown_text(reason.rstrip('.'), 600)}.")
+    left.markdown(f"**Recommendation.** {markdown_text(recommendation_sentence(found), 600)}")
     with right:
         link = Link("Open the recommendation", "memory", dataset.hash, {"memory_tab": RECOMMENDATION.tab})
         cross_link.follow(link, "home_recommendation")

@@ -56,7 +56,7 @@ def test_one_click_leads_from_an_empty_home_to_a_chart(fresh, visitors):
     visitor = visitors(fresh).open()
     main = visitor.page.locator("[data-testid=stMain]")
     names = [name.strip().split("\n")[-1] for name in main.get_by_role("button").all_inner_texts()]
-    assert names == ["Load sample", "Upload", "Show the tour"]
+    assert names == ["Load sample", "Upload", "Start the tour"]
     assert main.get_by_role("textbox").count() == 0
     visitor.button("Load sample").click(timeout=PREPARED_MS)
     visitor.page.locator(CHART).first.wait_for(timeout=PREPARED_MS)
@@ -68,7 +68,7 @@ def test_one_click_leads_from_an_empty_home_to_a_chart(fresh, visitors):
 @pytest.mark.soak
 def test_the_tour_prepares_itself_and_is_walked_with_keys_and_buttons(fresh, visitors):
     visitor = visitors(fresh).open()
-    visitor.button("Show the tour").click(timeout=PREPARED_MS)
+    visitor.button("Start the tour").click(timeout=PREPARED_MS)
     arrive(visitor, 1)
     visitor.page.locator(CHART).first.wait_for(timeout=PREPARED_MS)
     assert "demo=1" in visitor.page.url

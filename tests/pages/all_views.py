@@ -24,6 +24,7 @@ NOT_IN_THE_ADDRESS = {
     "data_new_name": "names what its button renames",
     "phases_label": "is written by its own button",
     "phases_label_of": "says for what the button beside it is",
+    "home_over_time": "writes home_cell_row and home_cell_bin",
     "phases_timeline": "writes phases_from and phases_to",
     "memory_edges_table_*": "writes memory_edges",
     "nodes_price_table_*": "writes nodes_prices",
@@ -108,5 +109,7 @@ def views():
     yield View("phases", "Live")
     for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects"):
         yield View("data", tab)
+    yield View("home", "", dict.fromkeys(("home_steps", "home_findings", "home_profiles", "home_data"), "true"))
+    yield View("home", "", {"home_cell": "true", "home_cell_bin": "0", "home_bin": "day"}, ("home_bin",))
     for page in ("home", "runs", "report", "help"):
         yield View(page)

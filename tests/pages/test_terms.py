@@ -15,7 +15,7 @@ PLAIN = {
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
     "Confidence", "Cores", "Detector", "F1 of degraded", "F1 of normal", "Finished", "Finished jobs", "Groups",
     "Jobs", "Judged on", "Looked at", "Mean error", "Mean size", "Median duration", "Median peak memory",
-    "Memory", "Moved", "Needed less", "Not finished",
+    "Memory", "Memory requested", "Moved", "Needed less", "Not finished",
     "Needed more", "Odds of a retry", "Of requests", "Ranking robust", "Above largest bin", "Period",
     "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",

@@ -146,7 +146,7 @@ def test_without_measured_samples_their_stops_are_left_out(app, house, loaded):
 def test_a_fresh_home_prepares_the_tour_with_progress_cancel_and_a_way_on(app, house, home):
     house().workbench.ingest([FILES[JOBS]])  # as "Load sample" does; the tour adds the measured ones
     test = app("home")
-    next(button for button in test.button if button.label == "Show the tour").click().run()
+    next(button for button in test.button if button.label == "Start the tour").click().run()
     assert problems(test) == []
     assert heading(test) == "The tour is being prepared"
     assert {entry.kind for entry in house().workbench.datasets()} == set(SAMPLES)
