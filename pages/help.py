@@ -1,4 +1,4 @@
-"""Help: what do the words mean, whose methods are these, and what can be read?"""
+"""Help: what do the terms mean, which methods are used, and which formats can be read?"""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from pages._help import formats, views
 from pages._parts import tabs
 from workprof.store.reports import Dataset
 
-PAGE = _shell.Page("Help", "What do the words mean, whose methods are these, and what can be read?", "", kind="")
+PAGE = _shell.Page(
+    "Help", "What do the terms mean, which methods are used, and which formats can be read?", "", kind=""
+)
 VIEWS = {
     "Glossary": views.glossary,
     "Settings": views.settings,
     "Methods": views.methods,
-    "Published or corrected": views.definitions,
+    "As published": views.definitions,
     "Formats": formats.formats,
-    "Limits and keys": views.limits,
+    "Limits and shortcuts": views.limits,
     "Diagnostics": views.diagnostics_view,
 }
 

@@ -36,7 +36,7 @@ class TaskView(Generic[Result]):
         message: what it is doing, or why it ended.
         steps: the steps so far, the present one last.
         started: seconds since the epoch.
-        elapsed_s: since it was asked for.
+        elapsed_s: since it was started.
         result: what it made, once it is done.
     """
 

@@ -17,11 +17,11 @@ def formats(visit: Visit) -> None:
     """Show the formats, the columns of one, and the fields that every job trace is turned into."""
     del visit
     st.markdown(
-        "A file's format is recognised by its columns; `--format` or the Data page can name it. A table of another "
-        "kind goes in as **generic** with a mapping of its columns. The lines of a text are counted before it is read: "
-        "each is a row, a reject, blank, or part of a quoted cell of at most 100 lines in a row as wide as the header. "
-        "A file with a quote that breaks this is read with quotes as plain characters where no cell is quoted, else "
-        "refused by line; `workprof ingest --accept-loss` loads it and counts the lines that are lost."
+        "The format of a file is recognised by its content; `--format` or the Data page can name it. "
+        "Any other table is "
+        "imported as **generic** with a mapping of its columns. Every line is counted: as a row, a reject, blank, or "
+        "part of a quoted cell. A file with a broken quote is refused with the line; `workprof ingest --accept-loss` "
+        "imports the rest and counts the lost lines."
     )
     table = format_table((*FORMATS.values(), CORRECTED), MEASURED)
     figures.table(table, "formats", key="help_formats", alt=f"{len(table)} formats")

@@ -5,65 +5,63 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._frame.visit import Visit
-from pages._parts import tables
+from pages._parts import figures, tables
+from pages._parts.controls import choice
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, METHODS, definition_table, diagnostics_text
 from workprof.charts.help.settings import SETTING_COLUMNS, setting_lines, settings_table
-from workprof.charts.help.terms import found_terms, term_table
+from workprof.charts.help.terms import TERMS, found_terms, term_table
 from workprof.charts.text import counted, markdown_text
 from workprof.workbench.datasets import diagnostics
 from workprof.workbench.declared import DECLARED
 
 LONGEST = 800
+FIRST_AREA = "Memory"
 
 
 def glossary(visit: Visit) -> None:
-    """Show the terms that hold the searched words."""
+    """Show the terms of an area, or those that hold the searched words."""
     del visit
+    figures.answer(f"{len(TERMS)} terms of workprof and of the field: search one, or choose an area.")
     text = st.text_input(
         "Search", key="help_term", bind="query-params", placeholder="A word, such as silhouette or u-score"
     )
-    found = found_terms(text)
+    areas = tuple(dict.fromkeys(term.room for term in TERMS))
+    area = choice("Area", "help_area", areas, index=areas.index(FIRST_AREA), row=True)
+    found = found_terms(text) if text.strip() else tuple(term for term in TERMS if term.room == area)
     if not found:
-        st.info(f"No term holds {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
+        st.info(f"No term contains {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
         return
-    st.caption(f"{counted(len(found), 'term')}.")
-    for room in dict.fromkeys(term.room for term in found):
-        st.header(room)
-        lines = [
-            f"- **{markdown_text(term.name)}**: {markdown_text(term.meaning, LONGEST)}"
-            for term in found
-            if term.room == room
-        ]
-        st.markdown("\n".join(lines))
-    tables.csv(term_table(found), "glossary", "help_terms_csv", "CSV of these terms")
+    st.caption(f"{counted(len(found), 'term')}{' in all areas' if text.strip() else ''}.")
+    st.markdown(
+        "\n".join(f"- **{markdown_text(term.name)}**: {markdown_text(term.meaning, LONGEST)}" for term in found)
+    )
+    tables.csv(term_table(found), "glossary", "help_terms_csv", "Download CSV")
 
 
 def methods(visit: Visit) -> None:
-    """Show what is computed, by whose method, and where ours differs."""
+    """Show what is computed, by whose method, and where workprof differs."""
     del visit
+    figures.answer(f"{len(METHODS)} published methods, and where workprof differs from them.")
     for method in METHODS:
-        st.header(method.name)
-        st.caption(f"On: {method.pages}")
-        st.markdown(markdown_text(method.what, LONGEST))
-        st.markdown(f"**Ours:** {markdown_text(method.ours, LONGEST)}")
-        st.markdown("\n".join(f"- {markdown_text(source, LONGEST)}" for source in method.sources))
+        with st.expander(f"{method.name} · {method.pages}", expanded=method is METHODS[0]):
+            st.markdown(markdown_text(method.what, LONGEST))
+            st.markdown(f"**In workprof:** {markdown_text(method.ours, LONGEST)}")
+            st.markdown("\n".join(f"- {markdown_text(source, LONGEST)}" for source in method.sources))
 
 
 def definitions(visit: Visit) -> None:
-    """Show published definitions beside ours, with the numbers that made the difference."""
+    """Show published definitions beside the default ones, with the numbers that made the difference."""
     del visit
-    st.markdown(
-        "**Corrected** is the default. **Faithful** repeats what was published, unit slips and all, and is flagged "
-        "wherever it is shown. Where there is no such mode, ours alone is computed."
+    figures.answer(
+        f"{len(DEFINITIONS)} published definitions are corrected by default; 'as published' repeats them and is marked."
     )
     for one in DEFINITIONS:
-        with st.container(border=True):
-            st.markdown(f"**{markdown_text(one.topic)}**")
+        with st.expander(markdown_text(one.topic), expanded=one is DEFINITIONS[0]):
             st.markdown(f"As published: {markdown_text(one.published, LONGEST)}")
-            st.markdown(f"Corrected: {markdown_text(one.ours, LONGEST)}")
+            st.markdown(f"Default: {markdown_text(one.ours, LONGEST)}")
             st.markdown(f"The difference: {markdown_text(one.numbers, LONGEST)}")
             st.caption(f"Source: {markdown_text(one.source, LONGEST)}.")
-    tables.csv(definition_table(), "definitions", "help_definitions_csv", "CSV of these definitions")
+    tables.csv(definition_table(), "definitions", "help_definitions_csv", "Download CSV")
 
 
 def settings(visit: Visit) -> None:
@@ -74,9 +72,9 @@ def settings(visit: Visit) -> None:
     )
     lines = setting_lines(DECLARED.values(), text)
     if not lines:
-        st.info(f"No setting holds {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
+        st.info(f"No setting contains {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
         return
-    st.markdown(f"{counted(len(lines), 'setting')}; in a shell `workprof COMMAND NAME OPTION VALUE`.")
+    st.markdown(f"{counted(len(lines), 'setting')}; on the command line `workprof COMMAND NAME OPTION VALUE`.")
     table = settings_table(lines)
     tables.show(
         table,
@@ -84,15 +82,15 @@ def settings(visit: Visit) -> None:
         key="help_settings",
         alt=f"{len(lines)} settings with their options, defaults and bounds",
     )
-    tables.csv(table, "settings", "help_settings_csv", "CSV of these settings")
+    tables.csv(table, "settings", "help_settings_csv", "Download CSV")
 
 
 def limits(visit: Visit) -> None:
-    """Show what is not done, and the keys."""
+    """Show the limits, and the keyboard shortcuts."""
     del visit
     st.header("Limits")
     st.markdown("\n".join(f"- {markdown_text(limit, LONGEST)}" for limit in LIMITS))
-    st.header("Keys")
+    st.header("Keyboard shortcuts")
     st.markdown("\n".join(f"- **{markdown_text(keys)}**: {markdown_text(words, LONGEST)}" for keys, words in KEYS))
     st.caption("Whatever the mouse selects on a chart can be chosen in the lists and tables beside it.")
 
@@ -100,7 +98,7 @@ def limits(visit: Visit) -> None:
 def diagnostics_view(visit: Visit) -> None:
     """Show versions and sizes, to be copied."""
     st.markdown(
-        "To be sent along with a question. The button at the upper right of the box copies it. It names no person, no "
-        "machine and no folder."
+        "Send these lines along with a question; the button at the upper right of the box copies them. They contain no "
+        "names of people, machines or folders."
     )
     st.code(diagnostics_text(diagnostics(visit.workbench)), language=None, wrap_lines=True)

@@ -291,7 +291,7 @@ def _ask(setup: LoginSetup, claims: Mapping[str, object], refused: str, page: St
         st.error(f"{markdown_text(_name(claims), 80)}: {refused}", icon=":material/block:")
         st.button("Log out", key="login_out", icon=":material/logout:", on_click=st.logout)
     else:
-        st.write("This server asks for a login.")
+        st.write("Please log in to use this server.")
     if not refused or setup.rules.expired(claims, time.time()):
         for provider in setup.providers:
             words = "Log in" if len(setup.providers) == 1 else f"Log in with {provider}"

@@ -12,7 +12,9 @@ from pages._frame.errors import guard
 
 Shared = TypeVarTuple("Shared")
 
-FORMER: dict[str, dict[str, str]] = {}
+FORMER: dict[str, dict[str, str]] = {
+    "help_tab": {"Published or corrected": "As published", "Limits and keys": "Limits and shortcuts"},
+}
 """Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
 
 

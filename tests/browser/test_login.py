@@ -121,12 +121,12 @@ def test_a_stranger_on_a_cold_server_sees_the_login_and_nothing_else(home, provi
     with locked_server(home[0], provider, **ALLOWED) as server:
         visitor, heard = overheard(server)
         visitor.open(f"/data?ds={home[1]}")  # first request ever: Streamlit runs pages/data.py without app.py
-        see(visitor, "This server asks for a login.")
+        see(visitor, "Please log in to use this server.")
         assert visitor.page.get_by_role("link", name="Profiles").count() == 0
         assert told(heard, home) in ([], [home[1]])  # the hash stands in the stranger's own address
         stranger, heard = overheard(server)
         stranger.open("/help?help_tab=Diagnostics")
-        see(stranger, "This server asks for a login.")
+        see(stranger, "Please log in to use this server.")
         assert told(heard, home) == []
 
 
@@ -134,7 +134,7 @@ def test_login_goes_where_the_link_led_and_logout_ends_it(home, provider, locked
     provider.is_now(**VISITOR)
     visitor, heard = overheard(locked)
     visitor.open(f"/data?ds={home[1]}&data_tab=Columns")
-    see(visitor, "This server asks for a login.")
+    see(visitor, "Please log in to use this server.")
     press(visitor, "Log in")
     see(visitor, "Logged in as Some Visitor")
     see(visitor, re.compile(NAME))
@@ -145,11 +145,11 @@ def test_login_goes_where_the_link_led_and_logout_ends_it(home, provider, locked
     visitor.open("/runs")  # the cookie holds for every page and tab of this browser
     see(visitor, "Logged in as Some Visitor")
     press(visitor, "Log out")
-    see(visitor, "This server asks for a login.")
+    see(visitor, "Please log in to use this server.")
     assert "/end" in provider.asked
     heard.clear()
     visitor.open("/data")
-    see(visitor, "This server asks for a login.")
+    see(visitor, "Please log in to use this server.")
     assert told(heard, home) == []
 
 
@@ -162,7 +162,7 @@ def test_who_is_not_meant_is_refused(home, provider, locked, overheard):
         see(visitor, re.compile(words))
         assert visitor.page.get_by_role("link", name="Profiles").count() == 0
         press(visitor, "Log out")
-        see(visitor, "This server asks for a login.")
+        see(visitor, "Please log in to use this server.")
     assert told(heard, home) == []
     provider.is_now(name="Another Visitor", email="other@trusted.example", email_verified=True)
     press(visitor, "Log in")
@@ -191,5 +191,5 @@ def test_a_forged_cookie_opens_nothing(home, locked, overheard):
     forged = base64.b64encode(claims.encode()).decode()
     visitor.page.context.add_cookies([{"name": "_streamlit_user", "value": forged, "url": locked.url}])
     visitor.open("/data")
-    see(visitor, "This server asks for a login.")
+    see(visitor, "Please log in to use this server.")
     assert told(heard, home) == []

@@ -31,7 +31,7 @@ class Page:
 _PROFILES = ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata")
 _SWEEP = ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two")
 _PHASES = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
-_HELP = ("Glossary", "Settings", "Methods", "Published or corrected", "Formats", "Limits and keys", "Diagnostics")
+_HELP = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits and shortcuts", "Diagnostics")
 
 PAGES = (
     Page("home"),

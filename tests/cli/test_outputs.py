@@ -160,8 +160,8 @@ def test_an_answer_for_which_there_is_no_room_is_told(place, home):
         (("synth", "pai-tables", "--jobs", 999_999_999_999), "jobs is 999,999,999,999; give at most 10,000,000"),
         (("synth", "benchmarks", "--repeat", 10**9), "3 nodes and repeat 1,000,000,000 are 18,000,000,000 runs"),
         (("synth", "benchmarks", "--nodes", 10**6), "nodes is 1,000,000; give at most 1,000"),
-        (("synth", "telemetry", "--seconds", 10**9), "are 60,000,000,000 rows; ask for at most 1,000,000"),
-        (("synth", "telemetry", "--runs", 10**9), "are 180,000,000,000 rows; ask for at most 1,000,000"),
+        (("synth", "telemetry", "--seconds", 10**9), "are 60,000,000,000 rows; give at most 1,000,000"),
+        (("synth", "telemetry", "--runs", 10**9), "are 180,000,000,000 rows; give at most 1,000,000"),
     ],
 )
 def test_absurd_sizes_are_refused_at_once(workprof, place, command, words):

@@ -18,7 +18,7 @@ from workprof.workbench import Workbench
 from workprof.workbench.datasets import diagnostics
 from workprof.workbench.declared import DECLARED
 
-VIEWS = ("Glossary", "Settings", "Methods", "Published or corrected", "Formats", "Limits and keys", "Diagnostics")
+VIEWS = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits and shortcuts", "Diagnostics")
 WORDS_OF_THE_HOUSE = (
     *("job", "task", "instance", "requested", "peak usage", "mean usage", "allocation", "wastage", "over-allocation"),
     *("under-allocation", "headroom", "cluster", "profile", "min_cluster_size", "min_samples", "submit-time metadata"),
@@ -34,7 +34,7 @@ WORDS_OF_THE_HOUSE = (
         "node",
     ),
     *("resource aspect", "embedding", "degradation", "ranking", "counter", "change point", "phase", "fingerprint"),
-    *("known workload", "unknown workload", "faithful", "corrected"),
+    *("known workload", "unknown workload", "as published", "default"),
 )
 
 
@@ -61,10 +61,10 @@ def test_the_search_stands_in_the_address_and_finds(app):
     test = app("help", help_term="u-score")
     assert problems(test) == []
     assert "10 x under-estimates" in words(test)
-    assert "1 term." in words(test)
+    assert "1 term in all areas." in words(test)
     test.text_input(key="help_term").set_value("no such <b>word</b>").run()
     assert problems(test) == []
-    assert "No term holds no such" in words(test)
+    assert "No term contains no such" in words(test)
 
 
 def test_every_word_of_the_house_is_explained():
@@ -86,9 +86,9 @@ def test_terms_are_found_by_any_of_their_words_names_first():
 
 def test_numbers_in_the_texts_are_those_of_the_code():
     assert default_min_cluster_size(1_000_000) == 3_000
-    assert "0.3% of the rows, at least 20" in meaning_of("min_cluster_size")
-    assert "20,000 rows" in meaning_of("silhouette")
-    assert any("20,000 rows" in limit for limit in LIMITS)
+    assert "0.3 % of the runs, at least 20" in meaning_of("min_cluster_size")
+    assert "20,000 runs" in meaning_of("silhouette")
+    assert any("20,000 runs" in limit for limit in LIMITS)
 
 
 def test_methods_and_definitions_say_where_they_come_from():
@@ -135,4 +135,4 @@ def test_every_setting_of_every_command_is_listed_once_and_found_by_a_word(app):
     assert {"memory bins", "memory rollup"} <= set(shown["command"])
     assert shown["meaning"].str.contains("Kept free above the use of every run").any()
     test.text_input(key="help_setting").set_value("no such <b>word</b>").run()
-    assert "No setting holds no such" in words(test)
+    assert "No setting contains no such" in words(test)

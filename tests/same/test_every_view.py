@@ -76,9 +76,9 @@ WITHOUT_FIGURES = {
     "help Glossary": "words",
     "help Settings": "words",
     "help Methods": "words and citations",
-    "help Published or corrected": "published numbers with their sources; none is computed",
+    "help As published": "published numbers with their sources; none is computed",
     "help Formats": "the declarations of the formats",
-    "help Limits and keys": "words",
+    "help Limits and shortcuts": "words",
     "help Diagnostics": "versions and sizes of this installation",
 }
 """View -> why there is nothing to compare."""

@@ -34,7 +34,7 @@ def runs(context: typer.Context, home: Home = None, as_json: Json = False) -> No
 
 @app.command()
 def show(run: Run, home: Home = None, as_json: Json = False) -> None:
-    """Show one run with the Python and the command that ask for it again."""
+    """Show one run with the Python and the command that reproduce it."""
     with opened(home) as workbench:
         found, again = workbench.stored_run(run), workbench.run_again(run)
         address = workbench.run_address(run) if again.settings is not None else ""

@@ -139,7 +139,7 @@ REFIT = Question(
     page=CLASSIFY,
     tab="Finished jobs",
     method="refit",
-    no_python="it rests on the finished jobs that were observed by then: observe them, then ask for a refit",
+    no_python="it rests on the finished jobs that were observed by then: observe them, then refit",
     no_command="it rests on the finished jobs observed by then: `workprof estimate observe` with --refit makes one",
 )
 OBSERVE = Question(

@@ -146,7 +146,9 @@ def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                             total = max(total, value)
         promised += total
     if promised > rows:
-        told = f"{promised - rows:,} of {promised:,} task instances are on further pages: ask for them (limit, offset)"
+        told = (
+            f"{promised - rows:,} of {promised:,} task instances are on further pages: fetch those too (limit, offset)"
+        )
         yield Remark("further pages", promised - rows, told, "warning")
     yield from remarks(repeated)
 

@@ -95,7 +95,7 @@ def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             "sub workflows elsewhere",
             "warning",
             found.absent,
-            "calls are sub workflows that are not in the document: ask for it with expandSubWorkflows=true",
+            "calls are sub workflows that are not in the document: fetch it with expandSubWorkflows=true",
         ),
         ("call cache", "info", found.cached, "rows were answered from the call cache: nothing ran for them"),
     )

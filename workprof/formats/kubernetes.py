@@ -378,13 +378,18 @@ class _Pods:
         """Yield what was found on the way."""
         kinds = ", ".join(f"{kind[:40]} ({count:,})" for kind, count in self.others.most_common(5))
         found = (
-            ("other objects", "info", sum(self.others.values()), f"objects are no pods and were left out: {kinds}"),
-            ("told again", "info", self.again, "tellings of a pod that is told of again later; the last one counts"),
+            ("other objects", "info", sum(self.others.values()), f"objects are no pods and were excluded: {kinds}"),
+            (
+                "told again",
+                "info",
+                self.again,
+                "earlier descriptions of a pod that is listed again later; the last one counts",
+            ),
             (
                 "told again late",
                 "warning",
                 self.late,
-                f"pods are told of again after {self.most_held:,} others, and are rows of their own; give fewer lists",
+                f"pods are listed again after {self.most_held:,} others, and are rows of their own; give fewer lists",
             ),
             (
                 "names of several namespaces",

@@ -157,7 +157,7 @@ def _refuse_error(whole: Mapping[str, Any], origin: str) -> None:
     kind = whole.get("data.resultType", "matrix")
     if kind not in ("matrix", "vector"):
         raise TraceError(
-            f"{origin}: the result is of type {str(kind)[:40]!r}; ask for series of pods (/api/v1/query_range)"
+            f"{origin}: the result is of type {str(kind)[:40]!r}; query series of pods (/api/v1/query_range)"
         )
 
 

@@ -185,7 +185,7 @@ def whole_sweep(group: GroupSettings) -> SweepSettings:
     shared = ("min_samples", "silhouette", "features", "mode", "sample_rows", "seed")
     found = SweepSettings(algorithms=(group.algorithm,), **{name: getattr(group, name) for name in shared})
     if group not in found.groups():
-        raise NotEnoughData("these runs are of no sweep that can be asked for; take their settings one by one")
+        raise NotEnoughData("no single sweep makes these runs; take their settings one by one")
     return found
 
 

@@ -411,7 +411,8 @@ def _read(row: tuple[Any, ...], cls: type[Record]) -> Record:
     found = stored(cls, document, arrays)
     if isinstance(found, Unreadable):
         raise EntryDamaged(
-            f"what finished jobs told about this dataset cannot be read ({found.reason}); the dataset and its results "
+            f"what was observed of finished jobs of this dataset cannot be read ({found.reason}); the "
+            "dataset and its results "
             f"are as they were. Open it on the dashboard, press '{FORGET_DAMAGED}', and observe the jobs again"
         )
     return found

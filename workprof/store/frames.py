@@ -137,7 +137,7 @@ def search(
     """
     asked = words.split()
     if not 1 <= limit <= MOST_HITS:
-        raise SettingsError(f"limit is {limit}; ask for 1 to {MOST_HITS} jobs")
+        raise SettingsError(f"limit is {limit}; give 1 to {MOST_HITS} jobs")
     if len(asked) > MOST_WORDS or len(words) > LONGEST_TEXT:
         raise SettingsError(f"the search has {len(asked)} words; use up to {MOST_WORDS}, {LONGEST_TEXT} characters")
     names = [quoted(column.name) for column in resolved(entry, columns)]
@@ -181,12 +181,12 @@ def sample(database: Database, entry: Entry, by: str, rows: int, name: str, seed
     """
     started = time.perf_counter()
     if rows < 1:
-        raise SettingsError(f"rows is {rows}; ask for at least 1")
+        raise SettingsError(f"rows is {rows}; give at least 1")
     column = resolved(entry, [by])[0]
     finished = entry.dataset.finished_rows
     if rows > finished:
         raise SettingsError(
-            f"rows is {rows}, but dataset {entry.dataset.name} has {finished} finished rows; ask for at most {finished}"
+            f"rows is {rows}, but dataset {entry.dataset.name} has {finished} finished rows; give at most {finished}"
         )
     hashed = digest(f"{entry.dataset.hash}/{column.name}/{rows}/{seed}/exactly", size=HASH_BYTES)
     with database.writing(), database.transaction() as cursor:

@@ -92,7 +92,7 @@ def is_workbook(path: Path, head: bytes) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:  # the last: of zip features unread
         raise TraceError(f"{path.name}: the zip data are broken or cut off ({error}); fetch the file again") from error
     if "xl/workbook.bin" in names:
         raise TraceError(f"{path.name} is a binary workbook (.xlsb); save it as .xlsx or as CSV, and load that")

@@ -252,7 +252,7 @@ class BenchmarkTraceSettings:
         check_size("repeat", self.repeat, self.seed)
         if self.runs > MOST_RUNS:
             raise SettingsError(
-                f"{self.nodes} nodes and repeat {self.repeat:,} are {self.runs:,} runs; ask for at most {MOST_RUNS:,}"
+                f"{self.nodes} nodes and repeat {self.repeat:,} are {self.runs:,} runs; give at most {MOST_RUNS:,}"
             )
         low, high = self.intensity
         for name, value in (("stressed_share", self.stressed_share), ("intensity", low), ("intensity", high)):

@@ -56,4 +56,4 @@ def check_room(path: Path, what: str, size_bytes: float) -> None:
     """
     if size_bytes > free_bytes(path):
         told = f"{path} was not written: {what} take about {format_bytes(size_bytes)}"
-        raise no_room(path.parent, told, "give another place, or ask for less")
+        raise no_room(path.parent, told, "give another place, or write less")

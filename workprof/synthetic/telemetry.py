@@ -98,7 +98,7 @@ class TelemetrySettings:
         if self.rows > MOST_ROWS:
             raise SettingsError(
                 f"{self.workloads} workloads, {self.runs:,} runs of each and {self.seconds:,} seconds are "
-                f"{self.rows:,} rows; ask for at most {MOST_ROWS:,}"
+                f"{self.rows:,} rows; give at most {MOST_ROWS:,}"
             )
 
     @property

@@ -88,7 +88,7 @@ def _refit_frames(bench: Any, entry: Dataset, settings: RefitSettings, _: Any, _
     """
     loop = bench._loop(entry.hash, FeedbackSettings(settings.forecaster))
     if settings.observed != _files_digest(bench._observed_state(loop)):
-        raise NotEnoughData("other finished jobs were observed since then; ask for a refit with those of today")
+        raise NotEnoughData("other finished jobs were observed since then; refit with those of today")
 
     def read() -> Mapping[str, pd.DataFrame]:
         jobs = bench.frames_of(entry, questions.followed(settings.forecaster))()["jobs"]

@@ -203,7 +203,7 @@ def _explained(bench: Any, entry: Dataset, settings: ExplanationSettings, progre
 
 
 def _not_in_a_child(*_: Any) -> Frames:
-    raise WorkprofError("a trained forecaster is explained here, not in the background; ask for the result itself")
+    raise WorkprofError("a trained forecaster is explained here, not in the background; call for the result itself")
 
 
 class ForecastQuestions(SweepQuestions):

@@ -301,7 +301,7 @@ def _hash(key: str) -> str:
 
 def _settings(kept: StoredRun) -> Any:
     if kept.step not in STORED:
-        raise NotEnoughData(f"{kept.step} is kept, but no question asks for it again")
+        raise NotEnoughData(f"{kept.step} is saved, but no question makes it again")
     try:
         return unpack(STORED[kept.step].settings, Packed(kept.settings, {}))
     except (KeyError, TypeError, ValueError, SettingsError) as error:

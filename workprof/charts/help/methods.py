@@ -1,4 +1,4 @@
-"""What Help says beside the glossary: methods, published and corrected definitions, formats, limits, diagnostics."""
+"""What Help has beside the glossary: methods, published definitions, formats, limits, diagnostics."""
 
 from __future__ import annotations
 
@@ -43,12 +43,14 @@ EXTENDED = (
 
 METHODS = (
     Method(
-        "Profiles of jobs",
+        "Job profiles",
         "Profiles, Sweep",
-        "Jobs are scaled, clustered by density (HDBSCAN, or OPTICS), and each cluster is summed up by what its jobs "
-        "use and whose they are. A sweep runs 4 transforms, 7 sizes and 2 distances: 56 runs an algorithm (Table III).",
-        "The sensors alone make the clusters, missing values stay missing, and the target number of profiles is a "
-        "setting. The spanning tree is kept, so that another cut needs no new fit.",
+        "The sensors of the runs are scaled and clustered by density (HDBSCAN or OPTICS); each "
+        "cluster is summarised by "
+        "use, duration, workloads and users. A sweep runs 4 transforms, 7 sizes and 2 distances: 56 "
+        "runs an algorithm (Table III).",
+        "Only sensors are clustered, missing values stay missing, and the target number of profiles is a setting. The "
+        "spanning tree is saved, so another minimum size needs no new fit.",
         (
             "PolarisProfiler, SOSE 2023",
             EXTENDED,
@@ -58,12 +60,12 @@ METHODS = (
         ),
     ),
     Method(
-        "Is there anything to cluster?",
-        "Profiles, last tab",
+        "Cluster tendency and stability",
+        "Profiles",
         "Hopkins statistic, silhouettes of metadata labels taken as clusters (Table II), and how well each profile "
-        "comes back when rows are left out.",
-        "Hopkins is near 0 for clusters, as the paper has it; many programs print 1 - H. The study of stability is not "
-        "in the paper.",
+        "is found again when runs are left out at random.",
+        "Hopkins is near 0 for clusters, as in the paper; many programs print 1 - H. The stability study is not in the "
+        "paper.",
         (
             "PolarisProfiler, SOSE 2023",
             "Hennig, Cluster-wise assessment of cluster stability, Computational Statistics and Data Analysis 52 "
@@ -73,10 +75,12 @@ METHODS = (
     Method(
         "Classification and forecasts",
         "Classify, Durations",
-        "Boosted trees tell a job's profile from what is known at submission; estimators tell duration, memory and use "
-        "with intervals. SHAP values say why, summed per field.",
-        "Encoders see training rows only, probabilities are calibrated, it may abstain, and every score stands under "
-        "four splits. Intervals are set on held-out jobs, so that they cover as promised.",
+        "Boosted trees predict a job's profile from submit-time fields; further models predict "
+        "duration, memory and use "
+        "with intervals. SHAP values explain each prediction by field.",
+        "Encoders are fitted on training runs only, probabilities are calibrated, the classifier may "
+        "abstain, and every "
+        "score is given for four splits. Intervals are calibrated on held-out jobs.",
         (
             "PolarisProfiler, SOSE 2023, its Table V and Figs. 4 and 5",
             "Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017 (SHAP)",
@@ -85,17 +89,21 @@ METHODS = (
     Method(
         "Feedback",
         "Classify, last tab",
-        "Finished jobs are filed, errors and distributions are tested for drift, and another clustering is advised.",
-        "Jobs are filed under the nearest profile, not the predicted one; a window and a half-life forget old jobs; "
-        "all tests of a check share one false-alarm rate.",
+        "Finished jobs are assigned to profiles, errors and distributions are tested for drift, and "
+        "a new fit is advised "
+        "where needed.",
+        "Jobs are assigned to the nearest profile, not the predicted one; old jobs count less by a window and a "
+        "half-life; all tests of a check share one false-alarm rate.",
         (EXTENDED,),
     ),
     Method(
         "Memory sizes",
         "Memory",
-        "Utilisation, bins of sizes, models of a run's bin, and policies replayed run by run with retries.",
-        "The best edges are found exactly, the top edge is free, and everything is ranked by the replay; the published "
-        "estimate stands beside it.",
+        "Utilisation, memory bins, models that predict a run's bin, and sizing policies replayed run "
+        "by run with retries.",
+        "The best bin limits are found exactly, the largest bin is unrestricted, and policies are "
+        "ranked by replay; the "
+        "published estimate is shown beside it.",
         (
             "A thesis on load-aware provisioning, its Tables 5 to 13",
             "Bader et al., Sizey: Memory-Efficient Execution of Scientific Workflow Tasks, arXiv 2407.16353 (2024)",
@@ -109,7 +117,8 @@ METHODS = (
         "Nodes",
         "Six benchmark tools make a fingerprint of every node: ranking by resource, groups, degraded runs, and "
         "runtimes carried over to other machines.",
-        "Scores keep ratios and have intervals; which way a metric points is declared; runs are judged against earlier "
+        "Scores keep ratios and have intervals; the direction of each metric is declared; runs are "
+        "compared with earlier "
         "ones only.",
         (
             "Scheinert et al., Perona: Robust Infrastructure Fingerprinting for Resource-Efficient Big Data Analytics, "
@@ -123,9 +132,9 @@ METHODS = (
     Method(
         "Phases",
         "Phases",
-        "Counters by the second are cut into phases (Bayesian change points), summed up as a fingerprint, and compared "
-        "with those of known workloads: the same, or unknown.",
-        "Signs are kept, levels come from the training runs, and only distances that are too large reject a workload.",
+        "Counters are split into phases (Bayesian change points), summarised as a fingerprint, and compared with those "
+        "of known workloads: the same, or unknown.",
+        "Signs are kept, levels come from the training runs, and only large distances reject a workload.",
         (
             "Hossain et al., CWD: A Machine Learning based Approach to Detect Unknown Cloud Workloads, arXiv "
             "2211.15739 (2022)",
@@ -139,7 +148,7 @@ METHODS = (
 
 @dataclass(frozen=True)
 class Definition:
-    """A definition that has two modes, or that ours does otherwise.
+    """A definition that has two modes, or that differs here.
 
     Attributes:
         topic: what is defined.
@@ -162,8 +171,8 @@ _THESIS = "the load-aware provisioning thesis"
 DEFINITIONS = (
     Definition(
         "Error of an estimate",
-        "A ratio, read as per cent: 'below 5 % for 80 % of the jobs'.",
-        "Ratio, per cent, factor and signed error each under its own name.",
+        "A ratio, read as a percentage: 'below 5 % for 80 % of the jobs'.",
+        "Ratio, percentage, factor and signed error, each under its own name.",
         "Below 5 means below 500 %, for 80.4 % of 999 jobs; 1.2 % of them are within 5 %.",
         f"{_POLARIS}, recomputed from the 999 printed values",
     ),
@@ -176,56 +185,57 @@ DEFINITIONS = (
     ),
     Definition(
         "Features of the clustering",
-        "17, with requests, start and end times and the duration.",
-        "The 10 sensors: what a job did.",
-        "All 26 published profiles are one workload and one task name but for 13 rows of 75,398: metadata found again.",
+        "17, including requests, start and end times and the duration.",
+        "The 10 sensors: what a run really did.",
+        "All 26 published profiles are one workload and one task, except for 13 rows of 75,398: they "
+        "repeat the metadata.",
         f"{_POLARIS}, recomputed",
     ),
     Definition(
         "Missing values",
-        "Become 0: not requested looks like none.",
-        "Stay missing, or are filled from training rows.",
+        "Become 0: 'not requested' looks like 0.",
+        "Stay missing, or are filled from the training data.",
         "GPU requests are missing on 223,965 of 1,261,050 tasks (17.8 %).",
         "the PAI trace, counted by its authors",
     ),
     Definition(
         "Test of the classifier",
-        "Rows drawn at random; rows of one job stand on both sides.",
+        "Runs drawn at random; runs of one job are in training and test.",
         "Four splits side by side: random, by job, by group, by time.",
         "95.19 % accuracy, while one job has up to 1,075 of the sampled rows.",
         f"{_POLARIS}, printed",
     ),
     Definition(
         "Target number of profiles",
-        "26, which is the number that the winner has.",
-        "A setting; moving it scores the finished runs again.",
+        "26, the number that the winner itself has.",
+        "A setting; the finished runs are scored again for it.",
         "With 26 the best ACQUIRES is 0.718; with 20 another run wins, with 0.723.",
         f"{_POLARIS}, both grids recomputed",
     ),
     Definition(
         "Violation of an estimate",
         "An overall error above 50, which no under-estimate can reach.",
-        "One-sided by resource: more used than promised.",
-        "Zero predicted for everything peaks at 49.93 on 686 rows.",
+        "One-sided, by resource: more used than predicted.",
+        "Predicting zero for everything gives at most 49.93 on 686 runs.",
         "PolarisProfiler's package, computed on the development sample",
     ),
     Definition(
-        "Edges of bins",
-        "Multiples of a stride; the top edge stays at the largest request.",
-        "Every edge that can be best is tried (exact); a run belongs to the smallest edge that holds its use with its "
-        "headroom, and the top edge is what the largest run needs.",
-        "Two bins of one task save 68.7 % with the top pinned and 82.0 % with it free, as much as three pinned ones.",
+        "Bin limits",
+        "Multiples of a stride; the largest bin stays at the largest request.",
+        "Every limit that can be best is tried (exact); a run belongs to the smallest bin that holds its use with "
+        "headroom, and the largest bin is what the largest run needs.",
+        "Two bins of one task save 68.7 % with a fixed largest bin and 82.0 % with a free one.",
         "task BISMARK_DEDUPLICATE of Sizey's methylseq trace, computed",
     ),
     Definition(
         "Saving of a model",
         "Optimal improvement x accuracy - share of under-estimates.",
-        "Replayed run by run, failures charged; the estimate stands beside it.",
+        "Replayed run by run, failures charged; the estimate is shown beside it.",
         "On a held-out task the estimate preferred 2 bins and the replay 3.",
         f"{_THESIS}, its formula on Sizey's traces",
     ),
     Definition(
-        "Total of the roll-up",
+        "Total of the plan",
         "A saving of 69.7 % that was computed against 200 GB is applied to a request of 100 GB.",
         "Saving and request belong together.",
         "325 GB and 78.6 % saved as published; 355.65 GB and 76.6 % against 200 GB.",
@@ -233,23 +243,23 @@ DEFINITIONS = (
     ),
     Definition(
         "Score of a node",
-        "10-norm over resources, which squashes ratios.",
+        "10-norm over resources, which compresses ratios.",
         "Ratios are kept.",
         "Median error of runtimes carried over: Perona 0.1411, Lotaru 0.1237, the plain ratio of sysbench cpu 0.0863.",
-        "Perona, Table III, recomputed from Lotaru's reports; the last is ours",
+        "Perona, Table III, recomputed from Lotaru's reports; the last by workprof",
     ),
     Definition(
         "Normalised counters",
         "|x - mean| / sd: a step with equal halves is 1 on both sides.",
         "Signs are kept, mean and sd come from the training runs.",
-        "Of 23 programs a 1-nearest neighbour names 39 % as published and 72 % so; optimistic, only the order counts.",
+        "A 1-nearest neighbour names 39 % of 23 programs as published and 72 % here (optimistic: the order counts).",
         "CWD, measured on hardware counters of one machine",
     ),
     Definition(
         "Unknown workloads",
-        "Mean ± 1 sd of the distances: too near is unknown, too.",
+        "Mean ± 1 sd of the distances: a run that is too close is unknown, too.",
         "Mean + c sd, one-sided.",
-        "For normal distances, ± 1 sd turns away 16 % of the true runs on the far side alone.",
+        "For normal distances, ± 1 sd rejects 16 % of the true runs on the far side alone.",
         "CWD, section V; arithmetic",
     ),
 )
@@ -352,20 +362,21 @@ LIMITS = (
     "The dashboard listens on 127.0.0.1 only. Nothing leaves the machine, and nothing that is uploaded is executed or "
     "unpickled.",
     "Databases are written by DuckDB 2 and cannot be read by DuckDB 1.",
-    f"Silhouettes are exact up to {EXACT_SILHOUETTE_ROWS:,} rows and in faithful mode, else sampled with a "
-    "standard error; exact ones can be asked for.",
-    f"OPTICS sees at most {OPTICS_ROWS:,} rows, {OPTICS_SWEEP_ROWS:,} in a sweep; the sample is said.",
-    f"A task with fewer than {FEWEST_RUNS} runs is marked as thin; below {LEAST_RUNS} it keeps its request.",
+    f"Silhouettes are exact up to {EXACT_SILHOUETTE_ROWS:,} runs and in the mode 'as published', "
+    "otherwise sampled with "
+    "a standard error; a setting makes them exact.",
+    f"OPTICS uses at most {OPTICS_ROWS:,} runs, {OPTICS_SWEEP_ROWS:,} in a sweep, and shows the size of the sample.",
+    f"A task with fewer than {FEWEST_RUNS} runs is marked; below {LEAST_RUNS} runs it keeps its request.",
     f"One to {MOST_BINS} bins per task; up to {MOST_COMPARED} scenarios side by side.",
-    "Tables show their first 1,000 rows; the CSV beside them has all.",
-    "Profiles say which jobs behave alike, not why. A saving is what past runs would have saved; it promises nothing "
-    "about other inputs.",
-    "Money appears only with a price of yours: no price list comes with workprof.",
+    "Tables show their first 1,000 rows; the downloaded CSV has all.",
+    "Profiles show which runs behave alike, not why. A saving is what past runs would have saved; other inputs may "
+    "save less.",
+    "Costs are shown only for prices that you enter: workprof has no price list.",
 )
 
 KEYS = (
     ("Tab, Shift + Tab", "next and previous control"),
-    ("Enter, Space", "press a button, open a fold, tick a box"),
+    ("Enter, Space", "press a button, expand a section, tick a box"),
     ("Arrows", "move a slider, choose in an open list, go through the tabs or the cells of a table"),
     ("Letters", "search in an open list"),
     ("Esc", "close a list, a dialog or a full-screen table"),
@@ -375,7 +386,7 @@ KEYS = (
 
 
 class Diagnostics(Protocol):
-    """What is told; `workprof.workbench.diagnostics.Diagnostics` is one."""
+    """Versions and sizes; `workprof.workbench.diagnostics.Diagnostics` is one."""
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -420,7 +431,7 @@ def diagnostics_text(found: Diagnostics) -> str:
         "home folder": format_bytes(found.home_bytes),
         "memory limit": format_bytes(found.memory_limit_bytes),
         "datasets": datasets,
-        "kept runs": str(found.kept_runs),
+        "saved results": str(found.kept_runs),
         "read-only": "yes" if found.readonly else "no",
     }
     widest = max(len(name) for name in told)

@@ -23,25 +23,33 @@ class Term:
     room: str
 
 
-_SIZE = f"0 = {DEFAULT_SHARE:.1%} of the rows, at least {SMALLEST_DEFAULT_SIZE}"
+_SIZE = f"0 = {DEFAULT_SHARE * 100:g} % of the runs, at least {SMALLEST_DEFAULT_SIZE}"
 
 JOB_TERMS = (
-    Term("job", "What a user submits. It holds tasks, and a task holds instances.", "Jobs"),
+    Term("job", "What a user submits. It has tasks, and a task has runs.", "Jobs"),
     Term("task", "One role or step of a job, such as worker or ps, or one process of a workflow.", "Jobs"),
-    Term("instance", "One running copy of a task. Requests of the PAI trace are per instance.", "Jobs"),
-    Term("requested", "What was asked for before the run; it is held from start to end, used or not.", "Jobs"),
-    Term("peak usage", "The largest use at any time of the run. It decides whether a memory limit is enough.", "Jobs"),
+    Term("instance", "One running copy of a task: a run. Requests of the PAI trace are per instance.", "Jobs"),
+    Term("requested", "What was booked before the run; it is held from start to end, used or not.", "Jobs"),
+    Term("peak usage", "The largest use at any time of the run. A memory limit below it kills the run.", "Jobs"),
     Term("mean usage", "The use averaged over the run.", "Jobs"),
     Term("submit-time metadata", "What is known when a job is submitted: names, user, group, workload, plan.", "Jobs"),
-    Term("dataset hash", "A digest of a dataset's content and reading: the same content has the same hash.", "Jobs"),
+    Term("dataset hash", "A digest of a dataset's content: the same content has the same hash.", "Jobs"),
 )
 
 PROFILE_TERMS = (
-    Term("cluster", "Rows that lie close together in the scaled features. Its number has no meaning.", "Profiles"),
-    Term("profile", "A cluster with its summary: what its jobs use, how long they run, whose they are.", "Profiles"),
-    Term("outlier", "A row in no dense region; it has the label -1 and is in no profile.", "Profiles"),
-    Term("membership", "How firmly a row belongs to its profile, 0 to 1, from the densities around it.", "Profiles"),
-    Term("min_cluster_size", f"The smallest group that counts as a profile, in rows; {_SIZE}.", "Profiles"),
+    Term("cluster", "Runs that lie close together in the scaled features. Its number has no meaning.", "Profiles"),
+    Term(
+        "profile",
+        "A group of runs that behave alike: a cluster with its summary of use, duration and users.",
+        "Profiles",
+    ),
+    Term("outlier", "A run in no dense region: it is in no profile (Unclustered; -1 in files).", "Profiles"),
+    Term("membership", "How firmly a run belongs to its profile, 0 to 1, from the densities around it.", "Profiles"),
+    Term(
+        "min_cluster_size",
+        f"Minimum profile size: the smallest group that counts as a profile, in runs; {_SIZE}.",
+        "Profiles",
+    ),
     Term("min_samples", "Neighbours that make a point's density; more of them make more outliers.", "Profiles"),
     Term("eom", "Excess of mass: the branches of the tree that last longest become profiles.", "Profiles"),
     Term("leaf", "The tips of the tree become profiles: more of them, and smaller ones.", "Profiles"),
@@ -49,8 +57,8 @@ PROFILE_TERMS = (
     Term("power transform", "Yeo-Johnson: makes skewed features roughly normal, then standardises them.", "Profiles"),
     Term(
         "silhouette",
-        "How much nearer a row is to its own profile than to the next one, -1 to 1. Without the outliers unless it is "
-        f"called 'as published'; exact up to {EXACT_SILHOUETTE_ROWS:,} rows, then sampled with its standard error.",
+        "How much nearer a run is to its own profile than to the next one, -1 to 1. Without the outliers unless it is "
+        f"called 'as published'; exact up to {EXACT_SILHOUETTE_ROWS:,} runs, then sampled with its standard error.",
         "Profiles",
     ),
     Term("Davies-Bouldin", "Spread of the profiles over their distances; lower is better.", "Profiles"),
@@ -58,47 +66,61 @@ PROFILE_TERMS = (
     Term(
         "ACQUIRES",
         "Mean of three terms: silhouette as published, nearness of the number of profiles to the target "
-        f"({TARGET} in the paper), and share of rows that are no outliers.",
+        f"({TARGET} in the paper), and share of runs that are in a profile.",
         "Profiles",
     ),
-    Term("scores_v3", "0.4 silhouette + 0.1 number of profiles + 0.5 rows in profiles; published.", "Profiles"),
+    Term(
+        "scores_v3", "0.4 silhouette + 0.1 number of profiles + 0.5 share of runs in profiles; published.", "Profiles"
+    ),
     Term("CCPM", "Silhouette + 1 / Davies-Bouldin; published.", "Profiles"),
-    Term("Hopkins", "Is there anything to cluster? Near 0 = clusters, 0.5 = uniform, as the paper has it.", "Profiles"),
-    Term("stability", "Mean Jaccard overlap of a profile with itself when rows are left out, 0 to 1.", "Profiles"),
+    Term("Hopkins", "Cluster tendency: near 0 = clusters, 0.5 = uniform, as the paper defines it.", "Profiles"),
+    Term(
+        "stability",
+        "Mean Jaccard overlap of a profile with itself when runs are left out at random, 0 to 1.",
+        "Profiles",
+    ),
     Term("adjusted Rand", "Agreement of two groupings: 1 = the same groups, 0 = what chance gives.", "Profiles"),
-    Term("purity", "Share of a profile's rows in its most frequent workload and task.", "Profiles"),
-    Term("re-cut", "Another size, method or epsilon on the kept tree: no new fit is needed.", "Profiles"),
+    Term("purity", "Share of a profile's runs with its most frequent workload and task.", "Profiles"),
+    Term("re-cut", "Another minimum size, method or epsilon on the same tree, without a new fit.", "Profiles"),
 )
 
 FORECAST_TERMS = (
     Term(
-        "abstain", "No profile is named: too improbable, nothing of the job was seen before, or too few.", "Forecasts"
+        "abstain",
+        "No profile is predicted: the probability is too low, or the job is unlike any in the training data.",
+        "Forecasts",
     ),
-    Term("calibrated", "Of the answers given with 70 % probability, 70 % are right.", "Forecasts"),
+    Term("calibrated", "Of the predictions with 70 % probability, 70 % are right.", "Forecasts"),
     Term(
         "SHAP value",
         "What a field adds to the score of a profile for one job; all of them and the base value add up to the score.",
         "Forecasts",
     ),
-    Term("base value", "The score before any field of the job is looked at.", "Forecasts"),
+    Term("base value", "The score before any field of the job is known.", "Forecasts"),
     Term(
         "macro F1",
-        "F1 averaged over profiles, small and large alike; it shows profiles that are never hit.",
+        "F1 averaged over profiles, small and large alike; it shows profiles that are never predicted.",
         "Forecasts",
     ),
-    Term("random split", "Rows are drawn for the test one by one; rows of one job stand on both sides.", "Forecasts"),
-    Term("by-job split", "No job has rows on both sides: how good it is for new jobs.", "Forecasts"),
-    Term("by-group split", "No group has rows on both sides: how good it is for kinds never seen.", "Forecasts"),
+    Term(
+        "random split",
+        "Runs are drawn for the test one by one; runs of one job are in training and test, which overstates accuracy.",
+        "Forecasts",
+    ),
+    Term("by-job split", "No job is in both training and test: the accuracy for new jobs.", "Forecasts"),
+    Term("by-group split", "No group is in both training and test: the accuracy for new workloads.", "Forecasts"),
     Term("by-time split", "Trained on earlier jobs, tested on later ones: the last 30 % of the time.", "Forecasts"),
-    Term("interval", "A range that holds the true value as often as promised, 90 % unless set otherwise.", "Forecasts"),
-    Term("coverage", "How often intervals really held the truth, on rows that training never saw.", "Forecasts"),
+    Term("interval", "A range that contains the true value in a given share of cases, 90 % by default.", "Forecasts"),
+    Term("coverage", "How often intervals contained the true value, on runs outside the training data.", "Forecasts"),
     Term("ECDF", "Share of jobs at or below a value; it ends at 1.", "Forecasts"),
     Term("quantile", "The value that a given share of jobs does not exceed; the median is that of 50 %.", "Forecasts"),
-    Term(
-        "ratio error", "|predicted - true| / true; 1 = off by the whole true value. It is no percentage.", "Forecasts"
-    ),
+    Term("ratio error", "|predicted - true| / true; 1 = the prediction misses by the whole true value.", "Forecasts"),
     Term("factor error", "max(predicted / true, true / predicted); 2 = twice or half as much.", "Forecasts"),
-    Term("drift", "Finished jobs differ from those that were learned, by more than chance and by enough.", "Forecasts"),
+    Term(
+        "drift",
+        "Finished jobs differ from the training data by more than chance, and by enough to matter.",
+        "Forecasts",
+    ),
 )
 
 
@@ -108,33 +130,33 @@ MEMORY_TERMS = (
         "1 GB is 1e9 bytes, and all memory is shown in it; 1 GiB is 1024 to the power of 3 bytes: 7.4 % more.",
         "Memory",
     ),
-    Term("GB·h", "Memory times time: 1 GB held for an hour. What is paid for.", "Memory"),
+    Term("GB·h", "Memory times time: 1 GB held for an hour.", "Memory"),
     Term("allocation", "The memory that a run is given.", "Memory"),
     Term("wastage", "Allocated and not used, over time; failed attempts count in full. In GB·h.", "Memory"),
     Term("over-allocation", "More memory than the run uses: it wastes.", "Memory"),
-    Term("under-allocation", "Less than the run uses: it fails and is tried again with more.", "Memory"),
+    Term("under-allocation", "Less than the run uses: it is killed and retried with more.", "Memory"),
     Term("headroom", "Share of its use that a run keeps free above it.", "Memory"),
     Term("utilisation", "Memory used over memory requested; by time, both are weighted with the run time.", "Memory"),
-    Term("bin", "One of a few sizes that a task's runs may get; each run gets the smallest that holds it.", "Memory"),
+    Term("bin", "One of a few allocations for the runs of a task; each run gets the smallest that fits.", "Memory"),
     Term(
-        "top edge",
-        "The largest bin: pinned to the largest request as published, or free: what the largest run needs.",
+        "largest bin",
+        "The largest allocation: fixed at the largest request (as published), or what the largest run needs.",
         "Memory",
     ),
-    Term("optimal improvement", "Saving if every run came into its right bin, against one size for all.", "Memory"),
+    Term("optimal improvement", "Upper bound of the saving: every run is placed in its right bin.", "Memory"),
     Term("estimated improvement", "Published: optimal improvement x accuracy - share of under-estimates.", "Memory"),
-    Term("replayed", "Run by run through the simulator, failures charged. It ranks everything here.", "Memory"),
-    Term("u-rate", "Share of runs predicted below their bin; these fail at first.", "Memory"),
+    Term("replayed", "Simulated run by run, with failures charged. Policies are ranked by it.", "Memory"),
+    Term("u-rate", "Share of runs predicted below their bin; their first attempt fails.", "Memory"),
     Term("u-score", f"100 x (over-estimates + {PENALTY:g} x under-estimates) / runs; 0 is perfect.", "Memory"),
     Term("time to failure", "Share of its run time after which an attempt that is too small dies.", "Memory"),
     Term("cold run", "One of the first runs of a task, which starts at its request.", "Memory"),
-    Term("frontier", "Least waste for a number of failures, as the price of a failure moves.", "Memory"),
+    Term("frontier", "The least waste that is possible for each number of failures.", "Memory"),
     Term(
-        "price of a failure",
-        f"What a failure costs beyond its charge, in mean runs; {DEFAULT.price_runs:g} unless set otherwise.",
+        "cost per failure",
+        f"What a failure costs beyond the memory it held, in mean runs; {DEFAULT.price_runs:g} by default.",
         "Memory",
     ),
-    Term("oracle", "Looks at the true use, so it cannot be had: a bound.", "Memory"),
+    Term("oracle", "Knows the true use in advance: an upper bound, not a policy.", "Memory"),
     Term(
         "node cap",
         "The memory of the largest node: no size is above it, and runs that use more can never run.",
@@ -144,46 +166,70 @@ MEMORY_TERMS = (
         "burst", "A task on a day on which it requested over 5 % of all GB·h, and over three times its usual.", "Memory"
     ),
     Term(
-        "must exist at once",
-        "The most that all runs together hold at one moment, every start and end counted.",
+        "memory needed at once",
+        "The most that all runs together hold at one moment.",
         "Memory",
     ),
 )
 
 NODE_TERMS = (
-    Term("benchmark run", "One run of one tool on one node, kept with its raw output.", "Nodes"),
+    Term("benchmark run", "One run of one tool on one node, saved with its raw output.", "Nodes"),
     Term(
         "benchmark type", "Which tool on which resource: sysbench cpu and memory, fio, ioping, iperf3, qperf.", "Nodes"
     ),
     Term("node", "A machine, physical or virtual, with a name of its own.", "Nodes"),
     Term("resource aspect", "cpu, memory, disk or network.", "Nodes"),
-    Term("embedding", "The few numbers into which the network codes a run; like runs have like codes.", "Nodes"),
-    Term("degradation", "A run that is unlike the node's earlier ones, with a probability.", "Nodes"),
-    Term("ranking", "Nodes by score, 1 = best; nodes whose intervals overlap are told as ties.", "Nodes"),
-    Term("ratio score", "Keeps ratios: a node that is twice as fast has twice the score.", "Nodes"),
+    Term(
+        "embedding", "The few numbers into which the network encodes a run; similar runs have similar numbers.", "Nodes"
+    ),
+    Term(
+        "degradation",
+        "A run that is much slower or less regular than the node's earlier ones, with a probability.",
+        "Nodes",
+    ),
+    Term("ranking", "Nodes by score, 1 = best; nodes whose intervals overlap are ties.", "Nodes"),
+    Term("ratio score", "A node that is twice as fast has twice the score.", "Nodes"),
 )
 
 PHASE_TERMS = (
-    Term("counter", "A figure of the machine read every second, such as context switches per second.", "Phases"),
+    Term("counter", "A metric of the machine, read every second, such as context switches per second.", "Phases"),
     Term("change point", "The first sample of a new phase.", "Phases"),
     Term("phase", "A stretch of a run in which a counter keeps its level and spread.", "Phases"),
     Term("hazard", "How often changes are expected: 1 over the expected length of a phase.", "Phases"),
-    Term("fingerprint", "Counters x phases x statistics of a run; missing phases are padded and said so.", "Phases"),
+    Term("fingerprint", "The statistics of a run by counter and phase; missing phases are empty.", "Phases"),
     Term("DTW", "Dynamic time warping: distance of two sequences that may be stretched against each other.", "Phases"),
     Term("offset", "Where in the longer run the shorter one fits best, in phases.", "Phases"),
-    Term("known workload", "The run is as near to a workload as that workload's own runs are.", "Phases"),
-    Term("unknown workload", "Further from every known workload than mean + c sd of its own distances.", "Phases"),
+    Term(
+        "known workload", "The run is as close to a workload as that workload's own runs are to each other.", "Phases"
+    ),
+    Term(
+        "unknown workload",
+        "The run is farther from every known workload than mean + c sd of its own distances.",
+        "Phases",
+    ),
 )
 
 PRODUCT_TERMS = (
-    Term("faithful", "As published, unit slips and all; flagged wherever it is shown.", "workprof"),
-    Term("corrected", "Ours, the default: what the published definition meant, with its faults mended.", "workprof"),
-    Term("run", "One kept computation: dataset, step, settings, seed, versions, result.", "workprof"),
-    Term("pinned", "A run that stays when space is needed and others go.", "workprof"),
+    Term(
+        "as published",
+        "The published definition, errors included; marked wherever it is shown (`faithful` in commands).",
+        "workprof",
+    ),
+    Term(
+        "default",
+        "What the published definition meant, with its errors corrected (`corrected` in commands).",
+        "workprof",
+    ),
+    Term(
+        "run",
+        "One run of a task; on the Runs page one saved result with its dataset, settings and versions.",
+        "workprof",
+    ),
+    Term("pinned", "A saved result that is not removed when space is needed.", "workprof"),
     Term("seed", "The number that makes random draws repeatable.", "workprof"),
-    Term("home", "The folder of database and results, WORKPROF_HOME; one process holds it at a time.", "workprof"),
-    Term("scenario", "A decision of the Memory page kept under a name, to be compared.", "workprof"),
-    Term("read-only", "WORKPROF_READONLY=1: everything can be looked at, nothing changed.", "workprof"),
+    Term("home", "The folder of database and results, WORKPROF_HOME; one process uses it at a time.", "workprof"),
+    Term("scenario", "A plan of the Memory page saved under a name, to be compared.", "workprof"),
+    Term("read-only", "WORKPROF_READONLY=1: everything can be viewed, nothing changed.", "workprof"),
 )
 
 
@@ -230,13 +276,27 @@ _SPOKEN = {
     "factor error": ("within a factor 2", "median factor"),
     "interval": ("interval width", "low", "high", "retry_low", "retry_high", "failed_low", "failed_high"),
     "known workload": ("known rejected",),
-    "min_cluster_size": ("smallest profile",),
-    "optimal improvement": ("saved at best", "saving, upper bound", "at best", "optimal_percent"),
+    "min_cluster_size": ("smallest profile", "minimum profile size", "minimum profile size (runs)"),
+    "optimal improvement": ("saving, upper bound", "upper bound", "optimal_percent"),
     "estimated improvement": ("estimated", "estimated_percent"),
-    "outlier": ("outliers", "in no profile", "into the outliers", "n_outliers", "outlier_share", "clustered"),
+    "outlier": (
+        "outliers",
+        "in no profile",
+        "into the outliers",
+        "unclustered",
+        "to outliers",
+        "n_outliers",
+        "outlier_share",
+        "clustered",
+    ),
     "peak usage": ("peak memory", "max_gb", "largest_gb", "peak_memory_bytes"),
     "phase": ("phases so far", "phases"),
-    "price of a failure": ("price of a failure (gb·h)",),
+    "cost per failure": (
+        "price of a failure",
+        "price of a failure (gb·h)",
+        "cost per failure (gb·h)",
+        "cost per kill (gb·h)",
+    ),
     "profile": ("profiles", "profiles found", "n_clusters"),
     "purity": ("job_purity",),
     "quantile": ("p5", "p25", "p50", "p75", "p90", "p95", "p99", "p50_gb", "p95_gb", "median"),
@@ -260,8 +320,8 @@ _SPOKEN = {
 }
 """Term -> what else it is called on labels and in columns; written in small letters."""
 
-_OTHER_THINGS = ("run", "home", "leaf")
-"""Terms whose words mean something else on labels: a run of a job, the page."""
+_OTHER_THINGS = ("run", "home", "leaf", "default")
+"""Terms whose words mean something else on labels and in columns."""
 
 _MEANINGS = {term.name.lower(): term.meaning for term in TERMS if term.name not in _OTHER_THINGS}
 _MEANINGS |= {spoken: _MEANINGS[name.lower()] for name, others in _SPOKEN.items() for spoken in others}

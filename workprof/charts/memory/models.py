@@ -200,7 +200,7 @@ def _savings(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
             "thesis' formula",
         ),
         Headline(
-            "At best",
+            "Upper bound",
             format_share(found.optimal_improvement),
             "If every run came into its right bin.",
             "all in their bins",

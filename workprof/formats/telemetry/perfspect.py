@@ -210,7 +210,7 @@ def _refuse_scopes(context: pd.DataFrame, at: pd.Series, origin: str) -> None:
         if len(one) > one.max() - one.min() + 2:
             raise TraceError(
                 f"{origin} has {len(one):,} rows in {one.max() - one.min() + 1:.0f} s without saying of what: several "
-                f"processes cannot be told apart (scope process); record the whole system"
+                f"processes cannot be distinguished (scope process); record the whole system"
             )
 
 

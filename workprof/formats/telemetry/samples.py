@@ -145,7 +145,7 @@ def _run_checks(ordered: pd.DataFrame) -> tuple[Check | None, ...]:
         _check("holes", holes, f"steps are longer than {HOLE_STEPS} usual ones: samples are missing"),
         _check("duplicates", repeated, "rows repeat an earlier row"),
         _check("repeated_times", max(same_time, 0), "rows have the time of an earlier row of their run"),
-        _check("one_sample_runs", single, "runs have a single sample: no phase can be told"),
+        _check("one_sample_runs", single, "runs have a single sample: no phase can be detected"),
     )
 
 
