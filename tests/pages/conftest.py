@@ -78,10 +78,9 @@ def app(home):
         test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
         for name, value in parameters.items():
             test.query_params[name] = value
-        test.run()
-        if page != "home":
-            test.switch_page(f"pages/{page}.py").run()
-        return test
+        if page != "home":  # as from a link: Home is not drawn first
+            test.switch_page(f"pages/{page}.py")
+        return test.run()
 
     return opened
 

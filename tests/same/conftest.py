@@ -88,24 +88,20 @@ class Home:
         files = {}
         with pytest.MonkeyPatch.context() as patch:
             _keep_files(patch, files)
-            test = self._opened(dataset, parameters)
-            files.clear()
+            test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+            test.query_params["ds"] = self.hashes[dataset]
+            for parameter, value in parameters.items():
+                test.query_params[parameter] = value
             for key in unfolded:
                 test.session_state[f"{key}_shown"] = True
-            if name != "home" or unfolded:
-                test.switch_page(f"pages/{name}.py").run()
+            if name != "home":  # as from a link: Home is not drawn first
+                test.switch_page(f"pages/{name}.py")
+            test.run()
             if act is not None:
                 act(test)
             assert problems(test) == []
             assert unexplained(test) == []
             return seen(test, files)
-
-    def _opened(self, dataset, parameters):
-        test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
-        test.query_params["ds"] = self.hashes[dataset]
-        for parameter, value in parameters.items():
-            test.query_params[parameter] = value
-        return test.run()
 
 
 def _keep_files(patch, files):
