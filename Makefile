@@ -36,12 +36,13 @@ tools:
 # Two processes on two cores: one thread each, and what is imported is compiled once for all processes that follow.
 test soak: export OMP_NUM_THREADS = 1
 test soak: export PYTHONDONTWRITEBYTECODE =
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
 test: lint tools
-	$(BIN)/pytest -m "not soak" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not soak" $(TWO)
 
 soak: $(READY) tools
-	$(BIN)/pytest -m soak -n 2 --dist loadfile
+	$(BIN)/pytest -m soak $(TWO)
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks

@@ -99,6 +99,7 @@ def test_whatever_is_chosen_is_inside(data, name):
     assert found.is_file() or found.is_dir()
 
 
+@pytest.mark.slow
 @given(NAMES)
 def test_only_recordings_of_the_folder_are_followed(data, name):
     kept = Settings(home=data / "home", data=data)

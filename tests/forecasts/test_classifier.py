@@ -48,7 +48,7 @@ def test_users_and_groups_kept_out_of_training_abstain():
     model = train_classifier(jobs[~out], jobs["truth_profile"].to_numpy()[~out], ClassifierSettings())
     answers = predict(model, jobs[out])
     assert answers.abstained.mean() >= 0.8
-    assert "neither the user nor the group" in answers.reason_text(int(answers.abstained.argmax()))
+    assert "neither its user nor its group" in answers.reason_text(int(answers.abstained.argmax()))
     assert (answers.best >= 0).all()  # what it would say is there all the same
     assert predict(model, jobs[~out]).abstained.mean() < 0.5
 

@@ -33,6 +33,7 @@ def with_profiles():
     return jobs
 
 
+@pytest.mark.slow
 def test_equal_to_scikit_learn():
     found = by_name(measure())
     assert list(found) == ["workload", "task_name", "workload,task_name"]
