@@ -1,4 +1,4 @@
-"""Profiles: which kinds of jobs are there, and how sure is that?"""
+"""Profiles: which job profiles exist, and how distinct are they?"""
 
 from __future__ import annotations
 
@@ -9,41 +9,46 @@ from pages._frame import header
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import figures, forms, running_work, tabs
-from pages._profiles import cards, clusterability, form, selection, views
-from workprof.charts.profiles.overview import PUBLISHED, headlines, profile_names, together
+from pages._profiles import clusterability, form, one_profile, overview, selection, views
+from workprof.charts.profiles.overview import PUBLISHED, profile_names
 from workprof.charts.text import markdown_text
-from workprof.core.units import format_duration
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.questions import BASELINE, FIT, HOPKINS, STABILITY
+from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Answer
 
 PAGE = _shell.Page(
     "Profiles",
-    "Which kinds of jobs are there, and how sure is that?",
-    "Profiles need a dataset with at least two numeric columns and more than twice as many finished rows as the "
+    "Which job profiles exist, and how distinct are they?",
+    "Profiles need a dataset with at least two numeric columns and more than twice as many finished runs as the "
     "smallest profile.",
     resets=True,
 )
 SHOWN = "profiles_shown"
 VIEWS = {
-    "Cards": cards.cards,
-    "Box plots": views.boxes,
-    "Silhouettes": views.silhouettes,
+    "Profile": one_profile.card,
     "Map": selection.selection,
-    "Sizes": views.sizes,
-    "Tree": views.tree,
+    "Box plots": views.boxes,
     "Metadata": views.metadata,
-    "Is there anything to cluster?": clusterability.clusterability,
-    "Take away": views.take_away,
+    "Tree": views.tree,
+    "Silhouettes": views.silhouettes,
+    "Sizes": views.sizes,
+    CLUSTERABILITY: clusterability.clusterability,
+    "Export": views.export,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
-    """Show the settings, the running job, and the newest result there is."""
+    """Show the newest result there is, the running job, and the settings below."""
     forms.arrive("profiles", (FIT, HOPKINS, BASELINE, STABILITY))
+    above = st.container()
     asked, run_now = form.form(visit, dataset)
+    with above:
+        _result_or_work(visit, dataset, asked, run_now=run_now)
+
+
+def _result_or_work(visit: Visit, dataset: Dataset, asked: ProfileSettings, *, run_now: bool) -> None:
     answer = _answer(visit, dataset, asked)
     if answer is None:
         _previous(visit, dataset, running=False)
@@ -62,7 +67,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
 
 
 def _answer(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> Answer[ProfileFit] | None:
-    """Return the kept result and its job, or None (and a clear message) for settings that this dataset cannot meet."""
+    """Return the stored result and its job, or None (and a message) where this dataset cannot meet the settings."""
     answer: Answer[ProfileFit] | None = None
     with guard():
         answer = visit.workbench.profiles.cached(dataset.hash, asked)
@@ -80,22 +85,24 @@ def _ask(visit: Visit, dataset: Dataset, asked: ProfileSettings, answer: Answer[
 
 
 def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
-    """Show one clustering from all sides."""
+    """Show one clustering: the answer, its fingerprints, the controls, then the selected profile and further views."""
+    names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
+    view = views.View(visit, dataset, settings, fit, names, overview.memory_used(visit, dataset, settings))
+    figures.answer(markdown_text(overview.answer(view), 400))
     if settings.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)
-    form.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
-    figures.headline_row(headlines(fit))
-    if fit.notes:
-        st.warning("\n".join(f"- {markdown_text(note, 400)}" for note in together(fit.notes)), icon=":material/info:")
-    names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
-    view = views.View(visit, dataset, settings, fit, names)
+    which, cut = st.columns([0.34, 0.66], vertical_alignment="bottom")
+    with which:
+        one_profile.choice(view)
+    with cut:
+        form.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
+    if fit.scores.n_clusters:
+        overview.fingerprints(view)
     selection.forget_other_map(view)
     tabs.show_open("profiles_tab", VIEWS, view)
-    st.caption(
-        f"{fit.scores.n_rows:,} rows × {len(fit.features)} features, seed {fit.settings.seed}, "
-        f"computed in {format_duration(fit.seconds)}; dataset {dataset.hash[:8]}."
-    )
+    figures.fold("Quality", "profiles_quality", overview.quality, view, icon=":material/verified:")
+    figures.fold("Method", "profiles_about", overview.method, view, icon=":material/science:")
 
 
 def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> None:

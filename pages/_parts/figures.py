@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVarTuple
+from typing import Any, Literal, TypeVarTuple
 
 import pandas as pd
 import streamlit as st
@@ -30,15 +30,23 @@ FEWEST_IN_LINE = 4
 """Columns of a line of one to three figures, which would be too wide otherwise."""
 
 
-def show(chart: Chart, *, key: str, on_select: Callable[[], None] | None = None) -> None:
-    """Show a chart; `on_select` makes lasso and box selections call it."""
-    st.markdown(f"**{markdown_text(chart.takeaway, LONGEST_SENTENCE)}**")
+def show(
+    chart: Chart,
+    *,
+    key: str,
+    on_select: Callable[[], None] | None = None,
+    modes: tuple[Literal["points", "box", "lasso"], ...] = ("points", "box", "lasso"),
+    sentence: bool = True,
+) -> None:
+    """Show a chart; `on_select` makes selections of these modes call it. Without its sentence below an answer."""
+    if sentence:
+        st.markdown(f"**{markdown_text(chart.takeaway, LONGEST_SENTENCE)}**")
     st.plotly_chart(
         readable(chart.figure, dark=st.context.theme.type == "dark"),
         key=key,
         on_select=on_select or "ignore",
-        selection_mode=("points", "box", "lasso"),
-        config=_config(chart, selectable=on_select is not None),
+        selection_mode=modes,
+        config=_config(chart, selectable=on_select is not None and "lasso" in modes),
         alt=chart.alt,
     )
     if chart.note:

@@ -14,6 +14,11 @@ Shared = TypeVarTuple("Shared")
 
 FORMER: dict[str, dict[str, str]] = {
     "help_tab": {"Published or corrected": "As published", "Limits and keys": "Limits and shortcuts"},
+    "profiles_tab": {
+        "Cards": "Profile",
+        "Is there anything to cluster?": "Cluster tendency",
+        "Take away": "Export",
+    },
 }
 """Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
 

@@ -1,4 +1,4 @@
-"""Is there anything to cluster? Hopkins, metadata labels against the profiles, and whether the profiles come back."""
+"""Cluster tendency: Hopkins, metadata labels against the profiles, and whether the profiles come back."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from workprof.profiles.questions import BASELINE, HOPKINS, STABILITY
 
 def clusterability(view: View) -> None:
     """Show the three results one below the other; each is computed on request, in the background."""
-    st.header("Is there structure at all?")
+    st.header("Cluster tendency")
     st.caption(CONVENTION)
     given = _of_fit(view, "features", "scaler", "metric", "mode", "seed")
     hopkins = _result(view, HOPKINS, "Hopkins statistic", "distinct", given)
     if hopkins is not None:
         figures.show(hopkins_line(hopkins), key=f"profiles_hopkins_{hopkins.settings.distinct}")
 
-    st.header("Do the profiles say more than the metadata?")
+    st.header("Profiles v. metadata baseline")
     given = _of_fit(view, "features", "scaler", "mode", "silhouette", "sample_rows", "seed")
     baseline = _result(view, BASELINE, "Label baseline (Table II)", "rows", given, {"fit": view.settings})
     if baseline is not None:
         figures.show(baseline_dots(baseline), key=f"profiles_baseline_{baseline.settings.rows}")
 
-    st.header("Do the profiles come back without some of the jobs?")
+    st.header("Stability under resampling")
     given = {"fit": view.settings} | _of_fit(view, "seed")
     stability = _result(view, STABILITY, "Stability of the profiles", "resamples", given)
     if stability is not None:

@@ -13,10 +13,10 @@ from pages._parts import forms, running_work
 from workprof.charts.estimate import fit_estimate
 from workprof.charts.help.terms import meaning_of
 from workprof.profiles.questions import FIT
-from workprof.profiles.settings import METHODS, ProfileSettings, default_min_cluster_size, preset
+from workprof.profiles.settings import METHOD_WORDS, METHODS, ProfileSettings, default_min_cluster_size, preset
 from workprof.store.reports import Dataset
 
-PRESETS = {"default": "Default (0.3 %)", "paper": "Paper (300 rows)", "fine": "Fine (0.1 %)", "coarse": "Coarse (1 %)"}
+PRESETS = {"default": "Default (0.3 %)", "paper": "Paper (300 runs)", "fine": "Fine (0.1 %)", "coarse": "Coarse (1 %)"}
 SIZES = (0, 20, 25, 30, 40, 50, 65, 80, 100, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000)
 SLIDER = "profiles_slider"
 
@@ -49,13 +49,13 @@ def presets(dataset: Dataset) -> None:
         for name, words in PRESETS.items():
             st.button(words, key=f"preset_{name}", on_click=_apply, args=(name, dataset.finished_rows))
         st.select_slider(
-            "Smallest profile, rows (logarithmic)",
+            "Minimum profile size (runs)",
             SIZES,
             format_func=lambda size: f"{size:,}" if size else f"auto ({auto:,})",
             key=SLIDER,
             on_change=_slid,
             width=360,
-            help="Writes the number below: groups of fewer rows are outliers or a part of a larger profile.",
+            help="Writes the number below: groups of fewer runs are outliers or part of a larger profile.",
         )
 
 
@@ -77,7 +77,6 @@ def _slid() -> None:
 
 SIZE, METHOD, EPSILON, COUPLED = "recut_size", "recut_method", "recut_epsilon", "recut_coupled"
 SHOWN, NEEDS_FIT, CHANGED = "recut_of", "recut_needs_fit", "recut_changed"
-METHOD_WORDS = {"eom": "excess of mass", "leaf": "leaves"}
 
 
 @st.fragment
@@ -93,17 +92,17 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
     if st.session_state.pop(CHANGED, False):
         st.rerun()
     if settings.algorithm != "hdbscan":
-        st.caption("OPTICS keeps no tree: other sizes need a new run.")
+        st.caption("OPTICS builds no tree: another size needs a new fit (Settings).")
         return
     _follow(dataset, settings)
     told: dict[str, Any] = {"on_change": _cut, "args": (visit, dataset, settings)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.select_slider(
-            "Re-cut: smallest profile, rows (logarithmic)",
+            "Minimum profile size (runs)",
             sizes_below(n_rows, settings.min_cluster_size),
             key=SIZE,
-            width=380,
-            help="Groups of fewer rows are outliers or a part of a larger profile. Cuts the kept tree again, at once.",
+            width=260,
+            help="Groups of fewer runs are unclustered or part of a larger profile. Applies at once.",
             **told,
         )
         st.segmented_control(
@@ -112,17 +111,18 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
             required=True,
             format_func=lambda name: METHOD_WORDS[name],
             key=METHOD,
-            help="Excess of mass: the branches that persist longest. Leaves: the ends of the tree, more and smaller.",
+            help="Excess of mass (eom): the branches that persist longest. Leaves (leaf): more and smaller profiles.",
             **told,
         )
-        st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, width=140, help=meaning_of("epsilon"), **told)
-        st.toggle(
-            "Couple min_samples",
-            key=COUPLED,
-            help=f"Off: min_samples stays {settings.min_samples}, and the kept tree is only cut again. On: min_samples "
-            "follows the size, as in the paper; that needs another tree.",
-            **told,
-        )
+        with st.popover("More", icon=":material/tune:"):
+            st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, help=meaning_of("epsilon"), **told)
+            st.toggle(
+                "Link minimum samples to this size",
+                key=COUPLED,
+                help=f"Off: they stay {settings.min_samples}, and the saved tree is only cut again. On: they follow "
+                "the size, as in the paper; that needs another tree.",
+                **told,
+            )
     _offer_fit(visit, dataset)
 
 
@@ -167,7 +167,7 @@ def _offer_fit(visit: Visit, dataset: Dataset) -> None:
     if asked is None:
         return
     st.info(
-        f"No tree with min_samples {asked.min_samples} is kept, so these settings need a fit. "
+        f"No tree with {asked.min_samples} minimum samples is saved, so these settings need a fit. "
         f"{estimate(visit, dataset, asked)}",
         icon=":material/info:",
     )

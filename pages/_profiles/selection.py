@@ -39,8 +39,8 @@ def selection(view: View) -> None:
     with guard():
         text = current(view)
         found = read_selection(text) or Selection()
-        more = " Rows inside that are not drawn are listed, too." if view.fit.labels.size > MOST_POINTS else ""
-        st.caption(f"Draw a lasso or a box around points, or choose profiles: the jobs behind them are listed.{more}")
+        more = " Runs inside that are not drawn are listed, too." if view.fit.labels.size > MOST_POINTS else ""
+        st.caption(f"Draw a lasso or a box around points, or select profiles: their runs are listed.{more}")
         plot = _plot_key(view)
         if plot not in st.session_state:  # it is drawn anew, and would not show what was selected before
             st.session_state[DRAWN] = text
@@ -51,7 +51,7 @@ def selection(view: View) -> None:
         rows = view.fit.row_ids[chosen(view.fit, found)]
         if text and not fits(text):
             st.caption(
-                f"This selection of {counted(len(rows), 'row')} is too detailed for a link: the link is without."
+                f"This selection of {counted(len(rows), 'run')} is too detailed for a link: the link is without."
             )
         _selected_jobs(view, tuple(rows.tolist()))
 
@@ -77,7 +77,7 @@ def _profile_list(view: View, found: Selection) -> None:
     st.session_state[PICKED] = [label for label in labels if label in found.profiles]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.multiselect(
-            "Profiles (instead of a lasso, also by keyboard)",
+            "Or select profiles",
             labels,
             format_func=lambda profile: view.names[profile],
             key=PICKED,
@@ -149,7 +149,7 @@ ROWS_A_PAGE = 50
 
 def _selected_jobs(view: View, row_ids: tuple[int, ...]) -> None:
     """Show how many rows are selected, and the jobs behind them."""
-    st.markdown(f"**{len(row_ids):,} rows selected**")
+    st.markdown(f"**{len(row_ids):,} runs selected**")
     if not row_ids:
         st.caption("Nothing is selected.")
         return
@@ -160,10 +160,10 @@ def _selected_jobs(view: View, row_ids: tuple[int, ...]) -> None:
     tables.show(
         workbench.rows(dataset, shown),
         key="profiles_jobs",
-        alt=f"{len(shown)} of {len(row_ids)} selected jobs, page {page}",
+        alt=f"{len(shown)} of {len(row_ids)} selected runs, page {page}",
     )
     st.download_button(
-        f"CSV, all {len(row_ids):,} selected rows",
+        "Download CSV",
         data=lambda: csv_bytes(workbench.rows(dataset, row_ids)),
         file_name="selected-jobs.csv",
         mime="text/csv",

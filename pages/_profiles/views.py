@@ -21,13 +21,14 @@ from workprof.store.reports import Dataset
 
 @dataclass(frozen=True)
 class View:
-    """One clustering on the page: where it comes from, its record and its profiles' names."""
+    """One clustering on the page: where it comes from, its record, its profiles' names and the memory that they use."""
 
     visit: Visit
     dataset: Dataset
     settings: ProfileSettings
     fit: ProfileFit
     names: dict[int, str]
+    used: dict[int, float]
 
 
 def boxes(view: View) -> None:
@@ -49,7 +50,7 @@ def boxes(view: View) -> None:
             required=True,
             key="profiles_box_order",
             bind="query-params",
-            help="Of the profiles. std: standard deviation of the feature; median: of the feature; size: rows.",
+            help="Of the profiles. std: standard deviation of the feature; median: of the feature; size: runs.",
         )
     figures.show(
         feature_boxes(view.fit, view.names, feature, order or ORDERS[0]), key=f"profiles_boxes_{feature}_{order}"
@@ -104,20 +105,20 @@ def metadata(view: View) -> None:
     figures.show(metadata_heatmap(view.fit, view.names, field, by or BY[0]), key=f"profiles_metadata_{field}_{by}")
 
 
-def take_away(view: View) -> None:
+def export(view: View) -> None:
     """Show the downloads, and the summary that one of them holds."""
     fit, names, stem = view.fit, view.names, f"{safe_name(view.dataset.name)}-profiles"
     summary = summary_table(fit, names)
     with st.container(horizontal=True):
         st.download_button(
-            f"Labels of all {fit.scores.n_rows:,} rows (Parquet)",
+            f"Profile of each of {fit.scores.n_rows:,} runs (Parquet)",
             data=lambda: parquet_bytes(labels_table(fit, names)),
             file_name=f"{stem}-labels.parquet",
             on_click="ignore",
             icon=":material/download:",
         )
         st.download_button(
-            f"Summary of {len(summary)} groups (CSV)",
+            f"Summary of {len(summary)} profiles (CSV)",
             data=partial(csv_bytes, summary),
             file_name=f"{stem}-summary.csv",
             mime="text/csv",

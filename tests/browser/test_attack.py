@@ -35,7 +35,7 @@ def settings_of_round(number):
 
 def address(server, dataset, settings):
     size = f"profiles_min_cluster_size={settings.min_cluster_size}"
-    return f"http://127.0.0.1:{server.port}/profiles?ds={dataset}&profiles_tab=Sizes&{size}"
+    return f"http://127.0.0.1:{server.port}/profiles?ds={dataset}&profiles_quality=true&{size}"
 
 
 def prepare(folder):

@@ -111,13 +111,13 @@ def test_reset_empties_the_address_and_the_next_change_starts_from_the_defaults(
 
 def test_a_link_between_pages_carries_the_dataset_and_what_it_says(whole, cold, visitors):
     jobs = whole[1].jobs
-    visitor = visitors(cold).open(f"/profiles?ds={jobs}&profiles_tab=Cards")
+    visitor = visitors(cold).open(f"/profiles?ds={jobs}&profiles_tab=Profile")
     visitor.button("Durations").click()
     visitor.page.wait_for_url("**/durations?**")
     visitor.settle()
     assert f"ds={jobs}" in visitor.page.url
     assert visitor.page.get_by_role("heading", name="Durations").count()
-    visitor.open(f"/profiles?ds={jobs}&profiles_tab=Cards")
+    visitor.open(f"/profiles?ds={jobs}&profiles_tab=Profile")
     visitor.button("Memory plan").click()
     visitor.page.wait_for_url("**/memory?**memory_tab=Bins**")
     visitor.settle()

@@ -117,7 +117,7 @@ def test_from_an_empty_home_to_a_memory_plan_without_a_mouse(fresh, visitors, tm
     hands.settle()
     hands.go_to(r"Find profiles$")
     hands.press("Enter")
-    page.locator("[data-testid=stMetric]").first.wait_for(timeout=FIT_MS)
+    page.locator(".st-key-answer").wait_for(timeout=FIT_MS)
     hands.settle()
 
     hands.go_to(r"Memory$", "Shift+Tab")

@@ -65,9 +65,9 @@ def test_the_best_run_opens_in_profiles_with_its_settings(swept, visitors):
     visitor.page.locator("h1").get_by_text("Profiles").wait_for()
     visitor.settle()
     visitor.button("Find profiles").click()
-    visitor.page.locator("[data-testid=stMetricValue]").first.wait_for(timeout=SWEEP_MS)
+    visitor.page.locator(".st-key-answer").wait_for(timeout=SWEEP_MS)
     visitor.settle()
-    assert "3,000 rows" in visitor.page.locator("[data-testid=stMain]").inner_text()
+    assert "of 3,000 runs" in visitor.page.locator("[data-testid=stMain]").inner_text()
 
 
 def test_a_slider_cuts_the_profiles_again_without_a_fit(swept, visitors):
@@ -75,14 +75,14 @@ def test_a_slider_cuts_the_profiles_again_without_a_fit(swept, visitors):
     page = visitor.page
     if visitor.button("Find profiles").count():
         visitor.button("Find profiles").click()
-    page.locator("[data-testid=stMetricValue]").first.wait_for(timeout=SWEEP_MS)
+    page.locator(".st-key-answer").wait_for(timeout=SWEEP_MS)
     visitor.settle()
-    before = page.locator("[data-testid=stMetricValue]").first.inner_text()
-    page.get_by_role("slider", name=re.compile("^Re-cut")).focus()
+    before = page.locator(".st-key-answer").inner_text()
+    page.get_by_role("slider", name=re.compile("^Minimum profile size")).first.focus()
     for _ in range(6):
         page.keyboard.press("ArrowRight")
     page.wait_for_function(
-        "before => document.querySelector('[data-testid=stMetricValue]').innerText !== before",
+        "before => document.querySelector('.st-key-answer').innerText !== before",
         arg=before,
         timeout=20_000,
     )

@@ -28,7 +28,7 @@ class Page:
         return f"{self.path}?{'&'.join(part for part in parts if part)}"
 
 
-_PROFILES = ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata")
+_PROFILES = ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata")
 _SWEEP = ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two")
 _PHASES = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
 _HELP = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits and shortcuts", "Diagnostics")
@@ -36,7 +36,7 @@ _HELP = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits a
 PAGES = (
     Page("home"),
     Page("data", tabs=("Preview", "Columns", "Time coverage", "Checks and rejects")),
-    Page("profiles", tabs=(*_PROFILES, "Is there anything to cluster?", "Take away")),
+    Page("profiles", tabs=(*_PROFILES, "Cluster tendency", "Export")),
     Page("classify", tabs=("One job", "Batch", "Model", "Finished jobs"), more=CLASSIFIED),
     Page("sweep", tabs=_SWEEP),
     Page("durations", tabs=("Observed", "Prediction error"), more=BY_TIME),

@@ -116,7 +116,7 @@ def test_hopkins_says_its_convention_and_that_the_published_value_is_not_verifie
     assert "0.0033" in chart.note
     assert "not verified" in chart.note
     assert any("published 0.0033, not verified" in note.text for note in chart.figure.layout.annotations)
-    assert chart.takeaway == ("Hopkins 0.110 ± 0.008: the rows are far from uniform: there is something to cluster.")
+    assert chart.takeaway == ("Hopkins 0.110 ± 0.008: the runs are far from uniform: there is something to cluster.")
 
 
 def test_hopkins_without_structure_says_so():

@@ -1,17 +1,20 @@
 """Figures of a clustering: axes with units, words for everyone, outliers apart, nothing hostile let through."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.charts import records_for_tests as made
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
+from workprof.charts.profiles.fingerprints import MOST_ROWS, STRONG, answer_words, fingerprints, similar_order
 from workprof.charts.profiles.jobs import MOST_SVG_POINTS, profile_map, stratified
 from workprof.charts.profiles.overview import (
     arrivals,
     condensed_tree,
     headlines,
+    paper_headlines,
     profile_names,
     round_ones,
     silhouette_boxes,
@@ -32,6 +35,7 @@ def every_chart(fit):
         "tree": condensed_tree(fit, NAMES),
         "heatmap": metadata_heatmap(fit, NAMES, "workload"),
         "arrivals": arrivals(fit.cards[1], NAMES[0]),
+        "fingerprints": fingerprints(fit, NAMES, {0: 0.2, 1: 0.9}),
     }
 
 
@@ -42,11 +46,11 @@ def test_every_chart_has_its_words_and_numbers(name):
     assert len(chart.alt) > 20
     assert chart.alt.endswith(chart.takeaway)
     assert not chart.data.empty
-    assert chart.figure.layout.xaxis.title.text
+    assert chart.figure.layout.xaxis.title.text or list(chart.figure.layout.xaxis.ticktext)
     assert chart.figure.layout.uirevision == "keep"
 
 
-@pytest.mark.parametrize("name", ["boxes", "silhouettes", "sizes", "map", "tree", "heatmap"])
+@pytest.mark.parametrize("name", ["boxes", "silhouettes", "sizes", "map", "tree", "heatmap", "fingerprints"])
 def test_the_published_definitions_are_flagged_on_every_chart(name):
     assert "Published definitions" in every_chart(made.fit(mode="faithful"))[name].note
     assert "Published definitions" not in every_chart(made.fit())[name].note
@@ -66,7 +70,7 @@ def test_boxes_are_ordered_by_standard_deviation_with_the_outliers_last():
 def test_boxes_mark_the_smallest_mean_and_largest_standard_deviation_of_the_profiles():
     words = [note.text for note in feature_boxes(made.fit(), NAMES, "cpu_usage_percent").figure.layout.annotations]
     mean = np.mean([0.5, 0.1, 2.0])
-    assert sorted(words) == sorted(["smallest σ 0.1", "largest σ 2", f"nearest to the mean σ {mean:.3g}"])
+    assert sorted(words) == sorted(["smallest σ 0.1", "largest σ 2", f"typical spread (σ {mean:.3g})"])
 
 
 @pytest.mark.parametrize(("order", "expected"), [("median", [0, 1, 2, -1]), ("size", [2, 1, 0, -1])])
@@ -92,7 +96,7 @@ def test_the_map_carries_row_ids_and_says_its_sample():
     ids = np.concatenate([trace.customdata for trace in chart.figure.data])
     assert len(ids) == len(set(ids.tolist())) <= 2000
     assert ids.min() >= 1000
-    assert f"stratified sample of n = {len(ids):,} of 23,000 rows" in chart.note
+    assert f"stratified sample of n = {len(ids):,} of 23,000 runs" in chart.note
 
 
 def test_a_large_map_is_drawn_by_webgl_and_a_small_one_as_svg():
@@ -128,12 +132,19 @@ def test_heat_map_shares_add_up(by, axis):
 
 
 def test_headlines_name_both_silhouettes_and_show_the_truth_only_where_planted():
-    labels = [item.label for item in headlines(made.fit())]
-    assert {"Silhouette", "ACQUIRES", "scores_v3", "CCPM", "DBCV"} <= set(labels)
-    details = [item.detail for item in headlines(made.fit()) if item.label == "Silhouette"]
-    assert details == ["proper, ± 0.010", "published"]
-    assert "Truth (ARI)" not in labels
-    assert all(item.meaning for item in headlines(made.fit()))
+    fit = made.fit()
+    own = {item.label: item for item in headlines(fit)}
+    paper = {item.label: item for item in paper_headlines(fit)}
+    assert {"Silhouette (without outliers)", "DBCV"} <= own.keys()
+    assert list(paper) == ["Silhouette (paper)", "ACQUIRES", "scores_v3", "CCPM"]
+    assert own["Silhouette (without outliers)"].value == f"{fit.scores.silhouette_clustered:.3f}"
+    assert own["Silhouette (without outliers)"].detail == "± 0.010"
+    assert paper["Silhouette (paper)"].value == f"{fit.scores.avg_silhouette:.3f}"
+    assert "Agreement with ground truth" not in own
+    planted = headlines(replace(fit, scores=made.scores(truth=0.75)))[-1]
+    assert (planted.label, planted.value) == ("Agreement with ground truth", "0.750")
+    assert "synthetic data only" in planted.detail
+    assert all(item.meaning for item in (*own.values(), *paper.values()))
 
 
 def test_features_left_out_for_the_same_reason_stand_in_one_sentence():
@@ -155,3 +166,112 @@ def test_the_numbers_of_the_distance_axis_are_round(shortest, longest):
     if longest / shortest > 5:
         assert 2 <= len(ticks) <= 10
         assert all(f"{tick:e}"[:8] in ("1.000000", "2.000000", "5.000000") for tick in ticks)
+
+
+def wide_fit(sizes, medians, std=1.0):
+    """Return a clustering of profiles of these sizes with these medians, and no outliers."""
+    medians = np.asarray(medians, dtype=np.float64)
+    cards = tuple(
+        replace(
+            made.card(0), profile=i, size=size, share=size / sum(sizes), duration_quantiles_s=np.full(6, 10.0 * i + 5)
+        )
+        for i, size in enumerate(sizes)
+    )
+    names = ("mean", "std", "lower", "q1", "median", "q3", "upper", "raw_median", "raw_q1", "raw_q3")
+    spread = replace(
+        made.spread(),
+        profiles=np.arange(len(sizes)),
+        features=tuple(f"feature{i}" for i in range(medians.shape[1])),
+        **{name: np.full_like(medians, std) if name == "std" else medians for name in names},
+    )
+    scores = replace(made.scores(sum(sizes)), n_clusters=len(sizes), n_outliers=0)
+    return replace(made.fit(), cards=cards, spread=spread, features=spread.features, scores=scores)
+
+
+def test_cells_are_standard_deviations_from_the_mean_of_all_runs():
+    """The same as from the rows themselves: two profiles of equal values each, so their spread is what lies between."""
+    fit = wide_fit([30, 10], [[0.0, 5.0], [4.0, 5.0]], std=0.0)
+    rows = np.repeat([0.0, 4.0], [30, 10])
+    data = fingerprints(fit, {0: "a", 1: "b"}, {}).data.set_index("profile")
+    assert np.allclose(data.loc[[0, 1], "feature0_sd"], (np.array([0.0, 4.0]) - rows.mean()) / rows.std())
+    assert data["feature1_sd"].tolist() == [0.0, 0.0]  # no difference anywhere is no colour, not a division by 0
+
+
+def test_alike_profiles_stand_beside_each_other():
+    medians = [[0, 0], [9, 9], [0.1, 0], [9, 9.1], [0, 0.2]]
+    drawn = fingerprints(wide_fit([50, 40, 30, 20, 10], medians), dict(enumerate("abcde")), {}).data["profile"].tolist()
+    assert {0, 2, 4} in (set(drawn[:3]), set(drawn[2:]))
+
+
+def test_the_order_is_the_best_of_all_that_the_tree_allows():
+    """Against trying every order: the sum of the distances of neighbours is the least, where all orders are allowed."""
+    cells = np.array([[0.0], [1.0], [2.2], [-1.3], [0.4]])
+    order = similar_order(cells)
+    assert np.abs(np.diff(cells[order, 0])).sum() == pytest.approx(np.ptp(cells))
+    assert order[0] < order[-1]
+    assert similar_order(cells[:2]) == [0, 1]
+    assert similar_order(np.zeros((0, 3))) == []
+
+
+def test_of_many_profiles_the_largest_are_drawn_and_the_rest_is_said():
+    sizes = list(range(200, 200 - MOST_ROWS - 5, -1))
+    fit = wide_fit(sizes, np.random.default_rng(1).normal(size=(len(sizes), 3)))
+    chart = fingerprints(fit, {i: f"a (P{i})" for i in range(len(sizes))}, {})
+    assert sorted(chart.data["profile"]) == list(range(MOST_ROWS))
+    assert f"The {MOST_ROWS} largest of {len(sizes)} profiles" in chart.note
+
+
+def test_one_profile_and_no_durations_or_memory_is_a_chart_of_one_row():
+    fit = wide_fit([30], [[0.0, 5.0]])
+    fit = replace(fit, cards=tuple(replace(card, duration_quantiles_s=np.full(6, np.nan)) for card in fit.cards))
+    chart = fingerprints(fit, {0: "all (P0)"}, {})
+    assert len(chart.data) == 1
+    titles = [one.text for one in chart.figure.layout.annotations]
+    assert titles == ["Runs"]
+    assert "largest profile" in chart.takeaway
+
+
+def test_a_row_has_its_runs_duration_and_memory_and_less_than_half_is_marked():
+    chart = fingerprints(made.fit(), NAMES, {-1: 0.1, 0: 0.2, 1: 0.9}, 1)
+    data = chart.data.set_index("profile")
+    assert -1 not in data.index
+    assert data["runs"].to_dict() == {0: 100, 1: 60, 2: 30}
+    assert data.loc[0, "memory_used_share"] == 0.2
+    assert np.isnan(data.loc[2, "memory_used_share"])
+    used = chart.figure.data[-1]
+    colours = dict(zip(data.index, used.marker.color, strict=True))
+    assert colours[0] != colours[1] == colours[2]
+    assert dict(zip(data.index, used.text, strict=True)) == {0: "20 %", 1: "90 %", 2: "–"}
+    assert NAMES[0] in chart.takeaway
+    (outline,) = chart.figure.layout.shapes
+    assert (outline.y0 + outline.y1) / 2 == data.index.tolist().index(1)
+    assert next(text for text in chart.figure.layout.yaxis.ticktext if text.startswith("<b>")).endswith("(P1)</b>")
+
+
+def test_a_click_anywhere_on_a_row_tells_its_profile():
+    chart = fingerprints(made.fit(), NAMES, {0: 0.2})
+    order = chart.data["profile"].tolist()
+    for trace in chart.figure.data[1:]:
+        assert [order[int(y)] for y in trace.y] == list(trace.customdata)
+
+
+def test_on_a_phone_there_are_cells_alone_and_names_keep_their_numbers():
+    chart = fingerprints(
+        made.fit(), {-1: "Unclustered", **{i: f"{'long ' * 8}(P{i})" for i in range(3)}}, {}, narrow=True
+    )
+    assert len(chart.figure.data) == 2
+    assert all(len(text) < 20 and text.endswith(")") for text in chart.figure.layout.yaxis.ticktext)
+
+
+def test_the_middle_of_the_scale_is_the_page_in_both_themes():
+    heat = fingerprints(made.fit(), NAMES, {}).figure.data[0]
+    assert (heat.zmin, heat.zmax) == (-STRONG, STRONG)
+    assert {colour.rpartition(",")[2] for place, colour in heat.colorscale if place == 0.5} == {"0)"}
+
+
+def test_the_answer_counts_what_the_chart_draws():
+    words = answer_words(made.fit(), NAMES, {-1: 0.1, 0: 0.2, 1: 0.9})
+    assert words.startswith("3 profiles cover 82.6 % of 230 runs; the largest, mixed (P0), holds 43.5 %")
+    assert words.endswith("1 of 2 uses less than half of the memory requested.")
+    nothing = replace(made.fit(), scores=replace(made.scores(), n_clusters=0, n_outliers=230))
+    assert answer_words(nothing, NAMES, {}).startswith("No profile was found: all 230 runs are unclustered")

@@ -73,7 +73,7 @@ def test_home_of_a_trace_without_requests_says_no_data():
 
 def test_profiles_tell_how_much_belongs_to_none():
     assert STOPS["profiles"].headline.startswith("3 kinds of jobs cover 82.6 % of 230 runs; 17.4 % are like no group")
-    assert [item.label for item in STOPS["profiles"].figures][:3] == ["Profiles", "Clustered", "Outliers"]
+    assert [item.label for item in STOPS["profiles"].figures][:3] == ["Profiles", "In a profile", "Unclustered"]
 
 
 def test_the_classifier_is_told_by_its_strictest_split():

@@ -20,7 +20,7 @@ LINKS = (
     ("profiles", {"profiles_tab": "Sizes"}),
     ("profiles", {"profiles_tab": "Map"}),
     ("profiles", {"profiles_tab": "Silhouettes"}),
-    ("profiles", {"profiles_tab": "Take away"}),
+    ("profiles", {"profiles_tab": "Export"}),
     ("durations", {"durations_tab": "Observed", "durations_by": "user"}),
     ("durations", {"durations_tab": "Observed", "durations_percentile": "75"}),
     ("memory", {"memory_tab": "Tasks"}),

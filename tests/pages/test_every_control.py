@@ -118,7 +118,7 @@ def page(app, hashes):
 
 
 def selected(test):
-    found = [item.value for item in test.markdown if item.value.endswith("rows selected**")]
+    found = [item.value for item in test.markdown if item.value.endswith("runs selected**")]
     return int(found[0].strip("*").split()[0].replace(",", ""))
 
 
@@ -137,26 +137,26 @@ def title(test):
 
 
 def test_a_card_leads_to_its_jobs(page, hashes):
-    test = page("profiles", "Cards")
-    badges = (re.search(r"\[([\d,]+) rows · .*%", item.value) for item in test.markdown)
+    test = page("profiles", "Profile")
+    badges = (re.search(r"\[([\d,]+) runs · .*%", item.value) for item in test.markdown)
     size = int(next(found for found in badges if found)[1].replace(",", ""))
-    first = next(button.key for button in test.button if button.label == "Its jobs")
+    first = next(button.key for button in test.button if button.label == "Jobs")
     pressed(test, first)
     assert selected(test) == size
     assert test.session_state["profiles_tab"] == "Map"
 
 
 def test_a_card_leads_to_durations_memory_and_nodes(page, hashes):
-    test = pressed(page("profiles", "Cards", **OTHER_PROFILES), "profiles_link_0_0")
+    test = pressed(page("profiles", "Profile", **OTHER_PROFILES), "profiles_link_0_0")
     assert title(test) == "Durations"
     assert test.selectbox(key="durations_by").value == "profile"
     assert f"{whole_home.OTHER_SIZE} rows" in test.selectbox(key="durations_clustering").value
-    test = pressed(page("profiles", "Cards"), "profiles_link_0_1")
+    test = pressed(page("profiles", "Profile"), "profiles_link_0_1")
     assert title(test) == "Memory"
     assert test.selectbox(key="memory_task").value != "all tasks"
     assert test.selectbox(key="memory_profile").value.endswith(" (P0)")
     assert not [item for item in test.warning if "in the link could not be read" in item.value]
-    test = pressed(page("profiles", "Cards"), "profiles_link_1_2")
+    test = pressed(page("profiles", "Profile", profiles_profile="1"), "profiles_link_1_2")
     assert title(test) == "Nodes"
     assert test.query_params["ds"] in (hashes.nodes, [hashes.nodes])
     assert test.number_input(key="nodes_profile").value == 1
@@ -164,7 +164,7 @@ def test_a_card_leads_to_durations_memory_and_nodes(page, hashes):
 
 
 def test_other_profiles_than_the_first_are_not_advised_on(page):
-    test = page("profiles", "Cards", **OTHER_PROFILES)
+    test = page("profiles", "Profile", **OTHER_PROFILES)
     assert test.button(key="profiles_link_0_2").disabled
 
 
@@ -178,7 +178,7 @@ def test_a_classified_job_leads_to_its_profile_and_to_durations(page, hashes):
 
 
 def test_a_link_opens_what_it_says_whatever_the_page_was_set_to_before(page, hashes):
-    test = page("profiles", "Cards")
+    test = page("profiles", "Profile")
     test.selectbox(key="profiles_scaler").set_value("standard")
     next(button for button in test.button if button.label.startswith("Find profiles with")).click().run()
     assert test.selectbox(key="profiles_scaler").value == "standard"

@@ -40,7 +40,7 @@ ANY_NUMBER = ("nodes_since", "nodes_until")
 """Every number is a moment, and most leave no run."""
 
 VIEWS = (
-    *(View("profiles", tab) for tab in ("Cards", "Map", "Box plots")),
+    *(View("profiles", tab) for tab in ("Profile", "Map", "Box plots")),
     *(View("classify", tab) for tab in ("One job", "Model")),
     *(View("memory", tab) for tab in ("Tasks", "Bins", "Roll-up", "Ledger")),
     *(View("nodes", tab) for tab in ("Ranking", "For a profile")),

@@ -15,7 +15,7 @@ def words(test):
 
 
 def selected(test):
-    found = [item.value for item in test.markdown if item.value.endswith("rows selected**")]
+    found = [item.value for item in test.markdown if item.value.endswith("runs selected**")]
     return int(found[0].strip("*").split()[0].replace(",", ""))
 
 

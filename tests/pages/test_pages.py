@@ -10,7 +10,7 @@ from workprof.workbench import Workbench
 
 PAGES = ("home", "data", "profiles")
 DATA_TABS = ("Preview", "Columns", "Time coverage", "Checks and rejects")
-VIEWS = ("Cards", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Take away")
+VIEWS = ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Export")
 
 
 def labels(test):
@@ -52,7 +52,7 @@ def test_every_tab_of_the_data_page(app, loaded, tab):
 
 @pytest.mark.parametrize("tab", VIEWS)
 def test_every_view_of_the_profiles(app, loaded, tab):
-    test = app("profiles", profiles_tab=tab)
+    test = app("profiles", profiles_tab=tab, profiles_quality="true")
     assert problems(test) == []
     assert len(test.metric) >= 11
     charts = test.get("plotly_chart")
@@ -117,8 +117,9 @@ def test_the_faithful_mode_is_flagged(app, loaded, house):
 
 
 def test_a_fit_runs_in_the_background_is_cancelled_and_the_old_result_stays(app, loaded, house):
-    test = app("profiles")
+    test = app("profiles", profiles_quality="true")
     before = [metric.value for metric in test.metric]
+    assert before
     test.number_input(key="profiles_min_samples").set_value(77)
     submit = next(button for button in test.button if button.label == "Find profiles with these settings")
     submit.click().run()

@@ -18,10 +18,10 @@ FILE = "jobs-profiles-table.csv"
 
 def test_a_saved_table_is_the_pages_and_the_reports(jobs, chromium, tmp_path):
     jobs.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
-    shown = jobs.page("profiles", "jobs", profiles_tab="Take away").files[FILE]
+    shown = jobs.page("profiles", "jobs", profiles_tab="Export").files[FILE]
     printed = jobs.report("jobs", "profiles").csv("profiles")["profiles"]
     st.cache_resource.clear()
-    address = urllib.parse.urlencode({"ds": jobs.hashes["jobs"], "profiles_tab": "Take away"})
+    address = urllib.parse.urlencode({"ds": jobs.hashes["jobs"], "profiles_tab": "Export"})
     with running_server(jobs.folder / "home") as server:
         page = chromium.new_page(viewport={"width": 1440, "height": 1000})
         visitor = Visitor(page, server.url).watch()

@@ -9,9 +9,12 @@ import pytest
 
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.charts.downloads import csv_bytes, summary_table
+from workprof.charts.profiles.overview import LABEL_WORDS
+from workprof.charts.text import label
 from workprof.cli.profiles import fit_json
 from workprof.core.records import to_json
 from workprof.core.units import HOUR_S, format_count, format_duration, format_share
+from workprof.memory.ledger_settings import LedgerSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
 
@@ -24,22 +27,23 @@ VIEWS = {
     "Sizes": {"profile-sizes"},
     "Tree": {"condensed-tree"},
     "Metadata": {"metadata-workload"},
-    "Is there anything to cluster?": {"hopkins"},
+    "Cluster tendency": {"hopkins"},
 }
 """View -> its figures that the report has, too."""
 
 NUMBERS = {
     "Profiles": lambda told: [format_count(told["n_clusters"])],
-    "Clustered": lambda told: [format_share(1 - told["n_outliers"] / told["n_rows"])],
-    "Outliers": lambda told: [format_count(told["n_outliers"])],
+    "In a profile": lambda told: [format_share(1 - told["n_outliers"] / told["n_rows"])],
+    "Unclustered": lambda told: [format_count(told["n_outliers"])],
     "Mean size": lambda told: [format_count(told["mean_cluster_size"])],
-    "Silhouette": lambda told: [f"{told['silhouette_clustered']:.3f}", f"{told['avg_silhouette']:.3f}"],
+    "Silhouette (without outliers)": lambda told: [f"{told['silhouette_clustered']:.3f}"],
+    "Silhouette (paper)": lambda told: [f"{told['avg_silhouette']:.3f}"],
     "Davies–Bouldin": lambda told: [f"{told['davies_bouldin']:.3f}"],
     "DBCV": lambda told: [f"{told['dbcv']:.3f}"],
     "ACQUIRES": lambda told: [f"{told['acquires']:.3f}"],
     "scores_v3": lambda told: [f"{told['scores_v3']:.3f}"],
     "CCPM": lambda told: [f"{told['ccpm']:.3f}"],
-    "Truth (ARI)": lambda told: [f"{told['truth_adjusted_rand']:.3f}"],
+    "Agreement with ground truth": lambda told: [f"{told['truth_adjusted_rand']:.3f}"],
 }
 """Metric of the page -> its texts from the command's numbers."""
 
@@ -71,7 +75,7 @@ def test_a_view_shows_what_the_report_prints(jobs, printed, view):
 
 
 def test_every_metric_is_the_commands_number(jobs, told, printed):
-    page = jobs.page("profiles", "jobs", profiles_tab="Sizes")
+    page = jobs.page("profiles", "jobs", profiles_tab="Sizes", profiles_quality="true")
     assert {label: page.metric(label) for label, _, _ in page.metrics} == {
         label: texts(told) for label, texts in NUMBERS.items()
     }
@@ -81,7 +85,7 @@ def test_every_metric_is_the_commands_number(jobs, told, printed):
 
 
 def test_files_of_the_page_hold_the_record(jobs, fit, printed):
-    page = jobs.page("profiles", "jobs", profiles_tab="Take away")
+    page = jobs.page("profiles", "jobs", profiles_tab="Export")
     summary = csv_bytes(summary_table(fit, {}))
     named = page.csv("jobs-profiles-summary.csv")
     assert list(named["rows"]) == [card.size for card in fit.cards]
@@ -95,47 +99,74 @@ def test_files_of_the_page_hold_the_record(jobs, fit, printed):
     assert list(labels["silhouette"].fillna(9)) == pd.Series(fit.silhouettes).fillna(9).tolist()
 
 
-def test_a_card_tells_its_profile_as_the_command_and_the_rows_do(jobs, fit, told):
+@pytest.fixture(scope="module")
+def cards(jobs, fit):
+    """Label -> the page with that profile selected."""
+    return {
+        card.profile: jobs.page("profiles", "jobs", profiles_tab="Profile", profiles_profile=str(card.profile))
+        for card in fit.cards
+    }
+
+
+def test_a_card_tells_its_profile_as_the_command_and_the_rows_do(jobs, fit, told, cards):
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist())).set_index("row_id")
-    page = jobs.page("profiles", "jobs", profiles_tab="Cards")
-    cards = dict(re.findall(r"## (.*? \(P\d+\)|Unclustered)(.*?)(?=## |$)", page.words, re.DOTALL))
-    assert set(cards) == {one["name"] for one in told["profiles"]} | {"Unclustered"}
-    assert (
-        f"[{told['n_outliers']:,} rows · {format_share(told['n_outliers'] / told['n_rows'])}]" in cards["Unclustered"]
-    )
+    ledger = jobs.library(lambda bench: bench.ledger("jobs", LedgerSettings(by="profile"), fit=ProfileSettings()))
+    used = {row.name: row.of("memory").utilisation for row in ledger.rows}
+    texts = {label: page.words.partition("## ")[2] for label, page in cards.items()}
+    assert set(cards) == {one["profile"] for one in told["profiles"]} | {-1}
+    assert texts[-1].startswith("Unclustered")
+    assert f"[{told['n_outliers']:,} runs · {format_share(told['n_outliers'] / told['n_rows'])}]" in texts[-1]
     for one in told["profiles"]:
-        card = cards[one["name"]]
-        assert f"[{one['size']:,} rows · {format_share(one['share'])}]" in card
-        assert f"Silhouette: **{one['silhouette']:.2f}**" in card
-        assert f"Purity: **{format_share(one['purity'])}** one workload and task" in card
-        assert f"{format_share(one['job_purity'])} one job" in card
-        assert all(f"[{label}]" in card for label in one["labels"])
-        assert one["takeaway"] in card
+        card = texts[one["profile"]]
+        assert card.startswith(one["name"])
+        assert f"[{one['size']:,} runs · {format_share(one['share'])}]" in card
+        assert f"Silhouette: {one['silhouette']:.2f}" in card
+        assert f"{format_share(one['purity'])} share one workload and task" in card
+        assert f"largest single job {format_share(one['job_purity'])}" in card
+        share = format_share(used[f"profile {one['profile']}"])
+        assert f"Memory: **{share}** of the request" in card
+        assert all(f"[{LABEL_WORDS.get(label, label)}]" in card for label in one["labels"])
         typical = re.search(r"Typical: (.*)", card)[1]
         assert any(
-            f"{name} {top['value']} ({format_share(top['share'])})" in typical
+            f"{label(name)} {top['value']} ({format_share(top['share'])})" in typical
             for name, top in one["top_metadata"].items()
         )
         durations = rows.loc[fit.row_ids[fit.labels == one["profile"]], "duration_s"]
         q25, q50, q75, q95 = (format_duration(value) for value in np.quantile(durations, (0.25, 0.5, 0.75, 0.95)))
-        assert f"median **{q50}**, middle half {q25} to {q75}, p95 {q95}" in card
+        assert f"median **{q50}**, IQR {q25} to {q75}, p95 {q95}" in card
 
 
-def test_the_starts_of_a_card_are_those_of_its_rows(jobs, fit):
+def test_the_fingerprints_are_the_commands_and_the_ledgers_numbers(jobs, fit, told, cards):
+    ledger = jobs.library(lambda bench: bench.ledger("jobs", LedgerSettings(by="profile"), fit=ProfileSettings()))
+    used = {row.name: row.of("memory").utilisation for row in ledger.rows}
+    page = cards[0]
+    *_, runs, durations, memory = page.figures["profile-fingerprints"]
+    order = runs["customdata"]
+    sizes = {one["profile"]: one["size"] for one in told["profiles"]}
+    assert dict(zip(order, runs["x"], strict=True)) == sizes
+    assert dict(zip(memory["customdata"], memory["x"], strict=True)) == {
+        profile: used[f"profile {profile}"] for profile in sizes
+    }
+    medians = {card.profile: card.duration_quantiles_s[2] for card in fit.cards}
+    assert 10 ** np.array(durations["x"]) == pytest.approx([medians[profile] for profile in order])
+    share = format_share(1 - told["n_outliers"] / told["n_rows"])
+    assert f"{told['n_clusters']} profiles cover {share} of {told['n_rows']:,} runs" in page.words
+
+
+def test_the_starts_of_a_card_are_those_of_its_rows(jobs, fit, cards):
     """On the trace's own clock, which is eight hours ahead of UTC."""
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids.tolist())).set_index("row_id")
-    page = jobs.page("profiles", "jobs", profiles_tab="Cards")
     for card in fit.cards:
         starts = rows.loc[fit.row_ids[fit.labels == card.profile], "start_time_s"]
         local = pd.to_datetime(starts + 8 * HOUR_S, unit="s")
-        by_hour, by_weekday = page.figures[f"arrivals_{card.profile}"]
+        by_hour, by_weekday = cards[card.profile].figures[f"arrivals_{card.profile}"]
         assert by_hour["y"] == np.bincount(local.dt.hour, minlength=24).tolist()
         assert by_weekday["y"] == np.bincount(local.dt.day_of_week, minlength=7).tolist()
 
 
 def test_hopkins_and_stability_are_the_commands(jobs, fit):
     jobs.library(lambda bench: bench.stability("jobs", StabilitySettings(fit=ProfileSettings())))
-    page = jobs.page("profiles", "jobs", profiles_tab="Is there anything to cluster?")
+    page = jobs.page("profiles", "jobs", profiles_tab="Cluster tendency")
     hopkins = jobs.command("profiles", "hopkins", "jobs")
     assert f"{hopkins['hopkins']:.3f}" in page.words
     stability = jobs.command("profiles", "stability", "jobs")
@@ -148,10 +179,10 @@ def test_hopkins_and_stability_are_the_commands(jobs, fit):
 
 def test_home_says_what_the_pages_say(jobs, told, printed):
     home = jobs.page("home", "jobs", home_profiles="true", home_data="true")
-    profiles = jobs.page("profiles", "jobs", profiles_tab="Sizes")
+    profiles = jobs.page("profiles", "jobs", profiles_tab="Sizes", profiles_quality="true")
     elsewhere = {label: value for label, value, _ in (*printed.metrics("data"), *reversed(profiles.metrics))}
     shared = {label: value for label, value, _ in reversed(home.metrics) if label in elsewhere}
     assert set(shared) >= {"Nodes", "Median duration"}
-    assert home.metric("In a profile") == profiles.metric("Clustered")
+    assert home.metric("In a profile") == profiles.metric("In a profile")
     assert shared == {label: elsewhere[label] for label in shared}
     assert same_figures(home, printed, "profiles") == {"profile-sizes"}

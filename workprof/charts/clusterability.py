@@ -20,15 +20,15 @@ from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULA
 from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability
 
 CONVENTION = (
-    "Convention of the paper: near 0 = clusterable, 0.5 = no more structure than uniform random rows, near 1 = evenly "
+    "Convention of the paper: near 0 = clusterable, 0.5 = no more structure than uniform random runs, near 1 = evenly "
     "spaced. Many textbooks print 1 minus this value."
 )
 PLAIN, POWER = "plain distances", "distances to the power of the dimensions"
 HEIGHT_PX = 290
 HOPKINS_READINGS = {
-    "clustered": "the rows are far from uniform: there is something to cluster",
-    "no sign of clusters": "the rows are no more clustered than uniform random ones",
-    "regularly spaced": "the rows are more evenly spaced than uniform random ones",
+    "clustered": "the runs are far from uniform: there is something to cluster",
+    "no sign of clusters": "the runs are no more clustered than uniform random ones",
+    "regularly spaced": "the runs are more evenly spaced than uniform random ones",
 }
 
 
@@ -52,8 +52,8 @@ def hopkins_line(found: Hopkins) -> Chart:
         takeaway=_hopkins_takeaway(found),
         shows="Hopkins statistic on a line: 0 is clusterable, 0.5 uniform, 1 evenly spaced.",
         data=pd.DataFrame({"draw": range(1, len(found.draws) + 1), PLAIN: found.draws, POWER: found.draws_power}),
-        note=f"{found.resamples} draws of {found.n_sampled:,} of {found.n_rows:,} rows in {found.n_dims} scaled "
-        f"columns, seed {found.seed}. For uniform rows 95 % of the draws of the power variant lie between "
+        note=f"{found.resamples} draws of {found.n_sampled:,} of {found.n_rows:,} runs in {found.n_dims} scaled "
+        f"columns, seed {found.seed}. For uniform runs 95 % of the draws of the power variant lie between "
         f"{found.uniform_low:.2f} and {found.uniform_high:.2f}. " + " ".join(together(found.notes)),
     )
 
@@ -97,7 +97,7 @@ def _hopkins_takeaway(found: Hopkins) -> str:
     return f"Hopkins {found.hopkins:.3f}{spread}: {HOPKINS_READINGS.get(found.reading, found.reading)}."
 
 
-PROFILES, PROFILES_PUBLISHED = "profiles (outliers left out)", "profiles (outliers as one group)"
+PROFILES, PROFILES_PUBLISHED = "profiles (without outliers)", "profiles (outliers as one group)"
 SYMBOLS = {"euclidean": "circle", "cosine": "square", "manhattan": "diamond"}
 METRIC_WORDS = {"euclidean": "Euclidean", "cosine": "cosine", "manhattan": "Manhattan"}
 SMALLEST_SEEN = 0.001
@@ -147,7 +147,7 @@ def baseline_dots(found: Baseline) -> Chart:
         takeaway=_baseline_takeaway(found),
         shows=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}.",
         data=table,
-        note=f"Filled = this dataset, {found.n_rows:,} rows, {len(found.features)} scaled features; hollow = the "
+        note=f"Filled = this dataset, {found.n_rows:,} runs, {len(found.features)} scaled features; hollow = the "
         "paper's Table II, of another sample and not verified (no code for it is public). "
         + " ".join([note for note in found.notes if "paper's values" not in note]),
     )
@@ -243,9 +243,9 @@ def stability_headlines(found: Stability) -> tuple[Headline, ...]:
         Headline(
             "Stable profiles", f"{stable} of {len(found.per_profile)}", "Mean Jaccard similarity of 0.75 or more."
         ),
-        Headline("Adjusted Rand", rand, "Agreement on the rows that are in a profile both times: 1 = the same groups."),
+        Headline("Adjusted Rand", rand, "Agreement on the runs that are in a profile both times: 1 = the same groups."),
         Headline(
-            "Clustered twice", format_share(found.shared_share), "In a profile both times: mean share of the rows."
+            "Clustered twice", format_share(found.shared_share), "In a profile both times: mean share of the runs."
         ),
         Headline("Profiles found", counts, "In the resamples.", f"{len(found.per_profile)} in the clustering"),
     )
@@ -277,7 +277,7 @@ def _bars(table: pd.DataFrame) -> dict[str, Any]:
         table["jaccard"],
         [plotly_text(row.name) for row in rows],
         colour=[STABILITY_READINGS.get(row.reading, OUTLIER_COLOUR) for row in rows],
-        hover="%{y}: %{x:.3f}, %{customdata[0]:,} rows, dissolved in %{customdata[1]:.0%} of the resamples",
+        hover="%{y}: %{x:.3f}, %{customdata[0]:,} runs, dissolved in %{customdata[1]:.0%} of the resamples",
         error_x=shapes.interval(table["jaccard"], table["q25"], table["q75"], colour=OUTLIER_COLOUR, width=1.5),
         customdata=table[["rows", "dissolved_share"]],
     )

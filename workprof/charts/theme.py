@@ -19,6 +19,13 @@ LIGHT_SCALE = [[0.0, "rgba(48,121,207,0)"], [1.0, "rgba(48,121,207,0.5)"]]
 """One hue: 0 is the page's own ground, and words stand out at every share of it in both themes."""
 LIGHT_GREY = [[0.0, "rgba(123,130,140,0)"], [1.0, "rgba(123,130,140,0.3)"]]
 """The same without a hue, for what is there to compare with."""
+DIVERGING = (
+    (0.0, "rgba(48,121,207,1)"),
+    (0.5, "rgba(48,121,207,0)"),
+    (0.5, "rgba(207,74,69,0)"),
+    (1.0, "rgba(207,74,69,1)"),
+)
+"""Blue to red over nothing: the middle is the page's own background, light or dark."""
 
 _PATTERNS = ("", "/", "x", "-", "|", "+", ".", "\\")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")

@@ -14,7 +14,7 @@ from workprof.profiles.sweep import GroupSettings, SweepGroup, SweepSettings, wh
 from workprof.profiles.tree import SpanningTree
 
 PAGE = "profiles"
-CLUSTERABILITY = "Is there anything to cluster?"
+CLUSTERABILITY = "Cluster tendency"
 METADATA = ("job_name", "task_name", "user", "group", "workload", "node", "gpu_type")
 TIMES = ("start_time_s", "duration_s")
 TRUTH = "truth_profile"

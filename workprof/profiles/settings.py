@@ -12,6 +12,10 @@ from workprof.core.fields import Setting, settings
 METRICS = ("euclidean", "manhattan")
 ALGORITHMS = ("hdbscan", "optics")
 METHODS = ("eom", "leaf")
+METRIC_WORDS = {"euclidean": "Euclidean", "manhattan": "Manhattan"}
+ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", "optics": "OPTICS"}
+METHOD_WORDS = {"eom": "Excess of mass", "leaf": "Leaves"}
+MODE_WORDS = {"corrected": "Default", "faithful": "As published"}
 MODES = ("corrected", "faithful")
 PRESETS = ("paper", "fine", "coarse")
 
@@ -68,7 +72,8 @@ Features = Annotated[
         "published columns, missing values as 0.",
         columns="numeric",
         named={"auto": ()} | {name: (name,) for name in FEATURE_SETS},
-        empty="by mode: corrected sensors10, faithful all17",
+        shown={"auto": "Automatic", "sensors10": "10 sensors", "all17": "17 published columns", "own": "Own columns"},
+        empty="by mode: the 10 sensors, as published the 17 columns",
         own="own",
         named_key="set",
     ),
@@ -84,14 +89,22 @@ Scaler = Annotated[
             "robust": "by median and quartiles",
             "power": "Yeo-Johnson",
         },
+        shown={
+            "none": "None",
+            "standard": "Standard (z-score)",
+            "minmax": "Min–max",
+            "robust": "Robust (median, IQR)",
+            "power": "Power (Yeo–Johnson)",
+        },
     ),
 ]
-Metric = Annotated[str, Setting("Distance between jobs.", choices=METRICS, label="Distance")]
+Metric = Annotated[str, Setting("Distance between runs.", choices=METRICS, shown=METRIC_WORDS, label="Distance")]
 Mode = Annotated[
     str,
     Setting(
         "Whose definitions hold.",
-        choices={"corrected": "ours", "faithful": "the paper's as published, flagged everywhere"},
+        choices={"corrected": "those of workprof", "faithful": "the paper's, flagged everywhere"},
+        shown=MODE_WORDS,
     ),
 ]
 Silhouette = Annotated[
@@ -100,11 +113,12 @@ Silhouette = Annotated[
         "How silhouettes are computed.",
         choices={"exact": "every pair of rows", "sampled": "a sample, with its standard error"},
         named={"auto": ""},
+        shown={"auto": "Automatic", "exact": "Exact", "sampled": "Sampled"},
         empty="exact up to 20,000 rows and as published, else sampled",
     ),
 ]
 SampleRows = Annotated[
-    int, Setting("Rows that are drawn before clustering.", unit="rows", least=0, empty="all", label="Sample rows")
+    int, Setting("Runs that are drawn before clustering.", unit="runs", least=0, empty="all", label="Sample size")
 ]
 TargetClusters = Annotated[
     int,
@@ -128,33 +142,35 @@ class ProfileSettings:
         str,
         Setting(
             "How profiles are found.",
-            choices={"hdbscan": "by density", "optics": f"on at most {OPTICS_ROWS:,} rows, and says so"},
+            choices={"hdbscan": "by density", "optics": f"on at most {OPTICS_ROWS:,} runs, and says so"},
+            shown=ALGORITHM_WORDS,
         ),
     ] = "hdbscan"
     min_cluster_size: Annotated[
         int,
         Setting(
-            "Rows of the smallest profile.",
-            unit="rows",
+            "Runs of the smallest profile.",
+            unit="runs",
             least=0,
-            empty="0.3 % of the rows, at least 20",
-            label="Smallest profile",
+            empty="0.3 % of the runs, at least 20",
+            label="Minimum profile size",
         ),
     ] = 0
     min_samples: Annotated[
         int,
         Setting(
-            "Neighbours that make a row's density (its core distance).",
+            "Neighbours that make a run's density (its core distance; `min_samples` of HDBSCAN).",
             least=0,
-            empty="as the smallest profile, the paper's coupling",
-            label="min_samples",
+            empty="as the minimum profile size, the paper's coupling",
+            label="Minimum samples",
         ),
     ] = 0
     method: Annotated[
         str,
         Setting(
             "Selection from the condensed tree.",
-            choices={"eom": "excess of mass", "leaf": "the leaves, more and smaller"},
+            choices={"eom": "the branches that persist longest", "leaf": "the leaves, more and smaller"},
+            shown=METHOD_WORDS,
             label="Selection",
         ),
     ] = "eom"

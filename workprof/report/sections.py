@@ -93,7 +93,14 @@ from workprof.charts.phases.evaluation import (
 from workprof.charts.phases.timeline import NOT_THE_PAPER, most_moving, phase_table, timeline_chart
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
 from workprof.charts.profiles.jobs import profile_map
-from workprof.charts.profiles.overview import condensed_tree, headlines, profile_names, silhouette_boxes, size_bars
+from workprof.charts.profiles.overview import (
+    condensed_tree,
+    headlines,
+    paper_headlines,
+    profile_names,
+    silhouette_boxes,
+    size_bars,
+)
 from workprof.charts.sweep import runs as sweep_runs
 from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
 from workprof.core.errors import ColumnMissing, NotEnoughData
@@ -176,7 +183,7 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     ]
     return Content(
         settings={"profiles": fit.settings, "hopkins": HopkinsSettings()},
-        headlines=headlines(fit),
+        headlines=(*headlines(fit), *paper_headlines(fit)),
         words=fit.notes,
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(Table("Profiles", "profiles", summary_table(fit, names)),),

@@ -265,7 +265,7 @@ def term_table(terms: Sequence[Term]) -> pd.DataFrame:
 
 
 _SPOKEN = {
-    "adjusted Rand": ("truth (ari)", "truth_adjusted_rand"),
+    "adjusted Rand": ("truth (ari)", "agreement with ground truth", "truth_adjusted_rand"),
     "Davies-Bouldin": ("davies–bouldin", "davies_bouldin"),
     "benchmark type": ("benchmark",),
     "bin": ("edge_gb", "bins"),
@@ -277,6 +277,7 @@ _SPOKEN = {
     "interval": ("interval width", "low", "high", "retry_low", "retry_high", "failed_low", "failed_high"),
     "known workload": ("known rejected",),
     "min_cluster_size": ("smallest profile", "minimum profile size", "minimum profile size (runs)"),
+    "min_samples": ("minimum samples",),
     "optimal improvement": ("saving, upper bound", "upper bound", "optimal_percent"),
     "estimated improvement": ("estimated", "estimated_percent"),
     "outlier": (
@@ -284,6 +285,7 @@ _SPOKEN = {
         "in no profile",
         "into the outliers",
         "unclustered",
+        "in a profile",
         "to outliers",
         "n_outliers",
         "outlier_share",
@@ -306,7 +308,12 @@ _SPOKEN = {
     "replayed": ("replayed_percent",),
     "requested": ("request now", "requested_gb", "requested_gb_h", "memory asked", "requested_memory_bytes"),
     "resource aspect": ("aspect",),
-    "silhouette": ("avg_silhouette", "silhouette_clustered"),
+    "silhouette": (
+        "silhouette (without outliers)",
+        "silhouette (paper)",
+        "avg_silhouette",
+        "silhouette_clustered",
+    ),
     "stability": ("stable profiles", "jaccard"),
     "u-score": ("u_score",),
     "under-allocation": ("failed attempts", "failures", "over request", "above request", "over_request"),

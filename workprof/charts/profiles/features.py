@@ -40,13 +40,13 @@ def feature_boxes(fit: ProfileFit, names: Mapping[int, str], feature: str, order
         name=f"spread-{feature}",
         figure=figure,
         takeaway=_boxes_takeaway(inside, feature),
-        shows=f"Box plots of {label(feature)} for {len(table)} groups ordered by {_ORDER_WORDS[order]}, outliers last. "
+        shows=f"Box plots of {label(feature)} for {len(table)} groups ordered by {_ORDER_WORDS[order]}. "
         + "; ".join(f"{table['name'].iloc[i]}: {words}" for i, words in extremes.items())
         + ".",
         data=table,
         note=note(
             fit,
-            "Boxes: quartiles and 1.5 interquartile ranges over all clustered rows, in scaled units "
+            "Boxes: quartiles and 1.5 interquartile ranges over all runs, in scaled units "
             f"(scaler: {fit.settings.scaler}); the table has the feature's own unit.",
         ),
     )
@@ -98,7 +98,7 @@ def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
 
 def _hover(row: Any, feature: str) -> str:
     median = formatted(feature, row.raw_median)
-    return f"{plotly_text(row.name)}: {row.size:,} rows, median {median}, σ {_sigma(row.std)}"
+    return f"{plotly_text(row.name)}: {row.size:,} runs, median {median}, σ {_sigma(row.std)}"
 
 
 def _sigma(value: float) -> str:
@@ -119,7 +119,7 @@ def _extremes(table: pd.DataFrame) -> dict[int, str]:
     mean = float(np.nanmean(spread))
     words: dict[int, str] = {}
     for position, text in (
-        (int(np.nanargmin(np.abs(spread - mean))), f"nearest to the mean σ {_sigma(mean)}"),
+        (int(np.nanargmin(np.abs(spread - mean))), f"typical spread (σ {_sigma(mean)})"),
         (int(np.nanargmin(spread)), f"smallest σ {_sigma(np.nanmin(spread))}"),
         (int(np.nanargmax(spread)), f"largest σ {_sigma(np.nanmax(spread))}"),
     ):
@@ -145,8 +145,8 @@ def _boxes_takeaway(inside: pd.DataFrame, feature: str) -> str:
         return f"No profile was found, so {label(feature)} cannot be compared."
     tightest, widest = inside.iloc[int(inside["std"].argmin())], inside.iloc[int(inside["std"].argmax())]
     return (
-        f"{tightest['name']} is the tightest in {label(feature)} (median "
-        f"{formatted(feature, float(tightest['raw_median']))}), {widest['name']} varies most (median "
+        f"{label(feature)[:1].upper()}{label(feature)[1:]} is most uniform in {tightest['name']} (median "
+        f"{formatted(feature, float(tightest['raw_median']))}), most spread in {widest['name']} (median "
         f"{formatted(feature, float(widest['raw_median']))})."
     )
 
@@ -154,7 +154,7 @@ def _boxes_takeaway(inside: pd.DataFrame, feature: str) -> str:
 MOST_NAMED = 24
 """Up to here every value has its name, also on a phone; of more, Plotly names as many as there is room for."""
 BY = ("profile", "value")
-_WORDS = {"profile": "of the profile's rows", "value": "of the value's rows"}
+_WORDS = {"profile": "of the profile's runs", "value": "of the value's runs"}
 
 
 def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: str = "profile") -> Chart:
@@ -169,7 +169,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
                 share,
                 [plotly_text(value) for value in values],
                 [plotly_text(line) for line in lines],
-                hover=f"%{{y}}, %{{x}}: %{{z:.1%}} {_WORDS[by]}, %{{customdata:,}} rows",
+                hover=f"%{{y}}, %{{x}}: %{{z:.1%}} {_WORDS[by]}, %{{customdata:,}} runs",
                 customdata=heatmap.counts,
                 zmin=0,
                 zmax=1,
@@ -190,7 +190,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
         data=pd.DataFrame(heatmap.counts, index=lines, columns=values).rename_axis("name").reset_index(),
         note=note(
             fit,
-            f"Shares {_WORDS[by]}; the table holds the rows. The last column may pool rarer values.",
+            f"Shares {_WORDS[by]}; the table holds the runs. The last column may pool rarer values.",
         ),
     )
 
@@ -226,4 +226,4 @@ def _heatmap_takeaway(heatmap: Heatmap, lines: list[str]) -> str:
         return "No profile was found."
     share = _shares(heatmap.counts, "profile")
     pure = sum(bool(share[i].max(initial=0) >= 0.95) for i in inside)
-    return f"{pure} of {len(inside)} profiles have at least 95 % of their rows under one {label(heatmap.field)}."
+    return f"{pure} of {len(inside)} profiles have at least 95 % of their runs under one {label(heatmap.field)}."

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import groups, note
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import plotly_text
+from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, mark
 from workprof.core.units import format_share
 from workprof.profiles.fit import ProfileFit
@@ -185,7 +185,7 @@ def profile_map(
                 symbol=look.symbol,
                 size=5,
                 opacity=0.45 if profile == OUTLIERS else 0.75,
-                hover=f"{name}, row %{{customdata}}",
+                hover=f"{name}, run %{{customdata}}",
                 customdata=row_ids[mine],
                 selectedpoints=None if picked is None else np.flatnonzero(picked[mine]),
             )
@@ -204,11 +204,11 @@ def profile_map(
     return Chart(
         name="profile-map",
         figure=figure,
-        takeaway=f"Profiles that lie apart differ in their main behaviour; the two axes hold {total} of the variance.",
-        shows=f"Scatter of {shown.size:,} rows on two principal components in {fit.scores.n_clusters} profiles; "
+        takeaway=f"PCA map: {counted(fit.scores.n_clusters, 'profile')}, {total} of the variance shown.",
+        shows=f"Scatter of {shown.size:,} runs on two principal components in {fit.scores.n_clusters} profiles; "
         "outliers are open grey circles. The list of profiles below gives the same selection by keyboard.",
         data=pd.DataFrame({"row_id": row_ids, "profile": labels, "component_1": xy[:, 0], "component_2": xy[:, 1]}),
-        note=note(fit, f"Shows {part} n = {shown.size:,} of {fit.labels.size:,} rows."),
+        note=note(fit, f"Shows {part} n = {shown.size:,} of {fit.labels.size:,} runs."),
     )
 
 

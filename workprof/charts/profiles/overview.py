@@ -50,43 +50,16 @@ def note(fit: ProfileFit, text: str) -> str:
 
 
 def headlines(fit: ProfileFit) -> tuple[Headline, ...]:
-    """Return every score, the plain ones first."""
+    """Return how many profiles there are and how distinct they are."""
     scores = fit.scores
-    return (*_counts(scores), *_silhouettes(scores), *_published(scores, fit.settings.target_clusters), *_truth(scores))
-
-
-def _counts(scores: ProfileScores) -> tuple[Headline, ...]:
-    rows = max(scores.n_rows, 1)
-    clustered = 1 - scores.n_outliers / rows
-    return (
-        Headline(
-            "Profiles", format_count(scores.n_clusters), "Groups of jobs that behave alike; outliers not counted."
-        ),
-        Headline("Clustered", format_share(clustered), "Share of the rows that belong to a profile."),
-        Headline(
-            "Outliers",
-            format_count(scores.n_outliers),
-            "Rows in no dense group (label −1). They stay visible everywhere.",
-            format_share(scores.n_outliers / rows),
-        ),
-        Headline("Mean size", format_count(scores.mean_cluster_size), "Rows per profile, outliers left out."),
-    )
-
-
-def _silhouettes(scores: ProfileScores) -> tuple[Headline, ...]:
     error = f"± {scores.silhouette_se:.3f}" if scores.silhouette_method == "sampled" else "exact"
     return (
+        *_counts(scores),
         Headline(
-            "Silhouette",
+            "Silhouette (without outliers)",
             _number(scores.silhouette_clustered),
-            "The proper one: among the profiles' rows, outliers left out. 1 = well separated, below 0 = misplaced.",
-            f"proper, {error}",
-        ),
-        Headline(
-            "Silhouette",
-            _number(scores.avg_silhouette),
-            "As in the paper: outliers count as one group, then the mean over the rows that are none.",
-            "published",
+            "Among the profiles' runs. 1 = well separated, below 0 = misplaced.",
+            error,
         ),
         Headline(
             "Davies–Bouldin",
@@ -95,22 +68,42 @@ def _silhouettes(scores: ProfileScores) -> tuple[Headline, ...]:
             f"{_number(scores.davies_bouldin_clustered)}.",
         ),
         Headline("DBCV", _number(scores.dbcv), "Density-based validity, relative; higher is better."),
+        *_truth(scores),
     )
 
 
-def _published(scores: ProfileScores, target: int) -> tuple[Headline, ...]:
+def _counts(scores: ProfileScores) -> tuple[Headline, ...]:
+    rows = max(scores.n_rows, 1)
+    clustered = 1 - scores.n_outliers / rows
     return (
+        Headline("Profiles", format_count(scores.n_clusters), "Groups of runs that behave alike, without outliers."),
+        Headline("In a profile", format_share(clustered), "Share of the runs that belong to a profile."),
+        Headline(
+            "Unclustered",
+            format_count(scores.n_outliers),
+            "Outliers: runs in no dense group (label −1). They stay visible everywhere.",
+            format_share(scores.n_outliers / rows),
+        ),
+        Headline("Mean size", format_count(scores.mean_cluster_size), "Runs per profile, outliers excluded."),
+    )
+
+
+def paper_headlines(fit: ProfileFit) -> tuple[Headline, ...]:
+    """Return the scores as the paper defines them."""
+    scores = fit.scores
+    return (
+        Headline(
+            "Silhouette (paper)",
+            _number(scores.avg_silhouette),
+            "As in the paper: outliers count as one group, then the mean over the runs that are none.",
+        ),
         Headline(
             "ACQUIRES",
             _number(scores.acquires),
-            f"Mean of the published silhouette, the clustered share and the closeness to {target} profiles. "
-            "The paper's best is 0.718.",
+            "Mean of the published silhouette, the clustered share and the closeness to "
+            f"{fit.settings.target_clusters} profiles. The paper's best is 0.718.",
         ),
-        Headline(
-            "scores_v3",
-            _number(scores.scores_v3),
-            _V3,
-        ),
+        Headline("scores_v3", _number(scores.scores_v3), _V3),
         Headline("CCPM", _number(scores.ccpm), "Published silhouette + 1 / Davies–Bouldin."),
     )
 
@@ -121,8 +114,13 @@ _V3 = "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share."
 def _truth(scores: ProfileScores) -> tuple[Headline, ...]:
     if not math.isfinite(scores.truth_adjusted_rand):
         return ()
-    meaning = "Adjusted Rand index against the planted truth, outliers left out: 1 = the same groups, 0 = chance."
-    return (Headline("Truth (ARI)", _number(scores.truth_adjusted_rand), meaning),)
+    meaning = "Adjusted Rand index against the planted truth, outliers excluded: 1 = the same groups, 0 = chance."
+    name = "Agreement with ground truth"
+    return (Headline(name, _number(scores.truth_adjusted_rand), meaning, "ARI; synthetic data only"),)
+
+
+LABEL_WORDS = {"one metadata cell": "single workload and task", "spike": "fixed-length runs"}
+"""Label of a profile in a record -> as people read it, where that is another one."""
 
 
 def _number(value: float) -> str:
@@ -158,7 +156,7 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
     )
     figure = figure_of(
         [_sizes_bars(table)],
-        x={"title": "Rows", "range": [0, 1.5 * max(table["rows"], default=1)], "tickformat": ","},
+        x={"title": "Runs", "range": [0, 1.5 * max(table["rows"], default=1)], "tickformat": ","},
         y={"autorange": "reversed", "showgrid": False},
         height=rows_height(len(table)),
     )
@@ -166,9 +164,9 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         name="profile-sizes",
         figure=figure,
         takeaway=_sizes_takeaway(table),
-        shows=f"Bars of the rows of {len(table)} groups, largest first, outliers last.",
+        shows=f"Bars of the runs of {len(table)} groups, largest first, unclustered last.",
         data=table,
-        note=note(fit, f"{fit.scores.n_rows:,} rows, outliers included."),
+        note=note(fit, f"{fit.scores.n_rows:,} runs, unclustered ones included."),
     )
 
 
@@ -190,13 +188,13 @@ def _sizes_bars(table: pd.DataFrame) -> dict[str, Any]:
 def _sizes_takeaway(table: pd.DataFrame) -> str:
     inside = table[table["profile"] != OUTLIERS]
     if inside.empty:
-        return "Every row is an outlier: no group was dense enough."
+        return "Every run is unclustered: no group was dense enough."
     first = inside.iloc[0]
     outliers = float(table.loc[table["profile"] == OUTLIERS, "share"].sum())
     share = format_share(float(first["share"]))
     return (
-        f"The largest of {len(inside)} profiles, {first['name']}, holds {share} of the rows; "
-        f"{format_share(outliers)} are outliers."
+        f"The largest of {len(inside)} profiles, {first['name']}, holds {share} of the runs; "
+        f"{format_share(outliers)} are unclustered."
     )
 
 
@@ -214,7 +212,7 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
                 (row.p05, row.p25, row.p50, row.p75, row.p95),
                 colour=mark(int(row.profile)).colour,
                 fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
-                hovertext=f"{plotly_text(row.name)}: {row.n:,} rows",
+                hovertext=f"{plotly_text(row.name)}: {row.n:,} runs",
             )
             for row in rows
         ],
@@ -228,11 +226,11 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         name="silhouettes",
         figure=figure,
         takeaway=_silhouettes_takeaway(table),
-        shows=f"Box plots of the silhouette of {len(table)} groups, best first, outliers last.",
+        shows=f"Box plots of the silhouette of {len(table)} groups, best first, unclustered last.",
         data=table,
         note=note(
             fit,
-            f"Silhouettes {how}, n = {scores.n_silhouette:,} of {scores.n_rows:,} rows, outliers counted as one group; "
+            f"Silhouettes {how}, n = {scores.n_silhouette:,} of {scores.n_rows:,} runs, outliers counted as one group; "
             "whiskers at the 5th and 95th percentile. −1: misplaced, 0: between two groups, 1: well inside.",
         ),
     )
@@ -283,8 +281,8 @@ def _arrivals_bars(card: ProfileCard) -> go.Figure:
     """Return the figure, made as one specification: a page shows a dozen, and Plotly checks every update anew."""
     look = mark(card.profile)
     style = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay", "size": 5}}
-    by_hour = {"x": np.arange(24), "y": card.arrivals_by_hour, "hovertemplate": "%{x} h: %{y:,} rows<extra></extra>"}
-    by_weekday = {"x": WEEKDAYS, "y": card.arrivals_by_weekday, "hovertemplate": "%{x}: %{y:,} rows<extra></extra>"}
+    by_hour = {"x": np.arange(24), "y": card.arrivals_by_hour, "hovertemplate": "%{x} h: %{y:,} runs<extra></extra>"}
+    by_weekday = {"x": WEEKDAYS, "y": card.arrivals_by_weekday, "hovertemplate": "%{x}: %{y:,} runs<extra></extra>"}
     drawn = {"type": "bar", "marker": style}
     weekdays = {"tickangle": 0, "tickvals": [0, 3, 6], "ticktext": ["Mon", "Thu", "Sun"]}
     spec = {
@@ -300,7 +298,7 @@ def _arrivals_bars(card: ProfileCard) -> go.Figure:
                 "title": {"text": "Hour of start"},
                 "automargin": True,
             },
-            "yaxis": {"anchor": "x", "nticks": 3, "title": {"text": "Rows"}, "automargin": True},
+            "yaxis": {"anchor": "x", "nticks": 3, "title": {"text": "Runs"}, "automargin": True},
             "xaxis2": {"anchor": "y2", "domain": RIGHT, "title": {"text": "Weekday"}, **weekdays},
             "yaxis2": {"anchor": "x2", "nticks": 3},
             "height": HEIGHT_PX,
@@ -337,7 +335,7 @@ def condensed_tree(fit: ProfileFit, names: Mapping[int, str]) -> Chart | None:
     if fit.tree is None or fit.tree.cluster.size == 0:
         return None
     table = _tree_table(fit.tree, names)
-    figure = figure_of([_icicles(table)], x="Rows, side by side", y="Distance (scaled units, log)", height=520)
+    figure = figure_of([_icicles(table)], x="Runs", y="Distance (scaled units, log)", height=520)
     _distance_ticks(figure, table)
     figure.update_xaxes(showgrid=False, zeroline=False)
     _place_names(figure, table[(table["profile"] != OUTLIERS) & (table["size"] > NAMED_SHARE * table["size"].max())])
@@ -345,11 +343,11 @@ def condensed_tree(fit: ProfileFit, names: Mapping[int, str]) -> Chart | None:
     return Chart(
         name="condensed-tree",
         figure=figure,
-        takeaway=f"{chosen} of the {len(table)} branches were selected as profiles; tall icicles persist longest.",
+        takeaway=f"HDBSCAN tree: {chosen} of {len(table)} branches are profiles; taller = more stable.",
         shows=f"Condensed tree of {len(table)} branches as icicles hanging from the root; {chosen} are profiles.",
         data=table.drop(columns=["top", "bottom", "left"]),
         note=note(
-            fit, "Rows part at the distance where an icicle ends. Grey branches were split further or dissolved."
+            fit, "Runs part at the distance where an icicle ends. Grey branches were split further or dissolved."
         ),
     )
 
@@ -421,7 +419,7 @@ def _icicles(table: pd.DataFrame) -> dict[str, Any]:
         customdata=table[["size", "distance_birth", "distance_death"]].assign(
             name=[plotly_text(name) for name in table["name"]]
         ),
-        hover="%{customdata[3]} %{customdata[0]:,} rows<br>distance %{customdata[1]:.3g} to %{customdata[2]:.3g}",
+        hover="%{customdata[3]} %{customdata[0]:,} runs<br>distance %{customdata[1]:.3g} to %{customdata[2]:.3g}",
     )
 
 

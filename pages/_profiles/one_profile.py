@@ -1,20 +1,21 @@
-"""Profiles as cards with names and notes, and the ways from each to its jobs, their memory, durations and nodes."""
+"""The selected profile: its facts, its name and note, and the ways to its jobs, their memory, durations and nodes."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
-from pages._frame import cross_link, datasets
+from pages._frame import cross_link, datasets, link
 from pages._frame.cross_link import Link
-from pages._parts import clusterings, figures
+from pages._parts import clusterings, controls, figures
 from pages._profiles import selection
 from pages._profiles.views import View
 from workprof.charts.profiles.jobs import Selection
-from workprof.charts.profiles.overview import arrivals
-from workprof.charts.text import counted, markdown_text, shortened
+from workprof.charts.profiles.overview import LABEL_WORDS, arrivals
+from workprof.charts.text import counted, label, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
 from workprof.core.units import format_duration, format_share
 from workprof.formats.measured import BENCHMARKS
@@ -22,62 +23,79 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.summary import ProfileCard
 from workprof.store.reports import ProfileNote
 
-CARDS_A_PAGE = 12
+CHOSEN = "profiles_profile"
 TYPICAL_FIELDS = 4
 TYPICAL_SHARE = 0.05
-"""A value of fewer rows of a profile says nothing of it, such as the name of one job among hundreds."""
+"""A value of fewer runs of a profile says nothing of it, such as the name of one job among hundreds."""
 
 
-def cards(view: View) -> None:
-    """Show the profiles, largest first, outliers last, some at a time."""
-    ordered = sorted(view.fit.cards, key=lambda card: (card.profile == OUTLIERS, -card.size))
-    pages = math.ceil(len(ordered) / CARDS_A_PAGE)
-    page = st.pagination(pages, key="profiles_page", bind="query-params") if pages > 1 else 1
-    first = (page - 1) * CARDS_A_PAGE
-    shown = ordered[first : first + CARDS_A_PAGE]
-    st.caption(f"Groups {first + 1} to {first + len(shown)} of {len(ordered)}, largest first, outliers last.")
-    to = ways(view)
-    with st.grid(min_column_width=290, border=True) as grid:
-        for card in shown:
-            with grid.cell():
-                _card(view, card)
-                links(view, card, to)
+def _ordered(view: View) -> list[ProfileCard]:
+    return sorted(view.fit.cards, key=lambda card: (card.profile == OUTLIERS, -card.size))
 
 
-def _card(view: View, card: ProfileCard) -> None:
-    name = view.names[card.profile]
-    st.markdown(f"## {markdown_text(name)}")
+def chosen(view: View) -> int:
+    """Return the selected profile: of the session, else of the address, else the largest."""
+    offered = {str(card.profile): card.profile for card in _ordered(view)}
+    first = next(iter(offered))
+    now = st.session_state.get(CHOSEN)
+    return offered[now if now in offered else link.read(CHOSEN, link.one_of(*offered), first)]
+
+
+def choice(view: View) -> None:
+    """Show the list of profiles, the largest first."""
+    offered = tuple(str(card.profile) for card in _ordered(view))
+    shown = {number: view.names[int(number)] for number in offered}
+    controls.choice("Profile", CHOSEN, offered, "Its row is outlined, and its card is below.", shown=shown)
+
+
+def take_click(plot: str) -> None:
+    """Select the profile of the row that was clicked in a chart (a callback)."""
+    points = st.session_state[plot]["selection"]["points"]
+    given: Any = next((point["customdata"] for point in points if point.get("customdata") is not None), None)
+    if given is not None:
+        st.session_state[CHOSEN] = str(int(given[0] if isinstance(given, (list, tuple)) else given))
+
+
+def card(view: View) -> None:
+    """Show the selected profile."""
+    one = next(card for card in view.fit.cards if card.profile == chosen(view))
+    st.markdown(f"## {markdown_text(view.names[one.profile])}")
     with st.container(horizontal=True, gap="xsmall"):
-        st.badge(f"{card.size:,} rows · {format_share(card.share)}", color="blue")
-        for words in card.labels:
-            st.badge(markdown_text(words), color="orange")
-    st.markdown(markdown_text(card.takeaway, 400))
-    st.markdown(_facts(card))
-    chart = arrivals(card, name)
-    figures.small(chart, key=f"arrivals_{card.profile}")
-    _note(view, card)
+        st.badge(f"{one.size:,} runs · {format_share(one.share)}", color="blue")
+        for words in one.labels:
+            st.badge(markdown_text(LABEL_WORDS.get(words, words)), color="gray")
+    with st.grid(min_column_width=320):
+        with st.container():
+            st.markdown(_facts(view, one))
+        with st.container():
+            figures.small(arrivals(one, view.names[one.profile]), key=f"arrivals_{one.profile}")
+    _note(view, one)
+    links(view, one, ways(view))
 
 
-def _facts(card: ProfileCard) -> str:
+def _facts(view: View, card: ProfileCard) -> str:
     _, q25, q50, q75, q95, _ = (format_duration(value) for value in card.duration_quantiles_s.tolist())
-    lines = [
-        f"Duration: median **{q50}**, middle half {q25} to {q75}, p95 {q95}",
-        f"Purity: **{format_share(card.purity)}** one workload and task, {format_share(card.job_purity)} one job",
-        f"Silhouette: **{card.silhouette:.2f}**" if math.isfinite(card.silhouette) else "Silhouette: no data",
-    ]
-    members = {"job": card.n_jobs, "user": card.n_users, "group": card.n_groups}
-    if any(members.values()):  # a trace without users or groups has none to count
-        lines.append(", ".join(counted(count, noun) for noun, count in members.items() if count))
+    lines = [f"Duration: median **{q50}**, IQR {q25} to {q75}, p95 {q95}"]
     if math.isfinite(card.spike_s):
-        lines.append(f"Spike: {format_share(card.spike_share)} last {format_duration(card.spike_s)}")
+        lines.append(f"{format_share(card.spike_share)} run exactly {format_duration(card.spike_s)}")
+    used = view.used.get(card.profile, math.nan)
+    if math.isfinite(used):
+        lines.append(f"Memory: **{format_share(used)}** of the request used (weighted by run time)")
     first = {top.field: top for top in reversed(card.top_metadata)}
     typical = [
-        f"{top.field} {shortened(top.value, 20)} ({format_share(top.share)})"
+        f"{label(top.field)} {shortened(top.value, 20)} ({format_share(top.share)})"
         for top in reversed(first.values())
         if top.share >= TYPICAL_SHARE
     ]
     none = "Typical: no value, each is rare" if first else "No metadata"
     lines.append("Typical: " + markdown_text(", ".join(typical[:TYPICAL_FIELDS]), 300) if typical else none)
+    members = {"job": card.n_jobs, "user": card.n_users, "group": card.n_groups}
+    if any(members.values()):  # a trace without users or groups has none to count
+        largest = f"; largest single job {format_share(card.job_purity)}" if card.n_jobs else ""
+        lines.append(", ".join(counted(count, noun) for noun, count in members.items() if count) + largest)
+    if math.isfinite(card.purity):
+        lines.append(f"{format_share(card.purity)} share one workload and task")
+    lines.append(f"Silhouette: {card.silhouette:.2f}" if math.isfinite(card.silhouette) else "Silhouette: no data")
     return "\n".join(f"- {line}" for line in lines)
 
 
@@ -122,7 +140,7 @@ def ways(view: View) -> Ways:
     nodes = datasets.newest(workbench.datasets(), BENCHMARKS)
     no_advice = "" if nodes else "No benchmark runs are loaded yet: load some on the Data page."
     if own != usual:
-        no_advice = "Nodes are advised for the profiles of the first settings; these are of others."
+        no_advice = "Nodes are ranked for the profiles of the default settings; these have other settings."
     return Ways(clusterings.name_of(view.visit, view.dataset, view.fit.settings), nodes, no_advice)
 
 
@@ -130,7 +148,7 @@ def links(view: View, card: ProfileCard, to: Ways) -> None:
     """Show the links of one card."""
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Its jobs",
+            "Jobs",
             key=f"profiles_jobs_of_{card.profile}",
             type="tertiary",
             icon=":material/list:",
@@ -150,14 +168,14 @@ def _elsewhere(view: View, card: ProfileCard, to: Ways) -> tuple[Link, ...]:
         advice = {"nodes_tab": "For a profile", "nodes_jobs": dataset}
         advice["nodes_profile"] = str(card.profile)
         meaning = to.no_advice or "Which node suits what these jobs use."
-        links.append(Link("Nodes for it", "nodes", to.nodes, advice, "dns", meaning, bool(to.no_advice)))
+        links.append(Link("Best nodes", "nodes", to.nodes, advice, "dns", meaning, bool(to.no_advice)))
     return tuple(links)
 
 
 def _memory(view: View, card: ProfileCard, to: Ways) -> tuple[Link, ...]:
     """Return the way to the bins of a profile; of the outliers, which are none, to those of their main task."""
     task = next((top for top in card.top_metadata if top.field == TASK_FIELD), None)
-    main = f"{markdown_text(task.value)}, {format_share(task.share)} of the rows" if task else "not known"
+    main = f"{markdown_text(task.value)}, {format_share(task.share)} of the runs" if task else "not known"
     if card.profile != OUTLIERS:
         meaning = f"Bins for the runs of this profile, whatever their tasks are. Its main task: {main}."
         parameters = {"memory_tab": "Bins", "memory_profile": view.names[card.profile]}
@@ -166,7 +184,7 @@ def _memory(view: View, card: ProfileCard, to: Ways) -> tuple[Link, ...]:
     if task is None:
         return ()
     parameters = {"memory_tab": "Bins", "memory_task": task.value}
-    meaning = f"Outliers are no profile: this opens {main}."
+    meaning = f"Unclustered runs are no profile: this opens {main}."
     return (Link("Memory of its main task", "memory", view.dataset.hash, parameters, "memory", meaning),)
 
 

@@ -1,0 +1,81 @@
+"""The first screen of the Profiles page, and what stands behind it: the scores and how the profiles were found."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages._frame.errors import guard
+from pages._frame.visit import Visit
+from pages._parts import figures
+from pages._profiles import one_profile
+from pages._profiles.views import View
+from workprof.charts.profiles import fingerprints as drawn
+from workprof.charts.profiles.overview import headlines, paper_headlines, together
+from workprof.charts.text import label, listed, markdown_text
+from workprof.core.units import format_duration
+from workprof.memory.ledger_settings import PROFILE, LedgerSettings
+from workprof.profiles.settings import ProfileSettings
+from workprof.store.reports import Dataset
+
+MOST_ROWS = 500_000
+"""Runs of which the ledger is added up while the page waits, a second or two; of more, once Memory has done so."""
+WIDE, NARROW = "profiles_fingerprints", "profiles_fingerprints_phone"
+PHONE_PX = 640
+
+
+def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> dict[int, float]:
+    """Return label -> memory used over memory requested, by time, from Memory's ledger; empty where it is unknown."""
+    ledger = LedgerSettings(by=PROFILE)
+    found: Any = None
+    present = {column.name for column in visit.workbench.columns(dataset.hash)}
+    if "requested_memory_bytes" in present:
+        with guard():
+            found = visit.workbench.ledger.cached(dataset.hash, ledger, fit=settings).result
+            if found is None and dataset.rows <= MOST_ROWS:
+                found = visit.workbench.ledger(dataset.hash, ledger, fit=settings)
+    if found is None:
+        return {}
+    numbered = ((row.name.rpartition(" ")[2], row) for row in found.rows)
+    return {int(number): row.of("memory").utilisation for number, row in numbered if number.isdigit()}
+
+
+def answer(view: View) -> str:
+    """Return the sentence that answers the page's question."""
+    return drawn.answer_words(view.fit, view.names, view.used)
+
+
+def fingerprints(view: View) -> None:
+    """Show the fingerprints; a phone has room for the cells alone."""
+    st.html(
+        f"<style>@media (max-width: {PHONE_PX}px) {{ .st-key-{WIDE} {{ display: none }} }}"
+        f"@media (min-width: {PHONE_PX + 1}px) {{ .st-key-{NARROW} {{ display: none }} }}</style>"
+    )
+    chosen = one_profile.chosen(view)
+    for key, narrow in ((WIDE, False), (NARROW, True)):
+        with st.container(key=key):
+            chart = drawn.fingerprints(view.fit, view.names, view.used, chosen, narrow=narrow)
+            plot = f"{key}_plot"
+            clicked = partial(one_profile.take_click, plot)
+            figures.show(chart, key=plot, on_select=clicked, modes=("points",), sentence=False)
+
+
+def quality(view: View) -> None:
+    """Show how distinct the profiles are, and the scores of the paper."""
+    figures.headline_row(headlines(view.fit))
+    st.markdown("**Paper scores**")
+    figures.headline_row(paper_headlines(view.fit))
+
+
+def method(view: View) -> None:
+    """Show how the profiles were found, and what their reader must know."""
+    fit = view.fit
+    if fit.notes:
+        st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in together(fit.notes)))
+    features = listed([label(name) for name in fit.features])
+    st.caption(
+        f"{fit.scores.n_rows:,} runs × {len(fit.features)} features ({markdown_text(features, 400)}), "
+        f"seed {fit.settings.seed}, computed in {format_duration(fit.seconds)}; dataset {view.dataset.hash[:8]}."
+    )
