@@ -58,7 +58,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         figures.image_format_choice()
         visit = Visit(app_state, choice.dataset)
         if visit.readonly:
-            st.sidebar.caption(":material/lock: Read-only: everything can be looked at, nothing changed.")
+            st.sidebar.caption(":material/lock: Read-only: everything can be viewed, nothing changed.")
         name = page.name or page.title.lower()
         header.header(page.title, page.question, choice.dataset, resets=name if page.resets else "")
         told = st.container()

@@ -32,8 +32,8 @@ def notice(visit: Visit, dataset: Dataset) -> None:
         lines.append(f"- and {len(found) - MOST_TOLD} more")
     name = markdown_text(dataset.name, 80)
     st.warning(
-        f"Of dataset {name}, {counted(len(found), 'thing')} that you kept cannot be read. Its rows and results are as "
-        "they were.\n\n" + "\n".join(lines),
+        f"Of dataset {name}, {counted(len(found), 'thing')} saved here cannot be read. Its runs and results are "
+        "unchanged.\n\n" + "\n".join(lines),
         icon=":material/warning:",
     )
     if st.button(
@@ -101,8 +101,9 @@ def newest(datasets: tuple[Dataset, ...], kind: str) -> str:
 
 
 def title(entry: Dataset) -> str:
-    """Return 'name · 1,234 rows · 1a2b3c4d'."""
-    return f"{shortened(entry.name, 32)} · {entry.rows:,} rows · {entry.hash[:SHORTEST_HASH]}"
+    """Return 'name · 1,234 runs · 1a2b3c4d'."""
+    lines = "samples" if entry.kind == "telemetry" else "runs"
+    return f"{shortened(entry.name, 32)} · {entry.rows:,} {lines} · {entry.hash[:SHORTEST_HASH]}"
 
 
 def _match(asked: str, known: tuple[Dataset, ...]) -> str:
@@ -195,9 +196,9 @@ def unknown(visit: Visit, asked: str) -> None:
     """Show that a link is about data that this home does not have, and what it has."""
     names = [shortened(entry.name, 40) for entry in visit.workbench.datasets()]
     more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
-    there = f"Loaded are {markdown_text(', '.join(names[:MOST_TOLD]), 300)}{more}." if names else NOTHING
+    there = f"Loaded: {markdown_text(', '.join(names[:MOST_TOLD]), 300)}{more}." if names else NOTHING
     st.warning(
-        f"There is no dataset **{markdown_text(asked, 40)}** here, which this link is about. {there} "
-        "Import it on the Data page, or choose one in the sidebar: the link's other settings stay.",
+        f"This link is about the dataset **{markdown_text(asked, 40)}**, which is not loaded here. {there} "
+        "Import it on the Data page, or choose another one in the sidebar; the other settings of the link stay.",
         icon=":material/link_off:",
     )

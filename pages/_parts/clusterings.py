@@ -30,7 +30,10 @@ def clustering(visit: Visit, dataset: Dataset, key: str = KEY) -> ProfileSetting
     _arrive(visit, dataset, key)
     stored = {DEFAULT: ProfileSettings()} | _stored(visit, dataset)
     chosen = choice(
-        "Clustering", key, tuple(stored), "default: the Profiles page's first settings. The others were computed here."
+        "Clustering",
+        key,
+        tuple(stored),
+        "default: the default settings of the Profiles page. The others were computed here.",
     )
     return stored[chosen]
 
@@ -50,7 +53,7 @@ def _name_of_text(visit: Visit, dataset: Dataset, text: str) -> str:
         return DEFAULT
     name = name_of_key(visit, dataset, key)
     if name == DEFAULT:
-        raise link.Unreadable("its profiles are not stored here; the Profiles page finds them")
+        raise link.Unreadable("its profiles are not saved here; the Profiles page computes them")
     return name
 
 
@@ -71,9 +74,9 @@ def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str
     with guard():
         answer = visit.workbench.profiles.cached(dataset.hash, settings)
         if answer.refusal:
-            lacking(f"{what} need profiles, and there can be none: {answer.refusal}")
+            lacking(f"{what} need profiles, which this dataset cannot have: {answer.refusal}")
             return
-        st.info(f"{what} need profiles, and these are not found yet.", icon=":material/info:")
+        st.info(f"{what} need profiles; these are not computed yet.", icon=":material/info:")
         running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
         if answer.job is not None and answer.job.active:
             return

@@ -26,10 +26,10 @@ def keep(visit: Visit, key: str, save: Callable[[str], str], meaning: str, close
     reason = visit.refusal or closed
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
-            "Keep as scenario",
+            "Scenario name",
             key=f"{key}_name",
             max_chars=MOST_NAME,
-            placeholder="a name; one that exists is replaced",
+            placeholder="Saving under an existing name overwrites it",
             width=320,
         )
         pressed = st.form_submit_button(
@@ -43,7 +43,7 @@ def keep(visit: Visit, key: str, save: Callable[[str], str], meaning: str, close
         except WorkprofError as error:
             refused(str(error))
         else:
-            st.success(f"Kept as {markdown_text(kept)}; compare it under Scenarios.", icon=":material/check:")
+            st.success(f"Saved as {markdown_text(kept)}; compare it under Scenarios.", icon=":material/check:")
 
 
 def compared(names: list[str], key: str, most: int) -> list[str]:

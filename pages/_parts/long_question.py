@@ -71,7 +71,7 @@ def _previous(dataset: Dataset, asked: LongQuestion[Settings, Result], *, runnin
         return None
     kept = asked.ask.cached(asked.source or of_dataset, settings).result
     if kept is not None:
-        todo = "the new one is on its way" if running else f"press **{asked.button}** to renew it"
+        todo = "new ones are being computed" if running else f"press **{asked.button}** to update them"
         told = f" ({asked.told(kept)})" if asked.told else ""
-        st.warning(f"What follows is based on previous settings{told}; {todo}.", icon=":material/history:")
+        st.warning(f"These results are for the previous settings{told}; {todo}.", icon=":material/history:")
     return kept

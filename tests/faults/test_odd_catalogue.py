@@ -339,7 +339,7 @@ def test_every_page_says_it_and_offers_the_way_on(odd, app, column):
 def test_what_was_kept_is_told_on_the_page_and_removed_there(with_kept, app):
     test = app(with_kept, "memory", "well", memory_tab="Scenarios")
     assert told(test) == []
-    (warning,) = [item.value for item in test.warning if "that you kept cannot be read" in item.value]
+    (warning,) = [item.value for item in test.warning if "saved here cannot be read" in item.value]
     assert "2 things" in warning
     assert "second" in warning
     (button,) = [button for button in test.button if button.label == "Remove what cannot be read"]

@@ -141,14 +141,14 @@ class Visitor:
         return await self._set(moved(control, value) if slider else state(control, value))
 
     async def _form(self, draw):
-        fields = [one for one in self.tab.of("text_input") if one.label == "Keep as scenario"]
+        fields = [one for one in self.tab.of("text_input") if one.label == "Scenario name"]
         if not fields:
             return False
         name = f"{self.word} plan {draw.randrange(3)}"
         self.tab.touched[fields[0].id] = state(fields[0], name)
         await self.tab.change(pressed(self.tab.labelled("button", "Save scenario")), once=True)
         self.check(self.page)
-        if f"Kept as {name}" not in self.tab.words():
+        if f"Saved as {name}" not in self.tab.words():
             raise Troubled(f"{self.tab.name}: scenario {name} was not kept:\n{self.tab.words()[:600]}")
         return True
 

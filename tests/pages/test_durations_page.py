@@ -226,7 +226,7 @@ def test_a_test_runs_in_the_background_and_is_cancelled(app, part, house):
     test.button(key="durations_start").click().run()
     assert problems(test) == []
     assert "Cancel" in labels(test)
-    assert "the new one is on its way" in words(test)
+    assert "new ones are being computed" in words(test)
     workbench = house().workbench
     key = workbench.jobs()[0].key
     before = time.monotonic()

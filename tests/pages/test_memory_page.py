@@ -320,7 +320,7 @@ def test_scenarios_are_kept_compared_and_removed(page, runs, house):
     test.text_input(key="memory_keep_bins_name").set_value("three *bins*")
     next(button for button in test.button if button.label == "Save scenario").click().run()
     assert problems(test) == []
-    assert "Kept as three *bins*" in words(test)
+    assert "Saved as three *bins*" in words(test)
     test = page("Roll-up")
     test.text_input(key="memory_keep_rollup_name").set_value("one size")
     next(button for button in test.button if button.label == "Save scenario").click().run()

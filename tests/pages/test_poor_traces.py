@@ -65,6 +65,6 @@ def test_without_finished_runs_every_page_says_so_and_the_ledger_is_shown(app, p
 @pytest.mark.parametrize("poor", ["two"], indirect=True)
 def test_too_few_rows_leave_the_curves_of_all_jobs(app, poor):
     test = shown(app, "durations", "Observed")
-    assert "there can be none: 2 rows cannot hold two profiles of 20 rows" in told(test)
+    assert "which this dataset cannot have: 2 rows cannot hold two profiles of 20 rows" in told(test)
     assert "Quantiles" in [one.value for one in test.header]
     assert "Find profiles" not in [one.label for one in test.button]

@@ -71,7 +71,7 @@ def off(test, label):
 def test_every_page_opens_and_says_so(readonly, kept, page):
     test = readonly(page, ds=kept[1])
     assert problems(test) == []
-    assert "Read-only: everything can be looked at" in " ".join(item.value for item in test.sidebar.caption)
+    assert "Read-only: everything can be viewed" in " ".join(item.value for item in test.sidebar.caption)
 
 
 def test_nothing_can_be_loaded_renamed_or_removed(readonly, kept):

@@ -29,14 +29,14 @@ def test_every_page_says_that_there_is_no_such_dataset(app, loaded, asked):
     for page in PAGES:
         test = app(page, ds=asked)
         assert problems(test) == [], page
-        assert f"There is no dataset **{asked}** here" in warned(test), page
-        assert f"Loaded are {loaded.dataset}." in warned(test), page
+        assert f"This link is about the dataset **{asked}**, which is not loaded here" in warned(test), page
+        assert f"Loaded: {loaded.dataset}." in warned(test), page
         assert loaded.hash[:8] not in " ".join(item.value for item in test.markdown), page
         assert test.query_params["ds"] in (asked, [asked]), page
 
 
 def test_an_empty_home_says_that_nothing_is_loaded(app, home):
-    assert "There is no dataset **gone** here, which this link is about. Nothing is loaded yet." in warned(
+    assert "This link is about the dataset **gone**, which is not loaded here. Nothing is loaded yet." in warned(
         app("memory", ds="gone")
     )
 
