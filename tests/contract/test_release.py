@@ -71,22 +71,6 @@ def test_the_default_settings_of_a_step_have_the_key_that_they_had(step):
         assert digest(canonical_json(blank(question.settings))) == before["digest"]
 
 
-def now_called(table):
-    """Return a table of the release's record, 'page view: key', with the name that its view has now."""
-    place, _, key = table.partition(": ")
-    page, _, tab = place.partition(" ")
-    return f"{page} {tabs.renamed(f'{page}_tab', tab)}".strip() + f": {key}"
-
-
-def test_a_view_that_was_renamed_is_known_by_its_former_name(monkeypatch):
-    monkeypatch.setitem(tabs.FORMER, "memory_tab", {"Roll-up": "Plan"})
-    assert now_called("memory Roll-up: ") == "memory Plan: "
-    assert now_called("memory Models: x") == "memory Models: x"
-    assert now_called("runs: runs_table") == "runs: runs_table"
-    for key, former in tabs.FORMER.items():
-        assert set(former) & set(former.values()) == set(), f"{key}: a former name is one of today's"
-
-
 def options_of(command, path=()):
     """Yield (words of a command, its parameters) of the whole tree."""
     if hasattr(command, "commands"):
@@ -117,6 +101,15 @@ def now_called(table):
     view, _, key = table.partition(": ")
     page, _, tab = view.partition(" ")
     return f"{page} {tabs.renamed(f'{page}_tab', tab)}".strip() + f": {key}"
+
+
+def test_a_view_that_was_renamed_is_known_by_its_former_name(monkeypatch):
+    monkeypatch.setitem(tabs.FORMER, "memory_tab", {"Roll-up": "Plan"})
+    assert now_called("memory Roll-up: ") == "memory Plan: "
+    assert now_called("memory Models: x") == "memory Models: x"
+    assert now_called("runs: runs_table") == "runs: runs_table"
+    for key, former in tabs.FORMER.items():
+        assert set(former) & set(former.values()) == set(), f"{key}: a former name is one of today's"
 
 
 @pytest.mark.slow
