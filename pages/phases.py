@@ -1,4 +1,4 @@
-"""Phases: which phases does a workload go through, and which known workload is it?"""
+"""Phases: what phases does this run have, and which workload is it?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
     "Phases",
-    "Which phases does a workload go through, and which known workload is it?",
+    "What phases does this run have, and which workload is it?",
     "Phases needs a dataset of counters by the second (columns workload, run, t and counters), such as `workprof "
     "record` writes.",
     kind="telemetry",
@@ -32,7 +32,8 @@ def body(visit: Visit, dataset: Dataset) -> None:
     forms.arrive("phases", QUESTIONS)
     context = form.context_of(visit, dataset)
     if context is not None:
-        tabs.show_open(form.TAB, VIEWS, context)
+        with context.views:
+            tabs.show_open(form.TAB, VIEWS, context)
 
 
 _shell.run(PAGE, body)

@@ -1,4 +1,4 @@
-"""What all views of the Nodes page share: which runs of which nodes count, the aspects' weights, other datasets."""
+"""What all views of the Nodes page share: the dataset, the settings of a ranking, other datasets."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.visit import Visit
 from pages._memory import scope
-from pages._parts import forms
+from pages._parts import forms, tabs
 from pages._parts.controls import choice
 from workprof.charts.text import markdown_text
-from workprof.core.question import Question
-from workprof.core.units import format_share
+from workprof.core.question import QUESTION_KEY, Question
 from workprof.nodes.questions import ADVICE, PAGE, QUESTIONS, RANK
 from workprof.nodes.selection import RankSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 
-TAB, PRICES = "nodes_tab", "nodes_prices"
+TAB, PRICES, PROFILE = "nodes_tab", "nodes_prices", "nodes_profile"
 WEIGHTS, OF_JOBS, OWN = "nodes_weights", "of the jobs", "own"
+FORMER_ADVICE = "For a profile"
 LONGEST_NOTE = 400
 
 
@@ -33,30 +33,33 @@ class PageContext:
     Attributes:
         visit: this run of the page.
         dataset: of benchmark runs.
-        settings: of the ranking.
     """
 
     visit: Visit
     dataset: Dataset
-    settings: RankSettings
 
     @property
     def workbench(self) -> Workbench:
         """The open workbench."""
         return self.visit.workbench
 
+    def ranking_settings(self) -> RankSettings:
+        """Show the settings of a ranking and return them."""
+        names = self.workbench.node_names(self.dataset.hash)
+        own = {"nodes": lambda: forms.control(RANK.leaf("nodes"), PAGE, names)}
+        return forms.settings(self.visit, self.dataset, RANK, (), own=own)
 
-def context(visit: Visit, dataset: Dataset) -> PageContext:
-    """Show the shared controls and return what was chosen."""
-    if st.query_params.get(TAB) == ADVICE.tab and "weights" in st.query_params:  # a link from a shell
-        st.query_params[WEIGHTS] = OWN
+
+def arrive() -> None:
+    """Take over what a link from a shell, or one of the former view for a profile, says."""
+    for_profile = FORMER_ADVICE in st.query_params.get(TAB, "") or st.query_params.get(QUESTION_KEY) == ADVICE.call
+    if for_profile:
+        if not {"profile", PROFILE} & set(st.query_params):
+            st.query_params[PROFILE] = "0"
+        if "weights" in st.query_params:
+            st.query_params[WEIGHTS] = OWN
+    tabs.respell(TAB)
     forms.arrive(PAGE, QUESTIONS)
-    names = visit.workbench.node_names(dataset.hash)
-    own = {"nodes": lambda: forms.control(RANK.leaf("nodes"), PAGE, names)}
-    settings = forms.settings(visit, dataset, RANK, ("weights",), own=own)
-    shares = ", ".join(f"{name} {format_share(share)}" for name, share in settings.shares.items() if share > 0)
-    st.caption(f"Weights: {markdown_text(shares, 200)}.")
-    return PageContext(visit, dataset, settings)
 
 
 def other_dataset(question: Question[Any, Any], path: str, datasets: Iterable[Dataset], first: str = "") -> str:
@@ -84,4 +87,4 @@ def notes(messages: Iterable[str]) -> None:
     """Show what a reader must know."""
     for message in messages:
         sentence = markdown_text(f"{message[:1].upper()}{message[1:]}", LONGEST_NOTE)
-        st.info(f"{sentence}.", icon=":material/info:")
+        st.caption(f":material/info: {sentence}.")

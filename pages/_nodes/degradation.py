@@ -1,4 +1,4 @@
-"""Which runs are degraded: the detection, the time line of a node, the map of codes, and how far to trust it."""
+"""Which nodes are degraded: all of them over time, the history of one, and the validation of the detection."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from workprof.charts.nodes.degradation import (
     code_map,
+    degradation_over_time,
+    degradation_sentence,
+    degraded_now,
     detection_headlines,
     detection_reliability,
     detectors_table,
@@ -26,14 +29,17 @@ from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import DegradationSettings, Detection
+from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.questions import DETECT
+from workprof.nodes.selection import RankSettings
 
 NODE, JUDGED, OF_NODE = "nodes_node", "nodes_judged", "nodes_judged_of"
 MAIN = ("detect.mode", "detect.detector", "detect.false_alarm_share", "train")
 
 
 def degradation(context: PageContext) -> None:
-    """Show the settings, then the detection, or the previous one while a new one runs."""
+    """Show the detection, or the previous one while a new one runs, then the settings, then what it rests on."""
+    first = st.container()
     others = [
         one for one in context.workbench.datasets() if one.kind == BENCHMARKS and one.hash != context.dataset.hash
     ]
@@ -44,18 +50,23 @@ def degradation(context: PageContext) -> None:
         MAIN,
         own={"train": lambda: other_dataset(DETECT, "train", others, "earlier runs of this dataset")},
     )
-    result = _detection(context, settings, "nodes_detect")
-    if result is not None:
-        _show(context, result)
+    with first:
+        result = _detection(context, settings, "nodes_detect")
+        if result is None:
+            return
+        if result.published:
+            header.published_flag()
+        figures.answer(markdown_text(degradation_sentence(result), 600))
+        figures.show(degradation_over_time(result), key="nodes_over_time", sentence=False)
+    _show(context, result)
 
 
-def missing(context: PageContext) -> bool:
+def missing(context: PageContext, settings: RankSettings) -> bool:
     """Return whether the ranking's settings need a detection that is not cached; then show how to start it."""
-    needed = context.workbench.detections_needed(context.dataset.hash, context.settings)
+    needed = context.workbench.detections_needed(context.dataset.hash, settings)
     if needed:
         st.info(
-            f"Score {context.settings.score} and runs left out {context.settings.exclude} need the network of the "
-            "detection of degraded runs.",
+            "These settings need the network of the detection of degraded runs: start it first.",
             icon=":material/info:",
         )
         _detection(context, needed[0], f"nodes_detect_{needed[0].detect.mode}")
@@ -69,7 +80,7 @@ def _detection(context: PageContext, settings: DegradationSettings, name: str) -
         if earlier:
             took = f"The last one here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
         return (
-            f"Not run with these settings yet ({settings.detect.mode}, detector {settings.detect.detector}): "
+            f"Which nodes are degraded? Not run with these settings yet ({_words(settings.detect)}): "
             f"{counted(context.dataset.rows, 'run')}. {took}"
         )
 
@@ -77,34 +88,38 @@ def _detection(context: PageContext, settings: DegradationSettings, name: str) -
         name,
         settings,
         context.workbench.degradation,
-        "Look for degraded runs",
+        "Detect degraded runs",
         before,
-        "Looking for degraded runs",
-        lambda result: f"{result.settings.mode}, detector {result.settings.detector}",
+        "Detecting degraded runs",
+        lambda result: _words(result.settings),
     )
     return long_question.result(context.visit, context.dataset, question)
 
 
+def _words(settings: DetectSettings) -> str:
+    """Return the settings of a detection in words."""
+    mode, detector = (DETECT.leaf(f"detect.{name}").about.shown for name in ("mode", "detector"))
+    return f"definitions: {mode[settings.mode]}, detector: {detector[settings.detector]}"
+
+
 def _show(context: PageContext, result: Detection) -> None:
-    if result.published:
-        header.published_flag()
-    if not result.supervised:
-        st.info(
-            "No run is labelled: p-values stand in for probabilities, and history is taken to be mostly normal.",
-            icon=":material/info:",
-        )
-    notes(result.messages)
     figures.headline_row(detection_headlines(result))
-    st.markdown(markdown_text(trust_sentence(result), 400))
     _timeline(result)
-    st.header("Embedding of the runs")
-    figures.show(code_map(result), key="nodes_code_map")
-    st.header("How far to trust it")
-    _trust(result)
-    st.header("Reconstruction error")
-    figures.show(reconstruction_errors(result), key="nodes_errors")
+    figures.fold("Quality: validation of the detectors", "nodes_quality", _trust, result)
+    figures.fold("Method: embedding and reconstruction", "nodes_method", _network, result)
     _metrics(result)
-    st.caption(f"Computed in {format_duration(result.seconds)}; dataset {context.dataset.hash[:8]}.")
+    if not result.supervised:
+        notes(("no run is labelled: p-values stand in for probabilities, and history is taken to be mostly normal",))
+    notes(result.messages)
+    st.caption(
+        f"{_words(result.settings).capitalize()}. Computed in {format_duration(result.seconds)}; dataset "
+        f"{context.dataset.hash[:8]}."
+    )
+
+
+def _network(result: Detection) -> None:
+    figures.show(code_map(result), key="nodes_code_map")
+    figures.show(reconstruction_errors(result), key="nodes_errors")
 
 
 def _timeline(result: Detection) -> None:
@@ -113,9 +128,13 @@ def _timeline(result: Detection) -> None:
     if not names:
         st.info("No run has a verdict: each needs three earlier normal ones.", icon=":material/info:")
         return
-    node = choice("Node", NODE, names, "Whose runs are shown.")
+    worst = next(iter(degraded_now(result)), names[0])
+    first = names.index(worst)
+    node = choice("Node", NODE, names, "The node whose runs are shown.", index=first)
     figures.show(timeline(result, node), key="nodes_timeline")
-    every = st.expander("All judged runs", icon=":material/table:", key=JUDGED, on_change="rerun", bind="query-params")
+    every = st.expander(
+        "Data: all judged runs", icon=":material/table:", key=JUDGED, on_change="rerun", bind="query-params"
+    )
     if every.open:
         with every:
             alone = st.toggle("Of the chosen node only", key=OF_NODE, bind="query-params")
@@ -124,6 +143,7 @@ def _timeline(result: Detection) -> None:
 
 
 def _trust(result: Detection) -> None:
+    st.markdown(markdown_text(trust_sentence(result), 400))
     lines = detectors_table(result)
     if lines.empty:
         st.info("Without labelled runs no detector can be scored.", icon=":material/info:")

@@ -1,21 +1,23 @@
-"""The ranking and what rests on it: groups of nodes, nodes for a profile of jobs, kept rankings side by side."""
+"""The decision: which node for which work at which price; then what it rests on."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from pages._frame import datasets, header
+from pages._frame import header
+from pages._nodes import degradation
 from pages._nodes.context import (
     LONGEST_NOTE,
     OF_JOBS,
     OWN,
     PRICES,
+    PROFILE,
     TAB,
     WEIGHTS,
     PageContext,
@@ -23,91 +25,150 @@ from pages._nodes.context import (
     other_dataset,
 )
 from pages._nodes.degradation import JUDGED, NODE, OF_NODE
-from pages._parts import figures, forms, kept_scenarios, tables
+from pages._parts import figures, kept_scenarios, tables
 from pages._parts.controls import choice
 from workprof.charts.downloads import parquet_bytes
-from workprof.charts.nodes.groups import (
-    advice_sentence,
-    best_price_sentence,
-    groups_headlines,
-    groups_sentence,
-    groups_table,
-    silhouette_bars,
-    weight_bars,
-)
+from workprof.charts.nodes.groups import advice_sentence, weight_bars
 from workprof.charts.nodes.ranking import (
     OVERALL,
     aspect_lines,
     aspect_table,
+    decision_sentence,
     degraded_sentences,
     dropped_sentence,
     dropped_table,
-    leaders_sentence,
     leave_out_table,
-    node_comparison_table,
-    node_scenario_table,
     node_table,
     pair_table,
     ranked_bars,
     ranking_headlines,
+    resource,
     robustness_sentence,
+    weight_words,
 )
 from workprof.charts.text import counted, markdown_text
 from workprof.core.fields import write
 from workprof.inputs import safe_name
-from workprof.nodes.groups import Groups
-from workprof.nodes.questions import ADVICE, DETECT, GROUPS, RANK
-from workprof.nodes.ranking import MOST_COMPARED, NodeScenario, Ranking
+from workprof.nodes.advice import Advice, AdviceSettings
+from workprof.nodes.questions import ADVICE, DETECT, RANK
+from workprof.nodes.ranking import NodeScenario, Ranking, per_price
+from workprof.nodes.selection import RankSettings
 from workprof.workbench import JOBS
 
-COMPARED = "nodes_compared_scenarios"
+ALL = "all"
+BY, SPEED, PRICE = "nodes_by", "speed", "price"
+MOST_DEGRADED = 4
+MOST_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the nodes are for.
+
+    Attributes:
+        trace: hash of the dataset of its runs; '' = work of any kind.
+        profile: of that dataset.
+        name: of the profile.
+        own_weights: whether the weights of the settings count, not those that the runs propose.
+    """
+
+    trace: str = ""
+    profile: int = -1
+    name: str = ""
+    own_weights: bool = False
 
 
 def ranking(context: PageContext) -> None:
-    """Show the places with intervals and ties, aspects, pairs, what the order hangs on, what is not in the score."""
+    """Show the answer with its chart and the prices, the controls, then the evidence."""
+    first, row = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+    with row:
+        work = _work(context)
+    settings = context.ranking_settings()
+    if degradation.missing(context, settings):
+        return
+    with row:
+        by_price = bool(settings.prices_per_h) and _compared_by() == PRICE
     with st.spinner("Comparing the nodes…", show_time=True):
-        result = context.workbench.node_ranking(context.dataset.hash, context.settings)
+        advice = _advice(context, work, settings) if work.trace else None
+        result = advice.ranking if advice else context.workbench.node_ranking(context.dataset.hash, settings)
+    drawn = per_price(result) if by_price else result
+    with first:
+        _decision(result, drawn, advice, work)
+    _degraded(result)
+    _evidence(context, result, drawn, advice)
+
+
+def _work(context: PageContext) -> Work:
+    """Show the choice of profile, of a trace whose profiles are there, and return what the nodes are for."""
+    traces = [one for one in context.workbench.datasets() if one.kind == JOBS]
+    if not traces:
+        st.caption("Load a job trace to rank nodes for each of its profiles.")
+        return Work()
+    chosen = st.container()
+    trace = other_dataset(ADVICE, "jobs", traces)
+    names = context.workbench.profile_names(trace)[:-1]
+    if not names:
+        st.caption("Find the profiles of this trace on the Profiles page to rank nodes for each of them.")
+        return Work()
+    numbers = tuple(str(number) for number in range(len(names)))
+    shown = {ALL: "All work", **dict(zip(numbers, names, strict=True))}
+    with chosen:
+        profile = choice("Nodes for", PROFILE, (ALL, *numbers), "A profile weighs what its runs use.", shown=shown)
+    if profile == ALL:
+        return Work()
+    meaning = "By what the runs of the profile use, or those under More settings."
+    words = {OF_JOBS: "By use", OWN: "My own"}
+    own = choice("Weights", WEIGHTS, (OF_JOBS, OWN), meaning, shown=words) == OWN
+    return Work(trace, int(profile), shown[profile], own)
+
+
+def _compared_by() -> str:
+    words = {PRICE: "Score per price", SPEED: "Score"}
+    return choice("Compare by", BY, (PRICE, SPEED), "What the chart ranks the nodes by.", shown=words)
+
+
+def _advice(context: PageContext, work: Work, settings: RankSettings) -> Advice:
+    weighted = replace(settings, weights=settings.shares if work.own_weights else {})
+    return context.workbench.node_advice(
+        context.dataset.hash, AdviceSettings(work.trace, work.profile, ranking=weighted)
+    )
+
+
+def _decision(result: Ranking, drawn: Ranking, advice: Advice | None, work: Work) -> None:
+    """Show the answer, the chart of what is compared, and the prices."""
     if result.published:
         header.published_flag()
-    notes(result.notes)
-    _degraded(result)
-    figures.headline_row(ranking_headlines(result))
-    figures.show(ranked_bars(result), key="nodes_bars")
-    _table(context, result)
-    st.header("By aspect")
-    figures.show(aspect_lines(result), key="nodes_aspects")
-    if result.pairs:
-        _pairs(result)
-    st.header("Sensitivity of the ranking")
-    st.markdown(f"**{markdown_text(robustness_sentence(result), LONGEST_NOTE)}**")
-    if result.leave_outs:
-        lines = leave_out_table(result)
-        tables.show(
-            lines,
-            key="nodes_without",
-            alt=f"The order without each of {len(lines)} benchmarks",
-            column_config=tables.headings(lines.columns),
-        )
-    st.header("Prices")
-    st.caption("Enter prices to rank nodes by score per price.")
-    _prices(result)
-    _keep(context)
-    _dropped(result)
+    sentence = advice_sentence(advice, work.name) if advice else decision_sentence(result)
+    figures.answer(markdown_text(sentence, 600))
+    chart, prices = st.columns([2, 1], gap="medium")
+    with chart:
+        figures.show(ranked_bars(drawn, priced=drawn is not result), key="nodes_bars", sentence=False)
+    with prices:
+        st.caption("Enter prices, or the cores of each node, to compare like with like.")
+        _prices(result)
 
 
 def _degraded(result: Ranking) -> None:
     """Show each degraded node with the way to its runs."""
     nodes = [one.node for one in result.nodes if one.degraded]
-    for position, (node, sentence) in enumerate(zip(nodes, degraded_sentences(result), strict=True)):
-        st.warning(markdown_text(sentence, LONGEST_NOTE), icon=":material/heart_broken:")
-        st.button(
-            f"Runs of {markdown_text(node, 40)}",
-            key=f"nodes_runs_of_{position}",
-            type="tertiary",
-            icon=":material/timeline:",
-            on_click=_open_runs,
-            args=(node,),
-        )
+    sentences = degraded_sentences(result)
+    for position, (node, sentence) in enumerate(list(zip(nodes, sentences, strict=True))[:MOST_DEGRADED]):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(
+                f":material/heart_broken: **{markdown_text(node, 40)} is degraded**",
+                help=markdown_text(sentence, LONGEST_NOTE),
+                width="content",
+            )
+            st.button(
+                f"Runs of {markdown_text(node, 40)}",
+                key=f"nodes_runs_of_{position}",
+                type="tertiary",
+                icon=":material/timeline:",
+                on_click=_open_runs,
+                args=(node,),
+            )
+    if len(nodes) > MOST_DEGRADED:
+        st.caption(f"{len(nodes) - MOST_DEGRADED} more nodes are degraded: see the table, and Degradation.")
 
 
 def _open_runs(node: str) -> None:
@@ -116,20 +177,39 @@ def _open_runs(node: str) -> None:
     st.query_params[TAB] = DETECT.tab
 
 
-def _table(context: PageContext, result: Ranking) -> None:
+def _evidence(context: PageContext, result: Ranking, drawn: Ranking, advice: Advice | None) -> None:
+    st.caption(f"Weights: {markdown_text(weight_words(result.shares), 200)}.")
+    figures.headline_row(ranking_headlines(drawn))
+    _table(context, result, advice)
+    figures.show(aspect_lines(result), key="nodes_aspects")
+    if advice:
+        figures.fold("Weights by what the runs use", "nodes_use", _weights, advice)
+    if result.pairs:
+        figures.fold("Pairs of nodes", "nodes_every_pair", _pairs, result)
+    figures.fold("Sensitivity of the ranking", "nodes_sensitivity", _sensitivity, result)
+    figures.fold("Metrics that are not in the score", "nodes_dropped", _dropped, result)
+    notes(advice.notes if advice else result.notes)
+    _keep(context, replace(result.settings, weights=result.shares if advice else result.settings.weights))
+
+
+def _weights(advice: Advice) -> None:
+    figures.show(weight_bars(advice), key="nodes_weights_chart")
+
+
+def _table(context: PageContext, result: Ranking, advice: Advice | None) -> None:
     table, number = node_table(result), st.column_config.NumberColumn
     tables.show(
         table,
-        key="nodes_table",
+        key="nodes_advice_table" if advice else "nodes_table",
         alt=f"{counted(len(table), 'node')} with score, change, degradation and price",
-        height="content",
+        height="content" if len(table) <= MOST_ROWS else "auto",
         column_config=tables.headings(
             table.columns,
             {
                 "node": st.column_config.TextColumn("node", pinned=True),
-                "score": number("score", format="%.3f", help="1 = geometric mean of the nodes."),
-                "low": number("from", format="%.3f"),
-                "high": number("to", format="%.3f"),
+                "score": number("score", format="%.2f", help="1 = geometric mean of the nodes."),
+                "low": number("from", format="%.2f"),
+                "high": number("to", format="%.2f"),
                 "tied_with": st.column_config.TextColumn("tied with"),
                 "change": st.column_config.TextColumn("since the last window", help="Of the node against itself."),
                 "price_per_h": number("price per hour", format="%.4g"),
@@ -137,11 +217,12 @@ def _table(context: PageContext, result: Ranking) -> None:
                 "no_rank_because": st.column_config.TextColumn("no rank because"),
             },
         )
-        | {aspect: number(aspect, format="%.2f") for aspect in result.metrics},
+        | {aspect: number(resource(aspect), format="%.2f") for aspect in result.metrics},
     )
     name = f"{safe_name(context.dataset.name)}-nodes"
+    ranked = f"nodes-for-profile-{advice.settings.profile}" if advice else f"{name}-ranking"
     with st.container(horizontal=True):
-        tables.csv(table, f"{name}-ranking", "nodes_ranking_csv", f"CSV, all {counted(len(table), 'node')}")
+        tables.csv(table, ranked, "nodes_ranking_csv", "Download CSV")
         st.download_button(
             "Scores as Parquet",
             data=lambda: parquet_bytes(aspect_table(result)),
@@ -154,34 +235,55 @@ def _table(context: PageContext, result: Ranking) -> None:
 
 
 def _pairs(result: Ranking) -> None:
-    """Show every pair in one aspect, or in all."""
+    """Show every pair in one resource, or in all."""
     aspect = choice(
         "Compare pairs in",
         "nodes_pairs",
         (OVERALL, *result.metrics),
-        "Pairs are compared on the metrics that both have; faster is said only where the interval excludes 1.",
+        "Pairs are compared on common metrics; clear: the interval excludes 1, and the nodes differ by more "
+        "than noise in this resource.",
+        shown={OVERALL: "All resources", **{name: resource(name) for name in result.metrics}},
     )
     lines = pair_table(result, aspect)
     if lines.empty:
-        st.caption("No pair has a metric of this aspect in common.")
+        st.caption("No pair has a metric of this resource in common.")
         return
-    figures.table(lines, f"node-pairs-{aspect}", key=f"nodes_pairs_{aspect}", alt=f"{len(lines)} pairs of nodes")
+    number = st.column_config.NumberColumn
+    tables.show(
+        lines,
+        key=f"nodes_pairs_{aspect}",
+        alt=f"{len(lines)} pairs of nodes",
+        column_order=[str(name) for name in lines.columns if name != "in_words"],
+        column_config=tables.headings(
+            lines.columns,
+            {
+                "times_as_good": number("ratio", format="%.2f"),
+                "low": number("from", format="%.2f"),
+                "high": number("to", format="%.2f"),
+            },
+        ),
+    )
+    tables.csv(lines, f"node-pairs-{aspect}", f"nodes_pairs_{aspect}_csv", "Download CSV")
+
+
+def _sensitivity(result: Ranking) -> None:
+    """Show the order without each benchmark."""
+    st.markdown(f"**{markdown_text(robustness_sentence(result), LONGEST_NOTE)}**")
+    if result.leave_outs:
+        lines = leave_out_table(result)
+        tables.show(
+            lines,
+            key="nodes_without",
+            alt=f"The order without each of {len(lines)} benchmarks",
+            column_config=tables.headings(lines.columns),
+        )
 
 
 def _dropped(result: Ranking) -> None:
-    """Show the metrics that the score leaves out, with the reasons."""
-    shown = st.expander(
-        "Metrics that are not in the score",
-        icon=":material/filter_alt_off:",
-        key="nodes_dropped",
-        on_change="rerun",
-        bind="query-params",
-    )
-    if shown.open:
-        with shown:
-            st.markdown(dropped_sentence(result))
-            lines = dropped_table(result)
-            figures.table(lines, "node-dropped-metrics", key="nodes_dropped_table", alt=f"{len(lines)} metrics")
+    """Show the metrics that the score excludes, with the reasons."""
+    st.markdown(dropped_sentence(result))
+    lines = dropped_table(result)
+    figures.table(lines, "node-dropped-metrics", key="nodes_dropped_table", alt=f"{len(lines)} metrics")
 
 
 def _prices(result: Ranking) -> None:
@@ -201,9 +303,11 @@ def _prices(result: Ranking) -> None:
         disabled=["node", "score_per_price"],
         on_change=_edited,
         args=(key, tuple(lines["node"]), dict(result.settings.prices_per_h)),
+        height="content" if len(lines) <= MOST_ROWS else "auto",
         column_config={
-            "price": number("price per hour, editable", min_value=0.0, format="%.4g"),
-            "score_per_price": number("score / price", format="%.3g"),
+            "node": st.column_config.TextColumn("node", width="small"),
+            "price": number("price", help="Per hour; editable.", min_value=0.0, format="%.4g", width="small"),
+            "score_per_price": number("score / price", format="%.3g", width="small"),
         },
     )
 
@@ -222,116 +326,11 @@ def after_edits(nodes: tuple[str, ...], prices: Mapping[str, float], changes: di
     return write(RANK.leaf("prices_per_h"), priced)
 
 
-def groups(context: PageContext) -> None:
-    """Show the groups of nodes that are alike, with how sure they are; weights and prices do not matter to them."""
-    shared = forms.within("ranking", context.settings)
-    settings = forms.settings(context.visit, context.dataset, GROUPS, ("mode",), shared)
-    with st.spinner("Grouping the nodes…", show_time=True):
-        result = context.workbench.node_groups(context.dataset.hash, settings)
-    if result.published:
-        header.published_flag()
-    notes(result.notes)
-    figures.headline_row(groups_headlines(result))
-    st.markdown(f"**{markdown_text(groups_sentence(result), 600)}**")
-    _group_table(context, result)
-    if len(result.silhouettes) > 1:  # one bar compares nothing
-        figures.show(silhouette_bars(result), key="nodes_silhouettes")
-    for node, reason in result.not_grouped.items():
-        st.warning(markdown_text(f"{node} is in no group: {reason}.", 300), icon=":material/block:")
-
-
-def _group_table(context: PageContext, result: Groups) -> None:
-    table = groups_table(result)
-    if table.empty:
-        return
-    columns = {
-        name: st.column_config.NumberColumn(format="%.3g") for name in map(str, table) if name.endswith("_score")
-    }
-    tables.show(
-        table,
-        key="nodes_groups",
-        alt=f"{counted(len(table), 'node')} in {counted(result.k, 'group')}",
-        height="content",
-        column_config=tables.headings(table.columns, columns),
-    )
-    tables.csv(
-        table, f"{safe_name(context.dataset.name)}-node-groups", "nodes_groups_csv", f"CSV, all {len(table)} nodes"
-    )
-
-
-def advice(context: PageContext) -> None:
-    """Show the choice of jobs and profile, then the nodes for it by what those jobs use."""
-    traces = [one for one in context.workbench.datasets() if one.kind == JOBS]
-    if not traces:
-        datasets.empty_state(context.visit, "Advice needs a job trace beside the benchmark runs.", JOBS)
-        return
-    meaning = "of the jobs: proposed from what they use. own: those at the top."
-    own = choice("Weights", WEIGHTS, (OF_JOBS, OWN), meaning) == OWN
-    shared = forms.within("ranking", context.settings)
-    settings = forms.settings(
-        context.visit,
-        context.dataset,
-        ADVICE,
-        ("jobs", "profile"),
-        shared | {"ranking.weights": context.settings.shares if own else {}},
-        own={"jobs": lambda: other_dataset(ADVICE, "jobs", traces)},
-    )
-    if context.workbench.profiles.cached(settings.jobs).result is None:
-        st.info("This trace has no default profiles yet: compute them on the Profiles page.", icon=":material/info:")
-        return
-    with st.spinner("Weighing what the jobs use…", show_time=True):
-        result = context.workbench.node_advice(context.dataset.hash, settings)
-    st.markdown(f"**{markdown_text(advice_sentence(result), 600)}**")
-    if priced := best_price_sentence(result):
-        st.markdown(markdown_text(priced, 300))
-    figures.show(weight_bars(result), key="nodes_weights_chart")
-    figures.show(ranked_bars(result.ranking), key="nodes_advice_bars")
-    table = node_table(result.ranking)
-    figures.table(table, f"nodes-for-profile-{settings.profile}", key="nodes_advice_table", alt=f"{len(table)} nodes")
-    notes(result.notes)
-
-
-def _keep(context: PageContext) -> None:
+def _keep(context: PageContext, settings: RankSettings) -> None:
     """Show the field for a name and the button that keeps the settings of the ranking."""
 
     def save(name: str) -> str:
-        draft = NodeScenario(name, context.dataset.hash, context.settings)
+        draft = NodeScenario(name, context.dataset.hash, settings)
         return context.workbench.save_node_scenario(context.dataset.hash, draft).name
 
     kept_scenarios.keep(context.visit, "nodes_keep", save, "Weights, prices, window: to compare them under Scenarios.")
-
-
-def scenarios(context: PageContext) -> None:
-    """Show the kept scenarios, and those chosen side by side."""
-    kept = context.workbench.node_scenarios(context.dataset.hash)
-    if not kept:
-        st.info(
-            "No scenario of this dataset is kept yet. Set weights or prices and press **Save scenario** under Ranking.",
-            icon=":material/info:",
-        )
-        return
-    tables.show(node_scenario_table(kept), key="nodes_scenarios", alt=f"{len(kept)} kept scenarios")
-    names = [one.name for one in kept]
-    chosen = kept_scenarios.compared(names, COMPARED, MOST_COMPARED)
-    _compared(context, [one for one in kept if one.name in chosen])
-    remove = partial(context.workbench.remove_node_scenario, context.dataset.hash)
-    kept_scenarios.removal(context.visit, names, ("nodes", COMPARED), remove)
-
-
-def _compared(context: PageContext, chosen: list[NodeScenario]) -> None:
-    dataset, workbench = context.dataset.hash, context.workbench
-    ready = [one for one in chosen if not workbench.detections_needed(dataset, one.settings)]
-    for one in chosen:
-        if one not in ready:
-            st.info(
-                f"{markdown_text(one.name)} needs the detection of degraded runs: start it under Degradation.",
-                icon=":material/info:",
-            )
-    if not ready:
-        return
-    with st.spinner("Comparing the nodes…", show_time=True):
-        result = {one.name: workbench.node_ranking(dataset, one.settings) for one in ready}
-    st.markdown(f"**{markdown_text(leaders_sentence(result), 400)}**")
-    table = node_comparison_table(result)
-    name = f"{safe_name(context.dataset.name)}-node-scenarios"
-    figures.table(table, name, key="nodes_comparison", alt=f"{len(table)} nodes in {len(result)} scenarios")

@@ -80,8 +80,8 @@ def _compare(context: PageContext, folder: Path) -> None:
 
 def _show(compared: RuntimeTransfer) -> None:
     targets = ", ".join(compared.settings.targets)
-    st.caption(markdown_text(f"Learned on {compared.settings.local}, predicted on {targets}.", 300))
+    st.caption(markdown_text(f"Trained on {compared.settings.local}, predicted on {targets}.", 300))
     figures.show(transfer_bars(compared.result), key="nodes_transfer_bars")
     if sentence := interval_sentence(compared.interval):
         st.markdown(markdown_text(sentence, 400))
-    notes((*compared.notes, *(f"{name} is left out: {reason}" for name, reason in compared.result.left_out.items())))
+    notes((*compared.notes, *(f"{name} is excluded: {reason}" for name, reason in compared.result.left_out.items())))

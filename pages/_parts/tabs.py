@@ -19,6 +19,7 @@ FORMER: dict[str, dict[str, str]] = {
         "Is there anything to cluster?": "Cluster tendency",
         "Take away": "Export",
     },
+    "nodes_tab": {"For a profile": "Ranking"},
 }
 """Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
 

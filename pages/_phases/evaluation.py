@@ -16,6 +16,7 @@ from workprof.charts.phases.evaluation import (
     inner_table,
     known_bars,
     known_table,
+    measure_words,
     measures_of,
     open_curve,
     unknown_table,
@@ -29,26 +30,34 @@ from workprof.phases.questions import EVALUATE
 
 def evaluation(context: PageContext) -> None:
     """Show what is evaluated on what, the job, and its result."""
-    train = source_of(context, "Learned from")
+    first = st.container()
+    train = source_of(context, "Trained on")
     settings = EvaluationSettings(context.library, train_hash=train)
     if not train:  # else nothing is split
         shared = context.shared | {"train_hash": train}
         settings = forms.settings(context.visit, context.dataset, EVALUATE, ("splits", "open_splits"), shared)
     ask = context.workbench.evaluate_phases
-    result = long_question.result(
-        context.visit,
-        context.dataset,
-        LongQuestion(
-            name=f"phases_start_evaluation_{train[:8]}",
-            settings=settings,
-            ask=ask,
-            button="Evaluate",
-            before=lambda: f"Not evaluated with these settings yet. {_took(context)}",
-            what="Evaluating",
-        ),
-    )
-    if result is not None:
-        _shown(result)
+    with first:
+        result = long_question.result(
+            context.visit,
+            context.dataset,
+            LongQuestion(
+                name=f"phases_start_evaluation_{train[:8]}",
+                settings=settings,
+                ask=ask,
+                button="Evaluate",
+                before=lambda: f"Not evaluated with these settings yet. {_took(context)}",
+                what="Evaluating",
+            ),
+        )
+        if result is None:
+            return
+        figures.answer(markdown_text(evaluation_sentence(result), 500))
+        figures.headline_row(evaluation_headlines(result))
+        bars = known_bars(result)
+        if bars is not None:
+            figures.show(bars, key="phases_known", sentence=False)
+    _shown(result)
 
 
 def _took(context: PageContext) -> str:
@@ -57,19 +66,16 @@ def _took(context: PageContext) -> str:
 
 
 def _shown(result: Evaluation) -> None:
-    figures.headline_row(evaluation_headlines(result))
-    bars = known_bars(result)
-    if bars is None:
-        st.markdown(f"**{markdown_text(evaluation_sentence(result), 500)}**")
-    else:
-        figures.show(bars, key="phases_known")
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note, 400)}")
     if result.unknown:
         st.header("Unknown workloads (Table III)")
         measures = measures_of(result)
         if measures:
-            by = choice("Rejected by", "phases_open_by", measures, "What a run's distance is measured by.")
+            shown = {name: measure_words(name) for name in measures}
+            by = choice(
+                "Distance", "phases_open_by", measures, "Above the threshold of it a run is rejected.", shown=shown
+            )
             chart = open_curve(result, by)
             if chart is not None:
                 figures.show(chart, key=f"phases_open_{by}")

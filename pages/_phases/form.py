@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._frame import header, link
 from pages._frame.visit import Visit
@@ -26,7 +27,7 @@ FROM, TO, OWN, OWN_OF = "phases_from", "phases_to", "phases_own", "phases_own_of
 BEGAN_WITH = "phases_began_with"
 NOT_COUNTERS = ("workload", "run", "t", "status")
 AUTO, ALL, THIS = "auto", "all", "this dataset"
-SHOWN = 6
+SHOWN = 5
 MOST_SHOWN = 24
 SHORTEST_HASH = 8
 LIMIT = "match.c"
@@ -42,8 +43,9 @@ class PageContext:
         dataset: looked at.
         runs: that it holds.
         line: the chosen run.
-        counters: chosen to be shown; () = those that move most.
+        counters: chosen to be shown; () = those with the strongest changes.
         library: settings of phases, fingerprints and matches.
+        views: where the views are shown, above the settings.
     """
 
     visit: Visit
@@ -52,6 +54,7 @@ class PageContext:
     line: RunLine
     counters: tuple[str, ...]
     library: LibrarySettings
+    views: DeltaGenerator
 
     @property
     def workbench(self) -> Workbench:
@@ -65,7 +68,7 @@ class PageContext:
 
 
 def context_of(visit: Visit, dataset: Dataset) -> PageContext | None:
-    """Show the shared controls and return what was chosen; None (and why) where there is no run."""
+    """Show run and counters, below the views the settings, and return what was chosen; None where there is no run."""
     with st.spinner("Reading the runs…"):
         runs = visit.workbench.phase_runs(dataset.hash)
     if not runs.runs:
@@ -80,11 +83,13 @@ def context_of(visit: Visit, dataset: Dataset) -> PageContext | None:
             key=COUNTERS,
             bind="query-params",
             max_selections=MOST_SHOWN,
-            placeholder=f"The {SHOWN} that vary most; type to search",
+            placeholder=f"The {SHOWN} with the strongest changes",
             help="All counters of the set are searched for phases; these are drawn.",
         )
-        mode = forms.control(LEARN.leaf("mode"), PAGE)
-    return PageContext(visit, dataset, runs, line, tuple(counters), _library(visit, dataset, mode))
+    views, settings = st.container(), st.container()
+    with settings:
+        library = _library(visit, dataset)
+    return PageContext(visit, dataset, runs, line, tuple(counters), library, views)
 
 
 def counter_columns(visit: Visit, dataset: Dataset) -> tuple[str, ...]:
@@ -122,8 +127,10 @@ def fresh() -> None:
     st.session_state.update({FROM: None, TO: None, OWN: ""})
 
 
-def _library(visit: Visit, dataset: Dataset, mode: str) -> LibrarySettings:
+def _library(visit: Visit, dataset: Dataset) -> LibrarySettings:
     """Show the settings of phases and matches; as published they begin with the published ones."""
+    st.divider()
+    mode: str = forms.control(LEARN.leaf("mode"), PAGE)
     begin = faithful_library() if mode == "faithful" else LibrarySettings()
     if st.session_state.get(BEGAN_WITH, mode) != mode:
         for leaf in LEARN.leaves:
@@ -155,8 +162,9 @@ def _searched(columns: tuple[str, ...]) -> tuple[str, ...]:
         "Counter set",
         "phases_set",
         (AUTO, ALL),
-        "auto: the 72 system-wide counters of workprof where the dataset has them, else all but proc.*. all: every "
-        "counter, those of the command's own processes too.",
+        "Default: the 72 system-wide counters of workprof where the dataset has them, else all but proc.*. All: also "
+        "those of the command's own processes.",
+        shown={AUTO: "Default", ALL: "All"},
     )
     chosen: tuple[str, ...] = forms.control(LEARN.leaf("counters"), PAGE, columns)
     return chosen or (columns if whole == ALL else ())
@@ -175,8 +183,7 @@ def source_of(context: PageContext, label: str = "Known workloads from") -> str:
         label,
         SOURCE,
         (THIS, *others),
-        "The runs with a workload; of this dataset, the run itself is left out. What counts as what is changed under "
-        "Library.",
+        "The labelled runs; of this dataset all but the run itself. Labels are changed under Library.",
     )
     return others.get(picked, "")
 
@@ -192,14 +199,14 @@ def edits_of(context: PageContext, dataset: str) -> LibraryEdits:
         except SettingsError as error:
             raise link.Unreadable(f"{link.quoted(text)} is not a list of labels") from error
 
-    edits = link.read(EDITS, parse, kept, "those kept here are used")
+    edits = link.read(EDITS, parse, kept, "those saved here are used")
     if edits != kept:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(
                 f":material/info: {counted(len(edits.labels), 'label')} by hand from the link, not the "
-                f"{len(kept.labels)} that are kept here."
+                f"{len(kept.labels)} that are saved here."
             )
-            st.button("Use those kept", key="phases_edits_kept", type="tertiary", on_click=_forget_edits)
+            st.button("Use those saved", key="phases_edits_kept", type="tertiary", on_click=_forget_edits)
     return edits
 
 
@@ -214,6 +221,7 @@ def measure(label: str, key: str) -> str:
         label,
         key,
         ("euclidean", "dtw"),
-        "euclidean: mean distance of paired phases at the best offset. dtw: cheapest warping path, Manhattan between "
+        "Euclidean: mean distance of paired phases at the best offset. DTW: cheapest warping path, Manhattan between "
         "phases.",
+        shown={"euclidean": "Euclidean", "dtw": "DTW"},
     )

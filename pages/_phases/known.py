@@ -12,8 +12,9 @@ from pages._parts import figures, long_question, running_work, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
+from pages._phases.timeline import LONG_RUN
 from workprof.charts.phases.evaluation import distance_matrix, threshold_note, threshold_table
-from workprof.charts.phases.fingerprints import alignment_chart
+from workprof.charts.phases.fingerprints import MOST_OVERLAID, alignment_chart, overlay_chart
 from workprof.charts.phases.matches import (
     match_chart,
     match_headlines,
@@ -25,11 +26,11 @@ from workprof.charts.phases.matches import (
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
-from workprof.phases.library import LEFT_OUT, LibraryEdits, LibraryViewSettings, RunLabel
+from workprof.phases.library import LEFT_OUT, LibraryEdits, LibraryView, LibraryViewSettings, RunLabel
 from workprof.phases.matching import KnownMatchSettings, Match, MatchLine, MatchRunSettings
 from workprof.phases.questions import MATCH
 from workprof.phases.runs import RunLine, RunList
-from workprof.phases.timeline import AlignmentSettings
+from workprof.phases.timeline import AlignedRuns, AlignmentSettings
 
 BUTTON, WHAT = "Match this run", "Matching"
 OVER = "phases_over"
@@ -37,29 +38,43 @@ LONGEST_LABEL = 80
 
 
 def match(context: PageContext) -> None:
-    """Show where the library comes from, the verdict, and the nearest runs."""
+    """Show the verdict with both runs over each other, where the library comes from, and the distances."""
+    first = st.container()
     train = source_of(context)
     edits = edits_of(context, train or context.dataset.hash)
     known = KnownMatchSettings(context.line.name, edits, train, context.library)
     before = partial(_before, context)
     result: Match | None
-    if edits.labels or train:
-        ask = context.workbench.known_match
-        edited = LongQuestion("phases_start_match", known, ask, BUTTON, before, WHAT)
-        result = long_question.result(context.visit, context.dataset, edited)
-    else:  # the question of `workprof phases match`, and its kept answer
-        whole, of_all = MatchRunSettings(context.line.name, context.library), context.workbench.match_run
-        shared = LongQuestion("phases_start_match_run", whole, of_all, BUTTON, before, WHAT)
-        result = long_question.result(context.visit, context.dataset, shared)
-    if result is not None:
-        _match(context, result, known)
+    with first:
+        if edits.labels or train:
+            ask = context.workbench.known_match
+            edited = LongQuestion("phases_start_match", known, ask, BUTTON, before, WHAT)
+            result = long_question.result(context.visit, context.dataset, edited)
+        else:  # the question of `workprof phases match`, and its kept answer
+            whole, of_all = MatchRunSettings(context.line.name, context.library), context.workbench.match_run
+            shared = LongQuestion("phases_start_match_run", whole, of_all, BUTTON, before, WHAT)
+            result = long_question.result(context.visit, context.dataset, shared)
+        if result is None:
+            return
+        figures.answer(markdown_text(match_sentence(result), 500))
+        lines = {_recorded_name(line): line for line in result.matches}
+        over = st.container()
+    picked = _picked(lines, result)
+    with over:
+        if picked and context.line.samples <= LONG_RUN:
+            chart = overlay_chart(_aligned(context, picked, train), context.counters[:MOST_OVERLAID])
+            figures.show(chart, key="phases_overlay", sentence=False)
+    _match(context, result, known)
+    if picked:
+        figures.fold("Alignment", "phases_alignment", _alignment, context, picked, lines[picked].offset, train)
+        _entry(context, picked, train)
 
 
 def _before(context: PageContext) -> str:
     earlier = running_work.earlier(context.visit, MATCH.name)
     took = f"the last one here took {format_duration(earlier[0].seconds)}" if earlier else "fifty runs take a minute"
     name = markdown_text(context.line.name)
-    return f"{name} is not matched with these settings yet. The library is learned without it; {took}."
+    return f"Which workload is {name}? Not matched with these settings yet; {took}."
 
 
 def _match(context: PageContext, result: Match, settings: KnownMatchSettings) -> None:
@@ -67,15 +82,12 @@ def _match(context: PageContext, result: Match, settings: KnownMatchSettings) ->
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note, 400)}")
     scores = scores_chart(result)
-    if scores is None:
-        st.markdown(f"**{markdown_text(match_sentence(result), 500)}**")
-    else:
-        figures.show(scores, key="phases_unlikeness")
+    if scores is not None:
+        st.header("Distance to each workload")
+        figures.show(scores, key="phases_unlikeness", sentence=False)
+    st.header("Nearest runs")
     by = measure("Distance", "phases_distance")
     figures.show(match_chart(result, by), key=f"phases_match_{by}")
-    lines = {_recorded_name(line): line for line in result.matches}
-    _alignment(context, lines, settings.train_hash)
-    _entry(context, tuple(lines), settings.train_hash)
     stem = f"{safe_name(result.unknown.replace('/', '-'))}-match"
     with st.container(horizontal=True):
         st.download_button(
@@ -88,8 +100,7 @@ def _match(context: PageContext, result: Match, settings: KnownMatchSettings) ->
             icon=":material/download:",
             help="Verdict, distances and settings.",
         )
-        label = f"Distances to {len(result.matches)} runs, CSV"
-        tables.csv(match_table(result, "euclidean"), stem, "phases_match_csv", label)
+        tables.csv(match_table(result, "euclidean"), stem, "phases_match_csv", "Distances, CSV")
 
 
 def _recorded_name(line: MatchLine) -> str:
@@ -97,40 +108,36 @@ def _recorded_name(line: MatchLine) -> str:
     return line.run if "/" in line.run else f"{line.workload}/{line.run}"
 
 
-def _alignment(context: PageContext, lines: dict[str, MatchLine], train: str) -> None:
-    """Show, once opened, how the run goes together with a chosen one, the nearest first."""
-    panel = st.expander(
-        "Alignment",
-        expanded=OVER in st.query_params,
-        icon=":material/join:",
-        key="phases_alignment",
-        on_change="rerun",
-        bind="query-params",
+def _picked(lines: dict[str, MatchLine], result: Match) -> str:
+    """Show the runs of the library, the nearest first, and return the chosen one; '' where there is none."""
+    if not lines:
+        return ""
+    names = tuple(lines)
+    near = (at for at, name in enumerate(names) if lines[name].workload == result.verdict.nearest)
+    return choice("Compared with", OVER, names, "Runs of the library, the nearest first.", index=next(near, 0))
+
+
+def _aligned(context: PageContext, picked: str, train: str) -> AlignedRuns:
+    settings = AlignmentSettings(context.line.name, picked, train, context.library)
+    with st.spinner("Aligning…"):
+        return context.workbench.aligned_runs(context.dataset.hash, settings)
+
+
+def _alignment(context: PageContext, picked: str, offset: int, train: str) -> None:
+    """Show which second of the run goes with which second of the chosen one."""
+    figures.show(alignment_chart(_aligned(context, picked, train), offset), key="phases_alignment_chart")
+
+
+def _entry(context: PageContext, name: str, train: str) -> None:
+    """Show the way to the timeline of the chosen run of the library."""
+    st.button(
+        f"Timeline of {markdown_text(name, 60)}",
+        key="phases_open_entry",
+        type="tertiary",
+        icon=":material/timeline:",
+        on_click=_open,
+        args=(name, train or context.dataset.hash, context.dataset.kind),
     )
-    if not panel.open:
-        return
-    with panel:
-        picked = choice("Laid over", OVER, tuple(lines), "Runs of the library, the nearest first.")
-        settings = AlignmentSettings(context.line.name, picked, train, context.library)
-        with st.spinner("Aligning…"):
-            aligned = context.workbench.aligned_runs(context.dataset.hash, settings)
-        figures.show(alignment_chart(aligned, lines[picked].offset), key="phases_alignment_chart")
-
-
-def _entry(context: PageContext, names: tuple[str, ...], train: str) -> None:
-    """Show the runs of the library, the nearest first, and the way to the chosen one's timeline."""
-    if not names:
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = choice("Run of the library", "phases_entry", names, "The nearest first.")
-        st.button(
-            f"Timeline of {markdown_text(name, 60)}",
-            key="phases_open_entry",
-            type="tertiary",
-            icon=":material/timeline:",
-            on_click=_open,
-            args=(name, train or context.dataset.hash, context.dataset.kind),
-        )
 
 
 def _open(name: str, dataset: str, kind: str) -> None:
@@ -141,12 +148,29 @@ def _open(name: str, dataset: str, kind: str) -> None:
 
 
 def library(context: PageContext) -> None:
-    """Show the runs with what they count as, then distances and thresholds."""
+    """Show how far the known runs lie apart, then what each counts as, and the thresholds."""
+    first = st.container()
     source = source_of(context, "Library from") or context.dataset.hash
     runs = context.workbench.phase_runs(source)
     edits = edits_of(context, source)
+    by = measure("Distance", "phases_distance")
     _labels(context, source, runs, edits)
-    result = long_question.result(
+    with first:
+        result = _compared(context, source, runs, edits)
+        if result is None:
+            return
+        chart = distance_matrix(result, by)
+        figures.answer(markdown_text(chart.takeaway, 400))
+        figures.show(chart, key=f"phases_matrix_{by}", sentence=False)
+    st.header("Thresholds")
+    st.caption(threshold_note(result))
+    figures.table(
+        threshold_table(result), "phases-thresholds", key="phases_thresholds", alt="Thresholds of each workload"
+    )
+
+
+def _compared(context: PageContext, source: str, runs: RunList, edits: LibraryEdits) -> LibraryView | None:
+    return long_question.result(
         context.visit,
         context.dataset,
         LongQuestion(
@@ -159,15 +183,6 @@ def library(context: PageContext) -> None:
             what="Comparing the runs",
         ),
     )
-    if result is None:
-        return
-    by = measure("Distance", "phases_distance")
-    figures.show(distance_matrix(result, by), key=f"phases_matrix_{by}")
-    st.header("Thresholds")
-    st.caption(threshold_note(result))
-    figures.table(
-        threshold_table(result), "phases-thresholds", key="phases_thresholds", alt="Thresholds of each workload"
-    )
 
 
 def _labels(context: PageContext, dataset: str, runs: RunList, edits: LibraryEdits) -> None:
@@ -175,18 +190,18 @@ def _labels(context: PageContext, dataset: str, runs: RunList, edits: LibraryEdi
     counts_as = {line.name: edits.label_of(line.workload, line.run) for line in runs.runs}
     inside = [label for label in counts_as.values() if label]
     with st.expander(
-        f"{counted(len(inside), 'run')} of {counted(len(set(inside)), 'workload')} are known, "
-        f"{len(counts_as) - len(inside)} left out",
+        f"Labels: {counted(len(inside), 'run')} of {counted(len(set(inside)), 'workload')} are known, "
+        f"{len(counts_as) - len(inside)} excluded",
         icon=":material/bookmarks:",
         key="phases_labels",
     ):
         table = pd.DataFrame(
             {
                 "run": line.name,
-                "counts as": counts_as[line.name] or "left out",
+                "counts as": counts_as[line.name] or "excluded",
                 "changed by hand": counts_as[line.name] != line.workload,
                 "samples": line.samples,
-                "status": line.status or "not told",
+                "status": line.status or "unknown",
             }
             for line in runs.runs
         )
@@ -218,7 +233,7 @@ def _label_form(context: PageContext, dataset: str, runs: RunList, edits: Librar
     with st.container(horizontal=True):
         if st.button("Add or rename", icon=":material/label:", key="phases_label_set", disabled=not label.strip()):
             _keep(context, dataset, edits, lines, label.strip())
-        if st.button("Leave out", icon=":material/bookmark_remove:", key="phases_label_out"):
+        if st.button("Exclude", icon=":material/bookmark_remove:", key="phases_label_out"):
             _keep(context, dataset, edits, lines, LEFT_OUT)
         if st.button("As recorded", icon=":material/undo:", key="phases_label_undo", disabled=not edits.labels):
             _keep(context, dataset, LibraryEdits(), [], "")

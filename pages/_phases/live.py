@@ -51,8 +51,8 @@ def live(context: PageContext) -> None:
             ask=context.workbench.live_library,
             button="Learn the known workloads",
             before=lambda: (
-                f"To follow it, the workloads of this dataset are learned from {len(settings.library.counters)} "
-                "counters that both have; fifty runs take about a minute."
+                f"To follow it, the workloads of this dataset are learned first, from "
+                f"{len(settings.library.counters)} common counters; fifty runs take about a minute."
             ),
             what="Learning the known workloads",
         ),
@@ -108,13 +108,15 @@ def _shown(context: PageContext, following: Following, view: LiveView | None) ->
     if view is None:
         st.markdown(":material/hourglass_empty: No sample yet.")
         return
-    figures.headline_row(live_headlines(view))
     chosen = tuple(name for name in context.counters if name in view.counters)
-    figures.show(live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters)), key="phases_live_chart")
+    chart = live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters))
+    figures.answer(markdown_text(chart.takeaway, 400))
+    figures.show(chart, key="phases_live_chart", sentence=False)
+    figures.headline_row(live_headlines(view))
     if following.skipped:
         st.caption(f"The first {counted(following.skipped, 'sample')} lie before what is followed.")
     if following.damaged:
-        st.caption(f"{counted(following.damaged, 'line')} of the file could not be read and were passed over.")
+        st.caption(f"{counted(following.damaged, 'line')} of the file could not be read and were skipped.")
 
 
 def _ended(context: PageContext, following: Following, view: LiveView | None) -> None:

@@ -14,7 +14,14 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import FROM, OWN, OWN_OF, SHOWN, TO, PageContext
 from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
-from workprof.charts.phases.timeline import fingerprint_json, fingerprint_npz, most_moving, phase_table, timeline_chart
+from workprof.charts.phases.timeline import (
+    fingerprint_json,
+    fingerprint_npz,
+    most_moving,
+    phase_table,
+    statistic_words,
+    timeline_chart,
+)
 from workprof.charts.text import counted, markdown_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
@@ -30,11 +37,16 @@ LARGE_DATASET = 30_000
 
 
 def timeline(context: PageContext) -> None:
-    """Show the stacked counters, what was done to them, and the phases as a table."""
-    result = _result(context)
-    if result is None:
-        return
-    figures.show(timeline_chart(result, shown_counters(context, result)), key=CHART, on_select=dragged)
+    """Show the counters with the strongest changes, then window and boundaries, and what was done to the samples."""
+    first = st.container()
+    settings = _settings(context)
+    with first:
+        result = _result(context, settings)
+        if result is None:
+            return
+        chart = timeline_chart(result, shown_counters(context, result))
+        figures.answer(markdown_text(chart.takeaway, 400))
+        figures.show(chart, key=CHART, on_select=dragged, sentence=False)
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 500)}")
     tables.csv(
@@ -47,11 +59,13 @@ def timeline(context: PageContext) -> None:
 
 def fingerprint(context: PageContext) -> None:
     """Show one statistic of every counter and phase, or all of them, and the fingerprint as files."""
-    result = _result(context)
+    result = _result(context, _settings(context))
     if result is None:
         return
     with st.grid(min_column_width=200, gap="small"):
-        statistic = choice("Statistic", "phases_statistic", (*result.statistics, EVERY), "Of each phase.")
+        options = (*result.statistics, EVERY)
+        words = {name: statistic_words(name) for name in result.statistics} | {EVERY: "all statistics"}
+        statistic = choice("Statistic", "phases_statistic", options, "Of each phase.", shown=words)
         every = st.toggle(
             f"All {len(result.counters)} counters",
             key="phases_every",
@@ -84,16 +98,15 @@ def shown_counters(context: PageContext, result: Timeline) -> tuple[str, ...]:
     left_out = [name for name in context.counters if name not in result.counters]
     if left_out:
         st.info(
-            f"Not searched for phases, so not drawn: {markdown_text(', '.join(left_out), 300)}. The counter set of the "
-            "settings lacks them, or they miss too many samples.",
+            f"Not searched for phases, so not drawn: {markdown_text(', '.join(left_out), 300)}. Not in the "
+            "counter set, or too many samples are missing.",
             icon=":material/info:",
         )
     return chosen or most_moving(result, SHOWN)
 
 
-def _result(context: PageContext) -> Timeline | None:
-    """Show window and boundaries and return the look at the run: at once where it is short, else made by a job."""
-    settings = _settings(context)
+def _result(context: PageContext, settings: TimelineSettings) -> Timeline | None:
+    """Return the look at the run: at once where it is short, else made by a job."""
     if context.line.samples <= LONG_RUN and context.dataset.rows <= LARGE_DATASET:
         with st.spinner("Finding the phases…", show_time=True):
             return context.workbench.timeline(context.dataset.hash, settings)
@@ -117,15 +130,17 @@ def _result(context: PageContext) -> Timeline | None:
 def _settings(context: PageContext) -> TimelineSettings:
     with st.grid(min_column_width=150, gap="small"):
         first, last = forms.control(TIMELINE.leaf("from_s"), PAGE), forms.control(TIMELINE.leaf("to_s"), PAGE)
-        counter = choice("Phases of", OWN_OF, (EVERY_COUNTER, *context.counters), "One of the counters shown, or all.")
+        shown = {EVERY_COUNTER: "Every counter"}
+        options = (EVERY_COUNTER, *context.counters)
+        counter = choice("Boundaries of", OWN_OF, options, "One of the counters shown, or all.", shown=shown)
         of = "" if counter == EVERY_COUNTER else counter
         link.check(OWN, partial(_boundaries, of))
         typed = st.text_input(
-            "begin at (s)",
+            "Set by hand (s)",
             key=OWN,
             bind="query-params",
-            placeholder="as found",
-            help="Times at which new phases begin, such as 8, 20.5. Empty: as found. Of several counters: "
+            placeholder="detected",
+            help="Times at which new phases begin, such as 8, 20.5. Empty: detected. Of several counters: "
             '[{"counter": "a", "at_s": [8, 20.5]}, ...].',
         )
     if first is not None or last is not None:
@@ -138,8 +153,8 @@ def _settings(context: PageContext) -> TimelineSettings:
         own = _boundaries(of, typed)
     except ValueError:
         st.warning(
-            f"Boundaries are times in seconds with commas between them, not {markdown_text(typed, 60)}; those found "
-            "are shown.",
+            f"Boundaries are times in seconds with commas between them, not {markdown_text(typed, 60)}; the "
+            "detected ones are shown.",
             icon=":material/info:",
         )
     return TimelineSettings(context.line.name, first, last, own, context.library)

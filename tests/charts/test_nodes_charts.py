@@ -15,6 +15,8 @@ from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
 from workprof.charts.nodes.degradation import (
     code_map,
+    degradation_over_time,
+    degraded_now,
     detection_headlines,
     detection_reliability,
     detectors_table,
@@ -28,7 +30,6 @@ from workprof.charts.nodes.degradation import (
 )
 from workprof.charts.nodes.groups import (
     advice_sentence,
-    best_price_sentence,
     groups_headlines,
     groups_sentence,
     groups_table,
@@ -41,6 +42,7 @@ from workprof.charts.nodes.groups import (
 from workprof.charts.nodes.ranking import (
     aspect_lines,
     change_words,
+    decision_sentence,
     degraded_sentences,
     dropped_sentence,
     dropped_table,
@@ -60,7 +62,7 @@ from workprof.charts.theme import readable
 from workprof.core.progress import silent
 from workprof.nodes.advice import AdviceSettings, advise
 from workprof.nodes.groups import GroupSettings, group_nodes
-from workprof.nodes.ranking import rank_nodes
+from workprof.nodes.ranking import per_price, rank_nodes
 from workprof.nodes.runtime_factors import MachineScores
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.selection import RankSettings
@@ -73,6 +75,13 @@ FEW = {"n_draws": 200}
 @cache
 def ranking(**settings):
     return rank_nodes({"runs": runs_of(SPEEDS, n_runs=5)}, RankSettings(**FEW, **settings), silent)
+
+
+@cache
+def ranking_with_prices():
+    return rank_nodes(
+        {"runs": runs_of(SPEEDS, n_runs=5)}, RankSettings(**FEW, prices_per_h={"big": 8.0, "small": 0.5}), silent
+    )
 
 
 @cache
@@ -114,6 +123,9 @@ EVERY = {
     "aspects without intervals": lambda: aspect_lines(single()),
     "silhouettes": lambda: silhouette_bars(grouping()),
     "weights": lambda: weight_bars(advice()),
+    "ranked by price": lambda: ranked_bars(per_price(ranking_with_prices()), priced=True),
+    "all nodes over time": lambda: degradation_over_time(given.detection()),
+    "all nodes over time without labels": lambda: degradation_over_time(given.without_labels()),
     "time line": lambda: timeline(given.detection(), HOSTILE),
     "time line without labels": lambda: timeline(given.without_labels(), "calm"),
     "codes": lambda: code_map(given.detection()),
@@ -164,7 +176,7 @@ def test_the_sentence_says_by_how_much_or_why_not():
     assert "big is" in ranking_sentence(ranking())
     assert "% faster than" in ranking_sentence(ranking())
     assert ranking_sentence(single()).startswith("There is no ranking: fewer than 3 runs")
-    assert "no aspect can tell" in aspect_lines(single()).takeaway
+    assert "no resource can be compared" in aspect_lines(single()).takeaway
     assert all("from fewer than 3 runs" in words for words in pair_table(single())["in_words"])
     alike = rank_nodes({"runs": runs_of({"a": 1.0, "b": 1.0}, noise=0.1, seed=5)}, RankSettings(**FEW), silent)
     assert "do not differ clearly" in ranking_sentence(alike)
@@ -206,7 +218,7 @@ def test_pairs_and_leave_outs_and_dropped_metrics_are_listed():
     assert pair_table(found, "no such aspect").empty
     assert len(leave_out_table(found)) == 4
     assert "stays the same" in robustness_sentence(found)
-    assert "can be left out" in robustness_sentence(single())
+    assert "can be excluded" in robustness_sentence(single())
     assert len(dropped_table(found)) == len(found.dropped_metrics)
     used = sum(len(metrics) for metrics in found.metrics.values())
     assert dropped_sentence(found).startswith(f"{used} of {used + len(found.dropped_metrics)} ")
@@ -227,9 +239,11 @@ def test_groups_are_told_with_their_certainty():
 
 def test_advice_names_the_profile_its_weights_and_the_best_for_the_price():
     found = advice()
-    assert advice_sentence(found).startswith("For profile 3 (20 jobs): big is")
-    assert best_price_sentence(found) == ""
-    assert best_price_sentence(advice(priced=True)).startswith("small gives most for its price")
+    assert advice_sentence(found).startswith("For profile 3 (20 runs): big is")
+    assert "price" not in advice_sentence(found)
+    priced = advice_sentence(advice(priced=True), "P3 bert")
+    assert priced.startswith("For P3 bert (20 runs): small gives most for its price: ")
+    assert "Price aside, big is" in priced
     bars = weight_bars(found).figure.data
     assert sum(bars[0].x) == pytest.approx(1.0)
     assert list(use_table(found)["aspect"]) == ["cpu", "memory", "disk", "network"]
@@ -242,7 +256,7 @@ def test_transfer_tells_ours_beside_no_scaling():
     assert sum(name.endswith("(ours)") for name in chart.data["method"]) == 1
     assert interval_sentence(None) == ""
     told = interval_sentence(Coverage(0.9, 0.88, 1.8, 424, 0, "workflow"))
-    assert told.startswith("Intervals of 90 % held 88.0 % of 424 runtimes whose workflow")
+    assert told.startswith("90 % intervals held 88.0 % of 424 runtimes of unseen workflows")
 
 
 def test_rows_of_long_names_stay_apart():
@@ -275,6 +289,57 @@ def test_the_time_line_tells_flags_parts_and_the_newest_runs():
     assert "events_per_second -4.2, cpu_busy_pct_mean +1.5" in set(chart.data["drivers"])
 
 
+def test_every_node_over_time_has_its_share_of_flagged_runs():
+    found = given.detection()
+    chart = degradation_over_time(found)
+    table = chart.data
+    assert (table["runs"].sum(), table["flagged"].sum()) == (given.N, int(found.runs.flag.sum()))
+    cells = chart.figure.data[0]
+    shares = np.array(cells.z, dtype=float)
+    assert np.nansum(shares > 0) == (table["flagged"] > 0).sum()
+    assert np.isfinite(shares).sum() == len(table)
+    assert degraded_now(found) == {HOSTILE: ("disk-fio",)}
+    assert f"Degraded in the newest runs: {HOSTILE} (disk-fio)" in chart.takeaway
+    shown = {line.label: line for line in detection_headlines(found)}
+    assert shown["Degraded"].value == "1 node"
+    calm = dataclasses.replace(found, runs=dataclasses.replace(found.runs, flag=np.zeros(given.N, dtype=bool)))
+    assert (
+        degradation_over_time(calm).takeaway
+        == "No node is degraded in its newest runs; 0 of 16 newer runs are flagged."
+    )
+
+
+def test_scores_per_price_keep_the_ratios_of_scores_and_prices():
+    found = ranking_with_prices()
+    score = {one.node: one.score for one in found.nodes}
+    priced = per_price(found)
+    assert [(one.node, one.rank) for one in priced.nodes][:2] == [("small", 1), ("big", 2)]
+    assert priced.nodes[0].score == score["small"] / 0.5
+    assert priced.nodes[2].rank is None
+    assert priced.nodes[2].reason == "no price"
+    (pair,) = priced.pairs
+    (before,) = (one for one in found.pairs if one.aspect == "overall" and {one.node, one.other} == {"big", "small"})
+    assert (pair.node, pair.other) == ("small", "big")
+    assert pair.ratio == pytest.approx(8 / 0.5 / before.ratio)
+    assert (pair.low, pair.high) == pytest.approx((16 / before.high, 16 / before.low))
+    assert "Price aside, big is" in decision_sentence(found)
+    assert decision_sentence(ranking()) == ranking_sentence(ranking())
+
+
+def test_what_is_within_noise_is_so_in_ranking_and_groups():
+    found = rank_nodes(
+        {"runs": runs_of({"a": 1.0, "b": 1.0, "c": 1.01}, noise=0.1, seed=5)}, RankSettings(**FEW), silent
+    )
+    grouped = group_nodes(
+        {"runs": runs_of({"a": 1.0, "b": 1.0, "c": 1.01}, noise=0.1, seed=5)},
+        GroupSettings(RankSettings(**FEW)),
+        silent,
+    )
+    assert set(found.alike) == set(found.metrics) - set(grouped.aspects)
+    assert found.alike
+    assert not [one for one in found.pairs if one.aspect in found.alike and one.clear]
+
+
 def test_without_labels_p_values_are_called_so():
     chart = timeline(given.without_labels(), HOSTILE)
     assert chart.figure.layout.yaxis.type == "log"
@@ -303,7 +368,7 @@ def test_detectors_metrics_and_runs_without_a_verdict_are_listed():
     assert orientation_table(found)["reading"].tolist() == ["the data disagree", "agreed"]
     assert unseen_metrics_table(found)["metric"].tolist() == ["cpu-sysbench.total_time"]
     assert len(unscored_table(found)) == 1
-    assert "24 runs, 4 of them under stress" in trust_sentence(found)
+    assert "24 runs, 4 of them under load" in trust_sentence(found)
     assert len(runs_table(found)) == given.N
     shown = {line.label: line.value for line in detection_headlines(found)}
-    assert (shown["Flagged"], shown["Detector"], shown["F1 of degraded"]) == ("1", "combined", "0.950")
+    assert (shown["Flagged"], shown["Detector"], shown["F1 of degraded"]) == ("1", "Combined", "0.950")

@@ -1,5 +1,6 @@
 """Figures and tables of phases: they draw what the records hold, say it in words, and make names safe."""
 
+import dataclasses
 import io
 import itertools
 import json
@@ -24,7 +25,7 @@ from workprof.charts.phases.evaluation import (
     threshold_table,
     unknown_table,
 )
-from workprof.charts.phases.fingerprints import EVERY, alignment_chart, fingerprint_chart
+from workprof.charts.phases.fingerprints import EVERY, alignment_chart, fingerprint_chart, overlay_chart
 from workprof.charts.phases.matches import (
     match_chart,
     match_headlines,
@@ -44,10 +45,12 @@ from workprof.charts.phases.timeline import (
     number,
     phase_table,
     seconds,
+    strength,
     timeline_chart,
     timeline_sentence,
 )
-from workprof.charts.theme import readable
+from workprof.charts.shapes import NEUTRAL
+from workprof.charts.theme import COLOURS, readable
 from workprof.phases.library import LibraryEdits, RunLabel, faithful_library
 from workprof.phases.timeline import OwnBoundaries
 
@@ -64,6 +67,7 @@ FIGURES = {
     "match as published": lambda: match_chart(given.match(), "euclidean"),
     "library": lambda: distance_matrix(given.library(), "euclidean"),
     "library by dtw": lambda: distance_matrix(given.library(), "dtw"),
+    "overlay": lambda: overlay_chart(given.aligned()),
     "alignment": lambda: alignment_chart(given.aligned(), 1),
     "known": lambda: known_bars(given.evaluation()),
     "confusion": lambda: confusion_chart(given.known_figures()),
@@ -97,8 +101,7 @@ def test_the_timeline_draws_the_planted_steps_of_each_panel():
     assert lines(chart, "y3 domain") == []
     assert {trace.xaxis for trace in chart.figure.data} == {"x"}
     assert [trace.yaxis for trace in chart.figure.data] == ["y", "y2", "y3", "y4"]
-    assert "up to 3 phases per counter" in chart.takeaway
-    assert "8 s" in chart.takeaway or "16 s" in chart.takeaway
+    assert chart.takeaway == "two steps/1: 2 of 3 counters change together at 8 s, 2 at 16 s."
 
 
 def test_a_sample_holds_for_the_step_that_it_ends():
@@ -145,7 +148,7 @@ def test_boundaries_of_ones_own_are_dashed_and_count():
 
 def test_phases_set_by_hand_everywhere_are_called_so():
     found = given.timeline(own=(OwnBoundaries("", (6.0,)),))
-    assert timeline_sentence(found) == "two steps/1, 0 to 24 s: 2 phases, set by hand for every counter."
+    assert timeline_sentence(found) == "two steps/1: 2 phases, set by hand for every counter."
 
 
 def test_a_long_line_keeps_its_extremes():
@@ -170,6 +173,13 @@ def test_the_counters_that_move_most_come_first_and_constant_ones_last():
     order = most_moving(given.timeline(), 4)
     assert set(order[:3]) == {given.CPU, given.NET, given.ODD}
     assert order[3] == given.FLAT
+    found = given.timeline()
+    far = dict(zip(found.counters, strength(found), strict=True))
+    assert far[given.FLAT] == far[given.ODD] == 0
+    (place,) = (place for place, name in enumerate(found.counters) if name == given.CPU)
+    levels = found.statistic("mean")[place, :3]
+    assert far[given.CPU] == pytest.approx(levels.std())  # three phases of eight samples
+    assert order[:2] == tuple(sorted((given.CPU, given.NET), key=lambda name: -far[name]))
 
 
 def test_padding_is_crossed_out_and_named_no_phase():
@@ -209,9 +219,19 @@ def test_the_phases_table_covers_the_run():
 
 def test_the_verdict_is_a_word_and_the_match_tells_the_nearest():
     found = given.scored_match()
-    assert verdict_words(found.verdict) in ("same as one step", "similar to one step", "unknown")
-    assert match_headlines(found)[0].detail == "nearest: one step"
-    assert "one step/1 is" in match_sentence(found)
+    assert verdict_words(found.verdict) == "same as one step"
+    shown = {line.label: line for line in match_headlines(found)}
+    assert (shown["Workload"].value, shown["Workload"].detail) == ("one step", "match")
+    assert (shown["Next workload"].value, shown["Next workload"].detail) == ("two steps", "distance 4")
+    assert match_sentence(found) == "one step/1 matches “one step” (distance −1.5, threshold 0.5)."
+    unknown = dataclasses.replace(found, verdict=dataclasses.replace(found.verdict, workload="unknown", score=0.7))
+    assert match_sentence(unknown).startswith(
+        "one step/1 matches no known workload; the nearest is “one step” (distance"
+    )
+    doubtful = dataclasses.replace(found, verdict=dataclasses.replace(found.verdict, agree=False))
+    assert "the distance measures disagree" in match_sentence(doubtful)
+    few = dataclasses.replace(found, verdict=dataclasses.replace(found.verdict, limit=math.nan))
+    assert "too few runs are known for a threshold" in match_sentence(few)
     table = match_table(found, "euclidean")
     assert len(table) == 3 * given.RUNS - 1
     assert table["distance_euclidean"].is_monotonic_increasing
@@ -237,6 +257,37 @@ def test_the_threshold_band_stands_where_distance_decides():
     assert scores_chart(given.match()) is None
     assert not match_chart(given.match(), "dtw").figure.layout.shapes
     assert not match_chart(given.scored_match(), "euclidean").figure.layout.shapes
+
+
+@pytest.mark.parametrize(
+    ("workload", "agree", "place"), [("one step", True, 2), ("one step", False, 1), ("unknown", True, 4)]
+)
+def test_a_verdict_has_one_colour_and_no_other_run_is_marked(workload, agree, place):
+    whole = given.scored_match()
+    found = dataclasses.replace(whole, verdict=dataclasses.replace(whole.verdict, workload=workload, agree=agree))
+    for chart, rows in (
+        (scores_chart(found), sorted(found.scores, key=lambda name: found.scores[name])),
+        (match_chart(found, "dtw"), match_table(found, "dtw")["workload"]),
+    ):
+        colours = dict(zip(rows, chart.figure.data[0].marker.color, strict=False))
+        assert colours.pop("one step") == COLOURS[place]
+        assert set(colours.values()) == {NEUTRAL}
+
+
+def test_two_aligned_runs_are_drawn_over_each_other():
+    found = given.aligned()
+    chart = overlay_chart(found)
+    assert len(chart.figure.data) == 2 * len(found.counters[:4])
+    second, first = chart.figure.data[:2]
+    assert (first.name, second.name) == ("one step/1", "two steps/1")
+    assert np.asarray(first.y, float) == pytest.approx(found.first_recorded[0])
+    moved = np.asarray(second.y, float)
+    path = found.alignment.path
+    for at in (0, 5, given.SAMPLES - 1):
+        own = found.second_recorded[0, path[path[:, 0] == at, 1]]
+        assert moved[at] == pytest.approx(own.mean())
+    assert found.counters[0] in (given.CPU, given.NET)
+    assert overlay_chart(found, (given.ODD,)).figure.layout.yaxis.title.text == "MB"
 
 
 def test_the_scores_have_their_limit():
@@ -293,7 +344,7 @@ def test_the_evaluation_stands_beside_its_baselines():
     found = given.evaluation()
     chart = known_bars(found)
     bars = dict(zip(chart.data["way"], chart.data["accuracy"], strict=True))
-    assert bars["recognition as it ships"] == found.known.accuracy
+    assert bars["workprof (default)"] == found.known.accuracy
     assert bars["baseline: nearest counter means"] == 0.75
     assert "91.7 %" in chart.takeaway
     assert "nearest counter means 75.0 %" in chart.takeaway

@@ -46,6 +46,12 @@ CHANGED: dict[str, str] = {
     "version: memory.plan": "a plan has a cap, and what can never run under it",
     "version: memory.violations": "as memory.plan",
     "version: memory.rollup": "the same; the peak counts failed attempts one after another; what is held over time",
+    **dict.fromkeys(
+        ("version: nodes.rank", "version: nodes.advice"),
+        "no pair is called different in a resource whose differences are within noise, as the groups have it",
+    ),
+    "version: phases.align": "holds the recorded counters of both runs, which are drawn over each other",
+    "link: phases_entry": "the run of the library that can be opened is the one that the run is compared with",
     "link: memory_models_bins": "a fold; the bins of Models stand under its More settings",
 }
 """'kind: name' -> why it is no longer there."""

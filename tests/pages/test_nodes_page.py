@@ -13,6 +13,7 @@ from tests.charts import records_for_nodes as given
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import problems
 from workprof.cache import About
+from workprof.charts.nodes.ranking import PRICE_UNIT, UNIT, price_sentence
 from workprof.core.fields import read
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
@@ -21,11 +22,12 @@ from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.questions import DETECT, RANK
+from workprof.nodes.ranking import per_price
 from workprof.nodes.selection import RankSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
-VIEWS = ("Ranking", "Groups", "For a profile", "Degradation")  # Transfer starts without a chart
+VIEWS = ("Ranking", "Groups", "Degradation")  # Transfer starts without a chart
 SPEEDS = {
     "calm": {"cpu": 2.0, "memory": 1.0, "disk": 1.0, "network": 1.0},
     "twin": {"cpu": 1.9, "memory": 1.0, "disk": 1.0, "network": 1.0},
@@ -122,7 +124,7 @@ def test_the_ranking_is_that_of_the_library(page, runs, house):
     found = house().workbench.node_ranking(runs, settings)
     table = next(one.value for one in test.dataframe if "tied_with" in one.value.columns)
     assert list(table["score"]) == [one.score for one in found.nodes]
-    assert "Weights: cpu 60.0 %, memory 20.0 %, network 20.0 %." in words(test)
+    assert "Weights: CPU 60.0 %, memory 20.0 %, network 20.0 %." in words(test)
     assert f"{found.nodes[0].node} is" in words(test)
 
 
@@ -213,7 +215,7 @@ def test_a_link_to_a_detection_has_every_setting(app, runs, kept):
     link = parameters_of("nodes.detect", runs, settings)
     test = app("nodes", **link)
     assert problems(test) == []
-    assert "corrected, detector ewma" in words(test)
+    assert "definitions: Default, detector: Weighted mean (EWMA)" in words(test)
     shown = {key: test.number_input(key=f"nodes_{key}").value for key in ("train_share", "alarms", "trials", "epochs")}
     assert shown == {"train_share": 70, "alarms": 10, "trials": 2, "epochs": 3}
     assert test.number_input(key="nodes_detect_seed").value == 4
@@ -230,23 +232,59 @@ def test_groups_are_those_of_the_library_in_both_definitions(page, runs, house):
 
 
 def test_advice_weighs_what_the_jobs_use(page, runs, house):
-    test = page("For a profile", nodes_profile="1")
+    test = page(nodes_profile="1")
     assert problems(test) == []
+    assert test.session_state["nodes_tab"] == "Ranking"
     jobs = next(one for one in house().workbench.datasets() if one.kind == "jobs")
     found = house().workbench.node_advice(runs, jobs=jobs.hash, profile=1)
-    assert f"For profile 1 ({found.n_jobs:,} jobs)" in words(test)
-    test = page("For a profile", nodes_profile="999")
-    assert "no job in this clustering" in " ".join(item.value for item in test.info).lower().replace("\\", "")
+    name = house().workbench.profile_names(jobs.hash)[1]
+    assert f"For {name} ({found.n_jobs:,} runs): {found.ranking.nodes[0].node} is" in words(test)
+    table = next(one.value for one in test.dataframe if "tied_with" in one.value.columns)
+    assert list(table["score"]) == [one.score for one in found.ranking.nodes]
+    assert problems(page(nodes_profile="999")) == []
+    assert "`nodes_profile` in the link could not be read" in words(page(nodes_profile="999"))
+
+
+def test_a_former_link_for_a_profile_opens_its_ranking(page, runs, house):
+    jobs = next(one for one in house().workbench.datasets() if one.kind == "jobs")
+    names = house().workbench.profile_names(jobs.hash)
+    for more, number in (({}, 0), ({"nodes_profile": "1"}, 1)):
+        test = page("For a profile", **more)
+        assert problems(test) == []
+        assert f"For {names[number]} (" in words(test)
+
+
+def test_weights_stand_where_they_count(page):
+    for tab, shown in (("Ranking", True), ("Groups", False), ("Degradation", False), ("Scenarios", False)):
+        keys = {item.key for item in page(tab).number_input}
+        assert ("nodes_w_cpu" in keys) is shown
+
+
+def test_prices_decide_what_the_chart_compares(page, runs, house):
+    test = page(nodes_prices="calm=2, small=0.5")
+    assert problems(test) == []
+    settings = RankSettings(prices_per_h={"calm": 2.0, "small": 0.5})
+    priced = per_price(house().workbench.node_ranking(runs, settings))
+    assert price_sentence(priced) in words(test)
+    assert json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"] == PRICE_UNIT
+    test = page(nodes_prices="calm=2, small=0.5", nodes_by="speed")
+    assert json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"] == UNIT
+    assert "nodes_by" not in {item.key for item in page().selectbox}
 
 
 def test_the_detection_shows_what_it_found_and_how_far_to_trust_it(page):
     test = page("Degradation", nodes_node="small")
     assert problems(test) == []
+    assert len(test.get("plotly_chart")) == 2
+    test.session_state["nodes_quality"] = test.session_state["nodes_method"] = True
+    test.run()
+    assert problems(test) == []
     assert "of small are flagged" in words(test)
     shown = {metric.label: metric.value for metric in test.metric}
-    assert (shown["Detector"], shown["F1 of degraded"]) == ("combined", "0.950")
+    assert (shown["Detector"], shown["F1 of degraded"]) == ("Combined", "0.950")
+    assert "Degraded in the newest runs: small (disk-fio)" in words(test)
     assert "A message of the detection." in words(test)
-    assert len(test.get("plotly_chart")) == 4
+    assert len(test.get("plotly_chart")) == 5
 
 
 def test_another_detection_is_asked_for_and_the_old_one_stays(page):
@@ -254,15 +292,15 @@ def test_another_detection_is_asked_for_and_the_old_one_stays(page):
     test.selectbox(key="nodes_detector").set_value("robust-z").run()
     assert problems(test) == []
     assert "based on previous settings" in words(test)
-    assert "Look for degraded runs" in labels(test)
-    assert len(test.get("plotly_chart")) == 4
+    assert "Detect degraded runs" in labels(test)
+    assert len(test.get("plotly_chart")) == 2
 
 
 def test_a_ranking_that_needs_the_network_asks_for_it(page, kept):
     test = page(nodes_score="perona")
     test.sidebar.selectbox(key="shell_dataset").set_value(kept[2]).run()
     assert problems(test) == []
-    assert "Look for degraded runs" in labels(test)
+    assert "Detect degraded runs" in labels(test)
     assert "need the network" in words(test)
 
 
@@ -369,7 +407,7 @@ def test_without_scenarios_the_view_says_how_to_make_one(page):
     assert "Save scenario" in words(test)
 
 
-@pytest.mark.parametrize(("tab", "name"), [("For a profile", "nodes_jobs"), ("Degradation", "nodes_train")])
+@pytest.mark.parametrize(("tab", "name"), [("Ranking", "nodes_jobs"), ("Degradation", "nodes_train")])
 def test_a_link_to_data_that_is_gone_says_so(page, tab, name):
     test = page(tab, **{name: "<b>gone</b>"})
     assert problems(test) == []

@@ -102,11 +102,11 @@ def test_every_view_opens_and_says_its_part(page, tab):
     test = page(tab, **PUBLISHED, **SPLITS)
     assert not problems(test)
     said = {
-        "Timeline": "two steps/1, 0 to 24 s",
+        "Timeline": "two steps/1: 2 of 3 counters change together at 8 s, 2 at 16 s.",
         "Fingerprint": "8 statistics",
-        "Match": "two steps/1 is",
+        "Match": "two steps/1 matches no known workload; the nearest is “two steps” (distance",
         "Library": "The nearest other run",
-        "Evaluation": "of held-back runs are recognised",
+        "Evaluation": "of held-out runs are recognised",
         "Live": "No recording is in progress",
     }
     assert said[tab] in words(test)
@@ -133,7 +133,7 @@ def test_a_window_is_computed_anew_and_can_be_left(page):
     assert "two steps/1, 10 to 24 s" in words(test)
     assert '"x0":8.0' not in spec(test).replace(" ", "")
     next(button for button in test.button if button.label == "Whole run").click().run()
-    assert "two steps/1, 0 to 24 s" in words(test)
+    assert "two steps/1: 2 of 3 counters change together at 8 s" in words(test)
 
 
 def test_a_dragged_box_becomes_the_window(page):
@@ -187,7 +187,7 @@ def test_another_run_forgets_window_and_boundaries(page):
     test = page(phases_from="10", phases_own="12")
     test.selectbox(key="phases_run").select("one step/2").run()
     assert not problems(test)
-    assert "one step/2, 0 to 24 s" in words(test)
+    assert "one step/2: 2 of 3 counters change together at 10 s" in words(test)
     assert test.session_state["phases_from"] is None
     assert test.session_state["phases_own"] == ""
 
@@ -215,13 +215,13 @@ def test_a_match_is_laid_over_the_nearest_run(page):
         test.session_state["phases_alignment"] = True
         test.run()
     assert not problems(test)
-    assert "go together at most" in words(test)
+    assert "are at most" in words(test)
 
 
 @pytest.mark.slow
 def test_a_match_that_is_not_there_is_asked_for_and_made(page, runs, house):
     test = page("Match", **PUBLISHED, phases_run="one step/2")
-    assert "is not matched with these settings yet" in words(test)
+    assert "Not matched with these settings yet" in words(test)
     next(button for button in test.button if button.label == BUTTON).click().run()
     workbench = house().workbench
     until(lambda: not any(job.active for job in workbench.jobs()))
@@ -241,7 +241,7 @@ def test_a_running_match_can_be_cancelled(page, house):
         until(lambda: not any(job.active for job in house().workbench.jobs()))
         test.run()
     assert not problems(test)
-    assert BUTTON in labels(test) or "Verdict" in [item.label for item in test.metric]
+    assert BUTTON in labels(test) or "Workload" in [item.label for item in test.metric]
 
 
 def test_an_earlier_match_stays_under_a_banner(page):
@@ -261,7 +261,7 @@ def test_a_library_is_changed_by_hand_and_put_back(page, runs, house):
     assert {one.label for one in workbench.library_edits(runs).labels} == {"a new name"}
     assert "not compared with these settings yet" in words(test)
     test.selectbox(key="phases_label_of").select("one step/1").run()
-    next(button for button in test.button if button.label == "Leave out").click().run()
+    next(button for button in test.button if button.label == "Exclude").click().run()
     edits = workbench.library_edits(runs)
     assert edits.label_of("one step", "1") == ""
     assert edits.label_of("one step", "2") == "a new name"
@@ -273,9 +273,9 @@ def test_a_library_is_changed_by_hand_and_put_back(page, runs, house):
 def test_a_changed_library_is_another_question(page, house, runs):
     test = page("Library", **PUBLISHED)
     test.selectbox(key="phases_label_of").select("all runs of two steps").run()
-    next(button for button in test.button if button.label == "Leave out").click().run()
+    next(button for button in test.button if button.label == "Exclude").click().run()
     test = page("Match", **PUBLISHED)
-    assert "is not matched with these settings yet" in words(test)
+    assert "Not matched with these settings yet" in words(test)
 
 
 def test_a_read_only_server_changes_no_library(page, monkeypatch):
@@ -289,7 +289,7 @@ def test_a_dataset_of_one_run_has_phases_but_no_match(app, runs, kept):
     single = kept[1][1]
     test = app("phases", ds=single)
     assert not problems(test)
-    assert "one step/1, 0 to 24 s" in words(test)
+    assert "one step/1: 2 of 3 counters change together at 10 s" in words(test)
     other = app("phases", ds=single, phases_tab="Match")
     assert not problems(other)
     assert len(other.selectbox(key="phases_library").options) == 2
@@ -304,7 +304,7 @@ def test_a_long_run_is_a_job(page, monkeypatch, house):
     until(lambda: not any(job.active for job in house().workbench.jobs()))
     test.run()
     assert not problems(test)
-    assert "two steps/1, 0 to 24 s" in words(test)
+    assert "two steps/1: 2 of 3 counters change together at 8 s" in words(test)
     test.number_input(key="phases_least").set_value(3).run()
     assert "based on previous settings" in words(test)
 
@@ -416,7 +416,7 @@ def test_a_link_to_an_evaluation_has_every_setting(app, runs, kept, house, setti
     test = app("phases", **links.parameters_of("phases.evaluate", runs, settings))
     assert not problems(test)
     assert "Not evaluated with these settings" not in words(test)
-    assert "of held-back runs are recognised" in words(test)
+    assert "of held-out runs are recognised" in words(test)
 
 
 def test_evaluations_that_ask_the_same_share_a_result(runs, kept, house):
@@ -434,11 +434,11 @@ def test_a_link_to_a_match_has_the_labels_given_by_hand_and_the_other_dataset(ap
     keep(workbench, workbench.known_match, single, settings, given.match())
     test = app("phases", **links.parameters_of("phases.known_match", single, settings))
     assert not problems(test)
-    assert "is not matched with these settings yet" not in words(test)
-    assert "1 label by hand from the link, not the 0 that are kept here" in words(test)
-    next(button for button in test.button if button.label == "Use those kept").click().run()
+    assert "Not matched with these settings yet" not in words(test)
+    assert "1 label by hand from the link, not the 0 that are saved here" in words(test)
+    next(button for button in test.button if button.label == "Use those saved").click().run()
     assert "phases_edits" not in test.query_params
-    assert "is not matched with these settings yet" in words(test)
+    assert "Not matched with these settings yet" in words(test)
 
 
 def test_as_published_and_back_changes_what_follows_from_it(page):

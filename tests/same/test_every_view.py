@@ -48,7 +48,6 @@ COMPARED = {
     "memory Scenarios": "test_memory_scenarios.py::test_the_comparison_is_the_librarys_and_its_file",
     "nodes Ranking": "test_nodes.py::test_ranking",
     "nodes Groups": "test_nodes.py::test_groups",
-    "nodes For a profile": "test_nodes.py::test_advice_for_a_profile",
     "nodes Degradation": "test_nodes.py::test_degradation",
     "nodes Transfer": "test_nodes_chosen.py::test_transfers_to_other_machines",
     "nodes Scenarios": "test_nodes_chosen.py::test_kept_rankings_side_by_side",

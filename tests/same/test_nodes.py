@@ -64,9 +64,10 @@ def test_degradation(nodes, printed):
     found = nodes.library(lambda bench: bench.degradation("runs"))
     told = nodes.command("nodes", "detect", "runs")
     assert to_json(detection_json(found)) == told
-    page = nodes.page("nodes", "runs", nodes_tab="Degradation")
+    opened = {"nodes_quality": "true", "nodes_method": "true"}
+    page = nodes.page("nodes", "runs", nodes_tab="Degradation", **opened)
     assert same_figures(page, printed, "degradation") == {
-        "node-timeline", "node-code-map", "node-reliability", "node-reconstruction-errors",
+        "node-degradation", "node-timeline", "node-code-map", "node-reliability", "node-reconstruction-errors",
     }  # fmt: skip
     same_metrics(page, printed, "degradation")
     assert page.files["node-detectors.csv"] == printed.csv("degradation")["node-detectors"]

@@ -62,7 +62,12 @@ def test_match(phases):
     assert page.figures["phases-unlikeness"][0]["x"] == sorted(told["scores"].values())
     nearest = [one["distance_ed"] for one in told["matches"]]
     assert page.figures["phases-match-euclidean"][0]["x"] == nearest
-    assert page.metric("Confidence") == [f"{told['confidence'] * 100:.0f} %"]
+    assert page.metric("Workload") == [told["verdict"]]
+    (distance,) = page.metric("Distance (log-odds)")
+    assert float(distance.replace("−", "-")) == pytest.approx(told["score"], rel=0.06)
+    drawn = {trace["name"] for trace in page.figures["phases-overlay"]}
+    assert RUN in drawn
+    assert any(name.startswith(f"{told['nearest']}/") for name in drawn - {RUN})
     assert page.csv("two_steps-1-match.csv")["distance_euclidean"].tolist() == nearest
     assert json.loads(page.files["two_steps-1-match.json"])["verdict"]["workload"] == told["verdict"]
 

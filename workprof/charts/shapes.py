@@ -319,10 +319,10 @@ def _near(across: Sequence[float], up: Sequence[float], one: int, other: int) ->
     return abs(across[one] - across[other]) < NEAR_ACROSS and abs(up[one] - up[other]) < NEAR_UP
 
 
-PANEL_PX = 96
-STRIP_PX = 58
-GAP_PX = 26
-MARGIN_PX = 74
+PANEL_PX = 64
+STRIP_PX = 48
+GAP_PX = 22
+MARGIN_PX = 70
 
 
 def panels(
@@ -332,6 +332,7 @@ def panels(
     units: Sequence[str],
     x_range: tuple[float, float],
     marks: Sequence[dict[str, Any]] = (),
+    overlaid: bool = False,
 ) -> go.Figure:
     """Return small multiples over one axis of time: a panel per counter and below them a strip of shares.
 
@@ -341,29 +342,39 @@ def panels(
         units: of their axes.
         x_range: of the shared axis, seconds.
         marks: shapes such as `panel_boundary`.
+        overlaid: a panel holds the lines of two runs: their names stand above, and there is no strip.
     """
-    heights = [*[PANEL_PX] * len(titles), STRIP_PX]
+    heights, names, below = [PANEL_PX] * len(titles), list(titles), list(units)
+    if not overlaid:
+        heights, names, below = [*heights, STRIP_PX], [*names, "share of counters that change"], [*below, "share"]
     whole = sum(heights) + GAP_PX * len(heights)
     axes: dict[str, dict[str, Any]] = {}
     over, top = [], whole
-    for place, (height, title) in enumerate(zip(heights, [*titles, "share of counters that change"], strict=True)):
+    for place, (height, title) in enumerate(zip(heights, names, strict=True)):
         top -= GAP_PX
         over.append(words(title, x=0, y=top / whole, xref="paper", xanchor="left", yref="paper", yanchor="bottom"))
         axes[_name("yaxis", place)] = {
             "domain": [(top - height) / whole, top / whole],
             "automargin": True,
-            "title": {"text": [*units, "share"][place]},
+            "title": {"text": below[place]},
             "nticks": 3,
             "anchor": "x",
         }
         top -= height
-    axes[_name("yaxis", len(titles))] |= {"range": [0, 1], "tickformat": ".0%"}
-    time = {"title": "Time since the start of the run (s)", "range": list(x_range), "anchor": _name("y", len(titles))}
+    if not overlaid:
+        axes[_name("yaxis", len(titles))] |= {"range": [0, 1], "tickformat": ".0%"}
+    last = _name("y", len(heights) - 1)
+    time = {"title": "Time since the start of the run (s)", "range": list(x_range), "anchor": last}
     more: dict[str, Any] = {"bargap": 0, "dragmode": "zoom", "shapes": list(marks), "annotations": over, **axes}
-    return figure_of(traces, x=time, y="", height=whole + MARGIN_PX, top=8, **more)
+    top_px = 36 if overlaid else 8
+    return figure_of(
+        traces, x=time, y="", height=whole + MARGIN_PX + top_px - 8, top=top_px, showlegend=overlaid, **more
+    )
 
 
-def panel_line(x: Any, y: Any, *, name: str, unit: str, panel: int) -> dict[str, Any]:
+def panel_line(
+    x: Any, y: Any, *, name: str, unit: str, panel: int, colour: str = COLOURS[0], **more: Any
+) -> dict[str, Any]:
     """Return the line of a counter in its panel: each sample holds for the step before it.
 
     Args:
@@ -372,10 +383,13 @@ def panel_line(x: Any, y: Any, *, name: str, unit: str, panel: int) -> dict[str,
         name: of the counter, as Plotly shows it.
         unit: of its values.
         panel: place from the top, 0 = the first.
+        colour: of the line.
+        more: of the trace, see `line`.
     """
-    place = {"xaxis": "x", "yaxis": _name("y", panel), "connectgaps": False}
+    place: dict[str, Any] = {"xaxis": "x", "yaxis": _name("y", panel), "connectgaps": False}
     hover = {"hovertemplate": f"%{{y:,.5g}} {unit} at %{{x:,.5g}} s<extra>{name}</extra>"}
-    return line(x, y, name=name, colour=COLOURS[0], width=1.8, shape="vh", hover=None, **place, **hover)
+    look: dict[str, Any] = {"width": 1.8, "shape": "vh", **more}
+    return line(x, y, name=name, colour=colour, hover=None, **look | place | hover)
 
 
 def panel_boundary(at: float, panel: int, *, dash: str) -> dict[str, Any]:

@@ -320,7 +320,8 @@ def match_text(result: Match) -> str:
 
 def aligned_json(result: AlignedRuns) -> dict[str, Any]:
     """Return the JSON document of two runs laid over each other; the path is in samples of each."""
-    return {name: value for name, value in asdict(result).items() if name != "alignment"} | asdict(result.alignment)
+    names = ("first", "second", "step_s", "n_counters")
+    return {name: getattr(result, name) for name in names} | asdict(result.alignment)
 
 
 def aligned_text(result: AlignedRuns) -> str:

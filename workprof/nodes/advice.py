@@ -65,7 +65,7 @@ def proposed_weights(uses: tuple[UseShare, ...]) -> dict[str, float]:
     if not total > 0:
         sources = "; ".join(f"{one.aspect}: {one.source}" for one in uses)
         raise NotEnoughData(
-            f"the jobs of the profile do not tell what they use ({sources}); give weights such as cpu=1"
+            f"the trace does not hold what the runs of the profile use ({sources}); give weights such as cpu=1"
         )
     return {aspect: shares[aspect] / total for aspect in ASPECTS}
 
@@ -112,7 +112,7 @@ def _numbers(jobs: pd.DataFrame, name: str) -> Floats:
 
 
 MEMBER = "in_profile"
-CAPACITY = "memory: jobs tell how much of it they hold, benchmarks how fast it is"
+CAPACITY = "memory: the weight is by the amount that is used, the score by its speed"
 
 
 @settings
@@ -166,7 +166,7 @@ def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progres
     jobs = frames["jobs"]
     members = jobs[MEMBER].to_numpy(dtype=np.bool_)
     if not members.any():
-        raise NotEnoughData(f"profile {settings.profile} has no job in this clustering; choose another profile")
+        raise NotEnoughData(f"profile {settings.profile} has no run in this clustering; choose another profile")
     uses = resource_use(jobs, members)
     given = settings.ranking.weights
     try:

@@ -33,6 +33,18 @@ BASELINES = (*RULES, FOREST, LOGISTIC)
 DETECTORS = (PERONA, *BASELINES, COMBINED)
 
 
+DETECTOR_WORDS = {
+    CHOSEN: "Best on validation",
+    PERONA: "Network",
+    "robust-z": "Robust z-score",
+    "ewma": "Weighted mean (EWMA)",
+    "mahalanobis": "Mahalanobis distance",
+    FOREST: "Isolation forest",
+    LOGISTIC: "Logistic regression",
+    COMBINED: "Combined",
+}
+
+
 @settings
 class DetectSettings:
     """How degraded runs are looked for.
@@ -45,7 +57,11 @@ class DetectSettings:
         str,
         Setting(
             "Definitions.",
-            choices={CORRECTED: "ours", FAITHFUL: "as published: its network, no calibration, a threshold of 0.5"},
+            choices={
+                CORRECTED: "workprof's own",
+                FAITHFUL: "as published: its network, no calibration, a threshold of 0.5",
+            },
+            shown={CORRECTED: "Default", FAITHFUL: "As published"},
             key="nodes_detect_mode",
             label="Definitions",
         ),
@@ -53,7 +69,7 @@ class DetectSettings:
     detector: Annotated[
         str,
         Setting(
-            "Whose verdicts are shown; the rules and the isolation forest need no labels.",
+            "The detector that decides; the rules and the isolation forest need no labels.",
             choices={
                 CHOSEN: "the best on validation inside the training part",
                 PERONA: "the network",
@@ -64,12 +80,13 @@ class DetectSettings:
                 LOGISTIC: "a logistic regression",
                 COMBINED: "the mean of the network and the best other one",
             },
+            shown=DETECTOR_WORDS,
         ),
     ] = CHOSEN
     train_share: Annotated[
         float,
         Setting(
-            "First runs of each node and benchmark that are learned from, where no other dataset is.",
+            "First runs of each node and benchmark, used for training where no other dataset is.",
             "share",
             least=0.1,
             most=0.9,
@@ -79,17 +96,20 @@ class DetectSettings:
     false_alarm_share: Annotated[
         float,
         Setting(
-            "Normal runs that may be flagged; by validation, not by promise. Published: a probability of 0.5.",
+            "Share of normal runs that may be flagged, by validation. As published: a probability of 0.5.",
             "share",
             least=0.001,
             most=0.5,
             flag="--false-alarms",
             key="nodes_alarms",
-            label="False alarms at most",
+            label="Maximum false alarms",
         ),
     ] = 0.05
     trials: Annotated[
-        int, Setting("Trials of a search over the network's published space.", least=0, most=1000, empty="our recipe")
+        int,
+        Setting(
+            "Trials of a search over the network's published space.", least=0, most=1000, empty="the default recipe"
+        ),
     ] = 0
     epochs: Annotated[int, Setting("Passes of the training.", least=0, most=1000, empty="the recipe's")] = 0
     seed: Annotated[int, Setting("Seed of every draw.", least=0, most=2**31 - 1, key="nodes_detect_seed")] = 0

@@ -28,7 +28,8 @@ class GroupSettings:
         str,
         Setting(
             "Definitions.",
-            choices={CORRECTED: "ours", FAITHFUL: "as published, defects included"},
+            choices={CORRECTED: "workprof's own", FAITHFUL: "as published, defects included"},
+            shown={CORRECTED: "Default", FAITHFUL: "As published"},
             label="Definitions",
         ),
     ] = CORRECTED
@@ -347,12 +348,12 @@ def _notes(features: Features, grouping: Grouping, used: Bools) -> tuple[str, ..
     if n < LEAST_NODES:
         notes.append(f"{n} nodes are too few to group; {LEAST_NODES} are needed: one group")
     elif not used.any():
-        notes.append("the nodes do not differ by more than their runs do in any aspect: one group")
+        notes.append("differences are within noise in every aspect: one group")
     elif grouping.k == 1:
         best = max(grouping.silhouettes.values(), default=float("nan"))
         notes.append(f"no grouping stands out (best mean silhouette {best:.2f}, needed {WEAK_SILHOUETTE}): one group")
     if alike and used.any():
-        notes.append(f"nodes do not differ by more than their runs do in {', '.join(alike)}: not looked at")
+        notes.append(f"{', '.join(alike)} ignored: differences are within noise")
     if not np.isfinite(features.draws).all():
         notes.append("some benchmarks have fewer than 3 runs on a node: stability is of the others' resamples, or none")
     return tuple(notes)
@@ -391,7 +392,7 @@ def published_groups(runs: OrientedRuns, nodes: tuple[str, ...], settings: Group
     raw = _raw(runs, nodes)
     if len(nodes) == FEWEST:
         raise NotEnoughData(
-            f"the published grouping fails at exactly {FEWEST} nodes; use mode corrected, or measure a fourth node"
+            f"the published grouping fails at exactly {FEWEST} nodes; use the default definitions, or measure a fourth"
         )
     labels, silhouettes = _published_search(raw, settings.ranking.seed) if len(nodes) > FEWEST else (None, {})
     groups = () if labels is None else _published_groups(raw, nodes, labels)

@@ -25,9 +25,10 @@ from workprof.nodes.comparisons import (
     pair_ratios,
     tied_with,
 )
+from workprof.nodes.groups import features_of
 from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
-from workprof.nodes.scores import LEAST_RUNS, Levels, NodeScores, levels_of, norm_scores, scores_of_aspects
+from workprof.nodes.scores import LEAST_RUNS, OVERALL, Levels, NodeScores, levels_of, norm_scores, scores_of_aspects
 from workprof.nodes.selection import (
     FLAGGED,
     KEEP_ALL,
@@ -52,7 +53,8 @@ class RankedNode:
     Attributes:
         score, low, high: overall, see `AspectScore`.
         rank: place by score, 1 = best; None where the node is not ranked, which `reason` tells.
-        tied_with: ranked nodes whose interval overlaps this one's.
+        tied_with: ranked nodes that are not clearly better or worse: their interval overlaps this one's, and that of
+            the ratio of the two, where they are compared, does not exclude 1.
         aspects: aspect -> score.
         n_runs: used.
         price_per_h, price_performance: NaN without a price.
@@ -85,7 +87,9 @@ class Ranking:
         shares: weight of each aspect that counted, summing to 1.
         metrics: aspect -> metrics in its score.
         left_out: reason -> runs.
-        published: whether the published definitions were asked for.
+        published: whether the definitions are the published ones.
+        alike: aspects in which the nodes differ by no more than their runs do, as the grouping has it: no pair of nodes
+            is called different in them.
     """
 
     settings: RankSettings
@@ -100,6 +104,7 @@ class Ranking:
     left_out: dict[str, int]
     notes: tuple[str, ...]
     published: bool
+    alike: tuple[str, ...]
 
 
 PUBLISHED_NOTE = (
@@ -121,7 +126,8 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
         NotEnoughData: when no run can be compared, or the published score lacks its codes.
         SettingsError: for a node that there is not.
 
-    Source: ours, see `scores_of_aspects`; score='perona' is Perona's (Scheinert et al. 2022), see `norm_scores`.
+    Source: ours, see `scores_of_aspects`; score='perona' is Perona's (Scheinert et al. 2022), see `norm_scores`. Pairs
+    are compared in the aspects in which the nodes differ at all (Fisher's protected comparisons).
     """
     progress(0.1, "reading the runs")
     parsed = parse_runs(frames["runs"])
@@ -146,14 +152,18 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
     nodes = [replace(one, change=c, degraded=d) for one, c, d in zip(nodes, changed, degraded, strict=True)]
     nodes.sort(key=lambda one: (one.rank is None, one.rank or 0, one.node))
     order = tuple(one.node for one in nodes if one.rank)
+    pairs = () if published else pair_ratios(levels, settings.shares, nodes[0].node, settings.confidence)
+    nodes = [replace(one, tied_with=_not_apart(one.node, one.tied_with, pairs)) for one in nodes]
     counted = {name: share for name, share in settings.shares.items() if name in aspects and share > 0}
     used = {metric for one in aspects.values() for metric in one.metrics}
+    features = features_of(levels)
+    alike = tuple(name for name, differs in zip(features.aspects, features.differ, strict=True) if not differs)
     progress(1.0, "done")
 
     return Ranking(
         settings=settings,
         nodes=tuple(nodes),
-        pairs=() if published else pair_ratios(levels, settings.shares, nodes[0].node, settings.confidence),
+        pairs=tuple(replace(one, clear=one.clear and one.aspect not in alike) for one in pairs),
         leave_outs=() if published or not order else leave_outs(levels, settings.shares, order),
         shares={name: share / sum(counted.values()) for name, share in counted.items()},
         metrics={name: one.metrics for name, one in aspects.items()},
@@ -163,7 +173,14 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
         left_out=selection.left_out,
         notes=ranking_notes(parsed, selection, levels, nodes, settings),
         published=published,
+        alike=() if published else alike,
     )
+
+
+def _not_apart(node: str, overlapping: Sequence[str], pairs: Sequence[PairRatio]) -> tuple[str, ...]:
+    """Return the nodes of overlapping intervals without those that the pair's own comparison tells apart."""
+    apart = {frozenset((one.node, one.other)) for one in pairs if one.aspect == OVERALL and one.clear}
+    return tuple(other for other in overlapping if frozenset((node, other)) not in apart)
 
 
 def _norms_of_kept_runs(norms: pd.DataFrame | None, kept_row_ids: Ints) -> pd.DataFrame:
@@ -263,6 +280,52 @@ def _what_is_not_compared(levels: Levels, settings: RankSettings) -> list[str]:
             without = [levels.nodes[row] for row in np.flatnonzero(measured & ~known[:, column])]
             notes.append(f"{levels.metrics[column]} is not compared: no value on {', '.join(without)}")
     return notes
+
+
+def per_price(found: Ranking) -> Ranking:
+    """Return the same nodes by score per unit of money and hour; those without a price have no place.
+
+    Scores, intervals and pairs are divided by the prices, which are taken as exact; aspects stay as they are, and no
+    benchmark is left out in turn.
+    """
+    ranked = sorted(
+        (one for one in found.nodes if one.rank and one.price_per_h > 0), key=lambda one: -one.price_performance
+    )
+    lines = [
+        AspectScore(one.price_performance, one.low / one.price_per_h, one.high / one.price_per_h, place, one.n_runs)
+        for place, one in enumerate(ranked, start=1)
+    ]
+    names = tuple(one.node for one in ranked)
+    others = [
+        replace(
+            one, score=math.nan, low=math.nan, high=math.nan, rank=None, tied_with=(), reason=one.reason or "no price"
+        )
+        for one in found.nodes
+        if one.node not in names
+    ]
+    prices = {one.node: one.price_per_h for one in ranked}
+    pairs = tuple(
+        _pair_per_price(one, prices[one.other] / prices[one.node])
+        for one in found.pairs
+        if one.aspect == OVERALL and {one.node, one.other} <= prices.keys()
+    )
+    nodes = [
+        replace(one, score=own.score, low=own.low, high=own.high, rank=own.rank)
+        for one, own in zip(ranked, lines, strict=True)
+    ]
+    nodes = [
+        replace(one, tied_with=_not_apart(one.node, ties, pairs))
+        for one, ties in zip(nodes, tied_with(names, lines), strict=True)
+    ]
+    return replace(found, nodes=(*nodes, *others), pairs=pairs, leave_outs=())
+
+
+def _pair_per_price(one: PairRatio, factor: float) -> PairRatio:
+    ratio, low, high = one.ratio * factor, one.low * factor, one.high * factor
+    if ratio < 1:
+        ratio, low, high = 1 / ratio, 1 / high, 1 / low
+        one = replace(one, node=one.other, other=one.node)
+    return replace(one, ratio=ratio, low=low, high=high, clear=low > 1)
 
 
 MOST_NAME = 80

@@ -1,4 +1,4 @@
-"""What a ranking is asked for, and which runs it stands on: every other run is counted with its reason."""
+"""The settings of a ranking, and which runs it stands on: every other run is counted with its reason."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ class RankSettings:
         Setting(
             "How a node is scored.",
             choices={
-                RATIO: "ours, twice as fast is twice the score",
+                RATIO: "twice as fast is twice the score",
                 PERONA: "10-norm of the code, as published; it ranks and does not measure",
             },
+            shown={RATIO: "Ratio (default)", PERONA: "As published"},
         ),
     ] = RATIO
     exclude: Annotated[
@@ -57,7 +58,8 @@ class RankSettings:
                 STRESSED: "those labelled so do not",
                 FLAGGED: "those that the detection of degradation flags do not",
             },
-            label="Runs left out",
+            shown={KEEP_ALL: "None", STRESSED: "Under load", FLAGGED: "Flagged as degraded"},
+            label="Excluded runs",
         ),
     ] = KEEP_ALL
     since_s: Annotated[
@@ -89,7 +91,7 @@ class RankSettings:
     prices_per_h: Annotated[
         dict[str, float],
         Setting(
-            "Prices NODE=0.12,... per hour, for price-performance.",
+            "Prices NODE=0.12,... per hour, for score per price; or any other measure of size, such as cores.",
             above=0,
             empty="none",
             flag="--prices",

@@ -49,23 +49,25 @@ class ChangePointSettings:
         Setting(
             "How change points are searched for.",
             choices={
-                "bcpd": "Bayesian, ours",
+                "bcpd": "Bayesian online detection",
                 "pelt": "exact, with a penalty, by ruptures",
                 "binseg": "binary segmentation, with a penalty, by ruptures",
                 "kernel": "of a kernel, with a penalty, by ruptures",
             },
+            shown={"bcpd": "Bayesian", "pelt": "PELT", "binseg": "Binary segmentation", "kernel": "Kernel"},
             label="Change points",
         ),
     ] = "bcpd"
     readout: Annotated[
         str | None,
         Setting(
-            "What bcpd reads the phases from; auto: by mode, exact or (faithful) path.",
+            "How the Bayesian search reads the phases; by mode: exact, as published the path.",
             choices={
                 "path": "follows the most probable run lengths back from the end",
                 "exact": "the most probable segmentation of the whole run",
                 "drop": "what was seen on-line",
             },
+            shown={"auto": "By mode", "path": "Run-length path", "exact": "Exact", "drop": "On-line"},
             named={"auto": None},
             label="Read-out",
         ),
@@ -75,14 +77,15 @@ class ChangePointSettings:
         Setting(
             "Whose phases.",
             choices={"per_counter": "each counter has its own", "joint": "one set of phases for all counters together"},
+            shown={"per_counter": "Per counter", "joint": "Joint"},
             label="Phases",
         ),
     ] = "per_counter"
     hazard_samples: Annotated[
         float | None,
         Setting(
-            "Expected length of a phase; the hazard of bcpd is 1 over it. By length: a quarter of the run, at least 30 "
-            "samples (faithful: 15).",
+            "Expected length of a phase; the hazard is 1 over it. By length: a quarter of the run, at least 30 "
+            "samples (as published: 15).",
             unit="samples",
             above=1,
             flag="--hazard",
@@ -119,7 +122,7 @@ class ChangePointSettings:
     kappa0: Annotated[
         float | None,
         Setting(
-            "Weight of the prior mean; without one by how far the counter strays from it (faithful: 1).",
+            "Weight of the prior mean; without one by how far the counter strays from it (as published: 1).",
             unit="samples",
             above=0,
             label="Weight of the prior mean",
@@ -129,7 +132,7 @@ class ChangePointSettings:
     alpha0: Annotated[
         float | None,
         Setting(
-            "Shape of the prior of a phase's variance.", above=0, label="Shape of the prior", empty="4, faithful 1"
+            "Shape of the prior of a phase's variance.", above=0, label="Shape of the prior", empty="4, as published 1"
         ),
     ] = None
     beta0: Annotated[
@@ -138,7 +141,7 @@ class ChangePointSettings:
             "Scale of the prior of a phase's variance.",
             above=0,
             label="Scale of the prior",
-            empty="alpha0 noise variances, faithful 0.1",
+            empty="by the noise, as published 0.1",
         ),
     ] = None
     prune: Annotated[
@@ -156,7 +159,8 @@ class ChangePointSettings:
         str,
         Setting(
             "Priors and read-out of the search.",
-            choices={"corrected": "ours", "faithful": "plain priors and the path; the paper names neither"},
+            choices={"corrected": "workprof's own", "faithful": "plain priors and the path; the paper names neither"},
+            shown={"corrected": "Default", "faithful": "As published"},
             flag="--search-mode",
             key="phases_search_mode",
             label="Mode of the search",

@@ -28,8 +28,9 @@ class FingerprintSettings:
             choices={
                 "train": "of all training runs",
                 "run": "of the run itself, the literal reading of the paper: levels are erased",
-                "mixed": "phases are searched for on run, summarised on train",
+                "mixed": "phases are searched for by the run, summarised over the training runs",
             },
+            shown={"train": "Training runs", "run": "The run itself", "mixed": "Mixed"},
             label="Normalisation",
         ),
     ] = "train"
@@ -49,6 +50,7 @@ class FingerprintSettings:
         Setting(
             "Statistics of a phase after mean, median, variance and ADF.",
             choices={"quantiles": "10, 25, 75 and 90 %", "hist": "shares in five bins"},
+            shown={"quantiles": "Quantiles", "hist": "Histogram"},
         ),
     ] = "quantiles"
     change_points: ChangePointSettings = field(default_factory=ChangePointSettings)

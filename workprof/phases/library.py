@@ -54,9 +54,10 @@ class LibrarySettings:
         Setting(
             "How runs are recognised.",
             choices={
-                "corrected": "by the pair model and the learner, ours",
+                "corrected": "by the pair model and the learner",
                 "faithful": "by distance and threshold; all other settings are as published unless given",
             },
+            shown={"corrected": "Default", "faithful": "As published"},
         ),
     ] = "corrected"
     seed: Annotated[int, Setting("Of splits and models.", least=0, most=2**32 - 1)] = 0

@@ -213,11 +213,11 @@ def _by_detector(detector: Detector, scores: dict[str, float], lines: list[Match
     score, limit = scores[nearest], detector.limit
     agree = next(iter(ed)) == next(iter(dtw)) == nearest
     if detector.limits is None:
-        reason, limit, name = "too few runs of each workload for a limit: nearest only", float("nan"), nearest
+        reason, limit, name = "too few runs of each workload for a threshold: nearest only", float("nan"), nearest
     else:
         known = score <= limit
         name = nearest if known else UNKNOWN
-        reason = f"distance {score:.2f} to {nearest} is {'within' if known else 'above'} the limit {limit:.2f}"
+        reason = f"distance {score:.2f} to {nearest} is {'within' if known else 'above'} the threshold {limit:.2f}"
     return Verdict(name, nearest, score, limit, confidence_of(ed), confidence_of(dtw), agree, reason)
 
 

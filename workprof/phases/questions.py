@@ -107,6 +107,7 @@ ALIGN = Question(
     AlignedRuns,
     "workprof.phases.timeline:aligned_runs",
     finds="two runs side by side",
+    version=2,
     page=PAGE,
     tab="Match",
     method="aligned_runs",

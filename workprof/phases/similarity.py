@@ -26,6 +26,7 @@ class MatchSettings:
                 "standard": "every statistic of every counter in its deviations over the phases of the training runs",
                 "none": "the fingerprints as they are, as published",
             },
+            shown={"standard": "Standardised", "none": "None"},
             label="Scale of distances",
         ),
     ] = "standard"

@@ -391,6 +391,9 @@ class AlignedRuns:
         step_s: of the grid.
         n_counters: that were compared.
         alignment: the path in samples.
+        counters: (n_counters,) names, those with the largest lasting changes in the first run first.
+        first_recorded: (n_counters, T) values of the first run as recorded, NaN = missing.
+        second_recorded: (n_counters, T') those of the second.
     """
 
     first: str
@@ -398,6 +401,9 @@ class AlignedRuns:
     step_s: float
     n_counters: int
     alignment: Alignment
+    counters: tuple[str, ...]
+    first_recorded: Floats
+    second_recorded: Floats
 
 
 @dataclass(frozen=True)
@@ -425,10 +431,19 @@ def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings
     train = runs_of(frames["train"], samples.counters) if "train" in frames else samples
     normaliser = fit_normaliser(train.runs, train.counters, settings.library.fingerprints)
     progress(0.5, "aligning")
-    first = samples.runs[find_run(samples, settings.first)]
-    second = train.runs[find_run(train, settings.second)]
-    series = [normalised(run, normaliser, settings.library.fingerprints).for_statistics for run in (first, second)]
-    return AlignedRuns(first.name, second.name, samples.step_s, len(normaliser.counters), alignment_of(*series))
+    runs = (samples.runs[find_run(samples, settings.first)], train.runs[find_run(train, settings.second)])
+    series = [normalised(run, normaliser, settings.library.fingerprints).for_statistics for run in runs]
+    order = np.argsort(-_movement(_smoothed(series[0])), kind="stable")
+    recorded = [run.values[normaliser.kept][order] for run in runs]
+    names = tuple(normaliser.counters[place] for place in order)
+    first, second = (run.name for run in runs)
+    return AlignedRuns(first, second, samples.step_s, len(names), alignment_of(*series), names, *recorded)
+
+
+def _smoothed(series: Floats) -> Floats:
+    """Return (n_counters, T) means over five samples: what lasts stays, what is over at once does not."""
+    width = min(5, series.shape[1])
+    return np.array([np.convolve(one, np.ones(width) / width, mode="valid") for one in np.nan_to_num(series)])
 
 
 def alignment_of(first: Floats, second: Floats) -> Alignment:

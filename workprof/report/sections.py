@@ -57,6 +57,8 @@ from workprof.charts.memory.tasks import (
 )
 from workprof.charts.nodes.degradation import (
     code_map,
+    degradation_over_time,
+    degradation_sentence,
     detection_headlines,
     detection_reliability,
     detectors_table,
@@ -71,6 +73,7 @@ from workprof.charts.nodes.degradation import (
 from workprof.charts.nodes.groups import groups_sentence, groups_table, silhouette_bars
 from workprof.charts.nodes.ranking import (
     aspect_lines,
+    decision_sentence,
     degraded_sentences,
     leave_out_table,
     node_table,
@@ -397,7 +400,10 @@ def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Cont
     return Content(
         settings={"ranking": settings, "groups": grouped},
         headlines=ranking_headlines(result),
-        words=(*result.notes, *degraded_sentences(result), robustness_sentence(result), groups_sentence(groups)),
+        words=(
+            *(decision_sentence(result), *degraded_sentences(result), robustness_sentence(result)),
+            *(groups_sentence(groups), *result.notes),
+        ),
         charts=(ranked_bars(result), aspect_lines(result), *((silhouette_bars(groups),) if groups.silhouettes else ())),
         tables=(
             Table("Nodes", "nodes", node_table(result)),
@@ -414,6 +420,7 @@ def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> 
     result = through_job(workbench.degradation, dataset.hash, settings, progress)
     names = sorted({str(name) for name in result.runs.node})
     charts = (
+        degradation_over_time(result),
         *(timeline(result, name) for name in names),
         code_map(result),
         detection_reliability(result),
@@ -422,7 +429,7 @@ def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> 
     return Content(
         settings={"detection": settings.detect},
         headlines=detection_headlines(result),
-        words=(trust_sentence(result), *result.messages),
+        words=(degradation_sentence(result), trust_sentence(result), *result.messages),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=_tables(result),
         published=result.published,

@@ -1,4 +1,4 @@
-"""Degraded runs of benchmarks: the map of codes, errors of reconstruction, the timeline, how far to trust it."""
+"""Degraded runs of benchmarks: all nodes over time, the history of one, the embedding of runs, and the validation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.nodes.ranking import NO_DATA, moment_words, node_name
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of
-from workprof.charts.text import counted
+from workprof.charts.nodes.ranking import NO_DATA, moment_words, node_name, nodes_words, row_names
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.units import format_share
 from workprof.nodes.detection import Detection
+from workprof.nodes.detection_data import DETECTOR_WORDS
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 MOST_POINTS = 5000
@@ -46,16 +47,16 @@ def code_map(found: Detection) -> Chart:
         takeaway=_takeaway(found),
         shows=f"Codes of {counted(n, 'run')} on a plane.",
         data=_table(found),
-        note=f"{kept}Runs that the network takes for alike lie near each other; a ring marks a flagged run.",
+        note=f"{kept}Similar runs lie near each other; a ring marks a flagged run.",
     )
 
 
 def _takeaway(found: Detection) -> str:
     n = len({str(name) for name in found.runs.benchmark})
     if not np.isfinite(found.model.type_accuracy):
-        return f"The network codes {counted(len(found.runs.row_id), 'run')} of {counted(n, 'benchmark')}."
+        return f"The network embeds {counted(len(found.runs.row_id), 'run')} of {counted(n, 'benchmark')}."
     share, runs = format_share(found.model.type_accuracy), counted(found.model.n, "unseen run")
-    return f"The code alone tells the benchmark of {share} of {runs}."
+    return f"The code alone identifies the benchmark of {share} of {runs}."
 
 
 def _points(found: Detection, name: str, look: tuple[str, str], shown: Bools) -> dict[str, Any]:
@@ -108,33 +109,140 @@ LEAST_ERROR = 1e-6
 
 
 def detection_headlines(found: Detection) -> tuple[Headline, ...]:
-    """Return what was flagged, by which detector, and how good it is."""
+    """Return what was flagged, which nodes are degraded now, by which detector, and how good that is."""
     own, runs = found.detectors.get(found.detector), found.runs
     tested = int(runs.tested.sum())
+    now = degraded_now(found)
     lines = [
         Headline(
             "Flagged",
             f"{int((runs.flag & runs.tested).sum()):,}",
             "Of the runs outside the training part.",
-            f"of {tested:,}",
+            f"of {tested:,} runs",
         ),
-        Headline("Detector", found.detector, "Its verdicts are shown; chosen inside the training part, unless set."),
+        Headline(
+            "Degraded",
+            nodes_words(len(now)),
+            "Nodes whose newest run of a benchmark is flagged.",
+            ", ".join(node_name(node) for node in now),
+        ),
+        Headline("Detector", DETECTOR_WORDS[found.detector], "Chosen inside the training part, unless set."),
     ]
     if own is not None:
         low, high = own.f1_anomalous_interval
-        lines += [
-            Headline("F1 of degraded", _number(own.f1_anomalous), "On unseen labelled runs.", _ends(low, high)),
-            Headline("F1 of normal", _number(own.f1_normal), "On unseen labelled runs."),
-            Headline("Brier score", _number(own.brier), "Mean squared error of the probability; 0 is best."),
-        ]
-    lines.append(
-        Headline(
-            "Reconstruction error",
-            _number(found.model.mse),
-            "Mean squared error of the network on the metrics of a run.",
+        lines.append(
+            Headline("F1 of degraded", _number(own.f1_anomalous), "On unseen labelled runs.", _ends(low, high))
         )
-    )
     return tuple(lines)
+
+
+def degraded_now(found: Detection) -> dict[str, tuple[str, ...]]:
+    """Return node -> the benchmarks whose newest run is flagged, the nodes with most of them first."""
+    runs, bad = found.runs, {}
+    for node in sorted({str(name) for name in runs.node}):
+        here = np.flatnonzero(runs.node == node)
+        newest = {str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")]}
+        if flagged := tuple(sorted(name for name, row in newest.items() if runs.flag[row])):
+            bad[node] = flagged
+    return dict(sorted(bad.items(), key=lambda item: -len(item[1])))
+
+
+MOST_NODES, BINS = 40, 48
+ALARM = ((0.0, "rgba(123,130,140,0.16)"), (0.001, "rgba(207,74,69,0.30)"), (1.0, "rgba(207,74,69,1)"))
+"""Colours of the share of flagged runs: none is nearly the page's own background, in both themes."""
+
+
+def degradation_over_time(found: Detection) -> Chart:
+    """Return the share of flagged runs of every node over time, the nodes with most flagged runs first."""
+    table = _over_time(found)
+    flagged = table.groupby("node")["flagged"].sum()
+    order = sorted(flagged.index, key=lambda node: (-flagged[node], node))
+    shown = order[:MOST_NODES]
+    rows = row_names(shown)
+    times = sorted(set(table["from_s"]))
+    share = np.full((len(shown), len(times)), np.nan)
+    words = np.full(share.shape, "", dtype=object)
+    for line in table[table["node"].isin(shown)].to_dict("records"):
+        place = shown.index(str(line["node"])), times.index(line["from_s"])
+        share[place] = line["flagged"] / line["runs"]
+        worst = f": {line['benchmarks']}" if line["benchmarks"] else ""
+        words[place] = f"{line['flagged']} of {counted(line['runs'], 'run')} flagged{plotly_text(worst, 80)}"
+    note = f"The {MOST_NODES} nodes with most flagged runs, of {len(order)}. " if len(order) > MOST_NODES else ""
+    return Chart(
+        name="node-degradation",
+        figure=figure_of(
+            [
+                shapes.heat(
+                    share,
+                    [_moment(one) for one in times] or [None],
+                    rows or [None],
+                    scale=False,
+                    hover="%{y}, from %{x}<br>%{customdata}",
+                    colorscale=[list(stop) for stop in ALARM],
+                    zmin=0,
+                    zmax=1,
+                    hoverongaps=False,
+                    customdata=words,
+                )
+            ],
+            x={"title": "Start of the run (UTC)", "type": "date", "showgrid": False},
+            y=rows_axis(rows),
+            height=max(180, 90 + 34 * len(rows)),
+        ),
+        takeaway=degradation_sentence(found),
+        shows=f"Heat map of the share of flagged runs of {counted(len(shown), 'node')} over time.",
+        data=table,
+        note=f"{note}Red: flagged as degraded, the darker the larger the share. Grey: normal. Blank: no run.",
+    )
+
+
+def degradation_sentence(found: Detection) -> str:
+    """Return which nodes are degraded now, and how many runs are flagged."""
+    runs, now = found.runs, degraded_now(found)
+    if not len(runs.flag):
+        return "No run could be judged: each needs three earlier normal ones."
+    count = f"{int((runs.flag & runs.tested).sum()):,} of {int(runs.tested.sum()):,} newer runs are flagged"
+    if not now:
+        return f"No node is degraded in its newest runs; {count}."
+    named = [f"{node} ({', '.join(names)})" for node, names in list(now.items())[:3]]
+    rest = f" and {len(now) - 3} more" if len(now) > 3 else ""
+    return f"Degraded in the newest runs: {', '.join(named)}{rest}; {count}."
+
+
+def _over_time(found: Detection) -> pd.DataFrame:
+    """Return one line per node and stretch of time with runs: how many, how many flagged, of which benchmarks."""
+    runs = found.runs
+    timed = np.isfinite(runs.started_s)
+    if not timed.any():
+        return pd.DataFrame({"node": [], "from_s": [], "to_s": [], "runs": [], "flagged": [], "benchmarks": []})
+    first, last = float(runs.started_s[timed].min()), float(runs.started_s[timed].max())
+    width = max((last - first) / BINS, 1.0)
+    bins = np.floor((runs.started_s[timed] - first) / width).clip(0, BINS - 1).astype(int)
+    frame = pd.DataFrame(
+        {
+            "node": runs.node[timed].astype(str),
+            "from_s": first + bins * width,
+            "flagged": runs.flag[timed],
+            "benchmark": np.where(runs.flag[timed], runs.benchmark[timed].astype(str), ""),
+        }
+    )
+    grouped = frame.groupby(["node", "from_s"], sort=True)
+    table = grouped["flagged"].agg(["size", "sum"]).reset_index()
+    names = grouped["benchmark"].agg(lambda own: ", ".join(sorted({name for name in own if name})))
+    return pd.DataFrame(
+        {
+            "node": table["node"],
+            "from_s": table["from_s"],
+            "to_s": table["from_s"] + width,
+            "runs": table["size"].astype(int),
+            "flagged": table["sum"].astype(int),
+            "benchmarks": names.to_list(),
+        }
+    )
+
+
+def _moment(epoch_s: float) -> str:
+    return datetime.fromtimestamp(epoch_s, UTC).isoformat()
 
 
 def detectors_table(found: Detection) -> pd.DataFrame:
@@ -159,7 +267,7 @@ def detectors_table(found: Detection) -> pd.DataFrame:
 
 
 def reconstruction_errors(found: Detection) -> Chart:
-    """Return the restoring error of the runs by benchmark, on a logarithmic scale."""
+    """Return the reconstruction error of the runs by benchmark, on a logarithmic scale."""
     runs = found.runs
     names = list(looks(found))
     return Chart(
@@ -175,10 +283,10 @@ def reconstruction_errors(found: Detection) -> Chart:
             y={"title": "", "type": "category", "categoryorder": "array", "categoryarray": names[::-1]},
             height=120 + 48 * max(len(names), 2),
         ),
-        takeaway=f"The network restores the metrics of unseen runs with a mean squared error of {found.model.mse:.2g}."
+        takeaway=f"On unseen runs the mean squared reconstruction error is {found.model.mse:.2g}."
         if math.isfinite(found.model.mse)
-        else "No unseen run was restored.",
-        shows=f"Boxes of the restoring error of {counted(len(names), 'benchmark')}.",
+        else "No unseen run was reconstructed.",
+        shows=f"Box plots of the reconstruction error of {counted(len(names), 'benchmark')}.",
         data=pd.DataFrame(
             {"node": runs.node, "benchmark": runs.benchmark, "error": runs.reconstruction_error, "flagged": runs.flag}
         ),
@@ -213,13 +321,12 @@ def detection_reliability(found: Detection) -> Chart | None:
             held.stated,
             held.observed,
             held.rows,
-            y="Share that was under stress",
+            y="Share that was under load",
             hover="stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs",
             height=360,
         ),
-        takeaway=f"The probabilities of {found.detector} have a Brier score of {own.brier:.3f} on {own.n:,} unseen "
-        "runs.",
-        shows=f"Stated probability against the share under stress in {counted(len(filled), 'bin')}.",
+        takeaway=f"The probabilities of the detector have a Brier score of {own.brier:.3f} on {own.n:,} unseen runs.",
+        shows=f"Stated probability against the share under load in {counted(len(filled), 'bin')}.",
         data=pd.DataFrame({"stated": held.stated, "observed": held.observed, "runs": held.rows}),
         note=f"Calibration: {method.capitalize()}; larger dots have more runs.",
     )
@@ -250,7 +357,7 @@ def trust_sentence(found: Detection) -> str:
     parts = found.parts
     rest = f"; {counted(len(found.not_scored), 'run')} without a verdict" if found.not_scored else ""
     return (
-        f"Trained on {parts.by} ({parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under stress), "
+        f"Trained on {parts.by} ({parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under load), "
         f"judged {parts.n_scored:,} of {parts.n_test:,} other runs{rest}."
     )
 
@@ -303,14 +410,13 @@ def timeline(found: Detection, node: str) -> Chart:
 
 
 def timeline_sentence(found: Detection, node: str) -> str:
-    """Return how many runs of a node are flagged, and what the newest one of each benchmark says."""
+    """Return how many runs of a node are flagged, and of which benchmarks the newest one is."""
     runs = found.runs
     here = np.flatnonzero(runs.node == node)
     if not len(here):
         return f"No run of {node} has a verdict: each needs three earlier normal ones."
     flagged = int(runs.flag[here].sum())
-    newest = {str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")]}
-    bad = sorted(name for name, row in newest.items() if runs.flag[row])
+    bad = degraded_now(found).get(node, ())
     now = f"the newest run of {', '.join(bad)} is flagged: run it again" if bad else "no newest run is flagged"
     return f"{flagged} of {counted(len(here), 'run')} of {node} are flagged; {now}."
 
@@ -320,7 +426,7 @@ def runs_table(found: Detection, node: str = "") -> pd.DataFrame:
     runs = found.runs
     here = np.flatnonzero((runs.node == node) | (node == ""))
     here = here[np.argsort(-runs.started_s[here], kind="stable")]
-    words = {1: "stressed", 0: "not stressed", -1: "unknown"}
+    words = {1: "under load", 0: "normal", -1: "unknown"}
     return pd.DataFrame(
         {
             "node": runs.node[here],
@@ -345,14 +451,14 @@ def drivers_words(found: Detection, row: int) -> str:
 
 def _marks(found: Detection, here: Ints) -> list[dict[str, Any]]:
     traces = []
-    for name, (colour, symbol) in looks(found).items():
+    for name, (_, symbol) in looks(found).items():
         own = here[found.runs.benchmark[here] == name]
         traces.append(
             shapes.points(
                 _times(found, own) or [None],
                 _places(found, own) or [None],
                 name=node_name(name),
-                colour=colour,
+                colour=[COLOURS[4] if found.runs.flag[row] else NEUTRAL for row in own] or NEUTRAL,
                 symbol=[symbol if found.runs.tested[row] else f"{symbol}-open" for row in own] or symbol,
                 size=9,
                 hover="%{customdata}, %{y:.3g}",

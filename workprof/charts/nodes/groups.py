@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.nodes.ranking import NO_DATA, nodes_words, ranking_sentence
+from workprof.charts.nodes.ranking import NO_DATA, decision_sentence, nodes_words, weight_words
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS, rows_height
@@ -26,7 +26,7 @@ def groups_sentence(found: Groups) -> str:
     if not found.groups:
         return "There are no groups."
     if found.k == 1:
-        return f"All {nodes_words(len(found.groups[0].nodes))} are one group: none stands apart."
+        return f"All {nodes_words(len(found.groups[0].nodes))} form one group: none stands apart."
     members = "; ".join(", ".join(one.nodes[:6]) + (" …" if len(one.nodes) > 6 else "") for one in found.groups)
     return f"{found.k} groups: {members}."
 
@@ -34,7 +34,7 @@ def groups_sentence(found: Groups) -> str:
 def groups_headlines(found: Groups) -> tuple[Headline, ...]:
     """Return the number of groups and how sure it is."""
     return (
-        Headline("Groups", str(found.k), "Chosen by the mean silhouette (faithful: always 3)."),
+        Headline("Groups", str(found.k), "Chosen by the mean silhouette (as published: always 3)."),
         Headline(
             "Silhouette", _number(found.silhouette), "Mean over the nodes, -1 to 1; above 0.25 groups stand apart."
         ),
@@ -45,9 +45,9 @@ def groups_headlines(found: Groups) -> tuple[Headline, ...]:
             "" if math.isnan(found.stability) else "stable" if found.stability >= STABLE_FROM else "doubtful",
         ),
         Headline(
-            "Looked at",
-            counted(len(found.aspects), "aspect"),
-            f"Those in which nodes differ by more than their runs do: {listed(found.aspects) or 'none'}.",
+            "Grouped by",
+            counted(len(found.aspects), "resource"),
+            f"Those in which differences exceed noise: {listed(found.aspects) or 'none'}.",
         ),
     )
 
@@ -109,29 +109,21 @@ def _number(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else NO_DATA
 
 
-def advice_sentence(found: Advice) -> str:
-    """Return which node suits the profile."""
-    return f"For profile {found.settings.profile} ({counted(found.n_jobs, 'job')}): {ranking_sentence(found.ranking)}"
-
-
-def best_price_sentence(found: Advice) -> str:
-    """Return which node gives most for its price; '' without prices."""
-    priced = [one for one in found.ranking.nodes if math.isfinite(one.price_performance)]
-    if not priced:
-        return ""
-    best = max(priced, key=lambda one: one.price_performance)
-    return f"{best.node} gives most for its price: {best.price_performance:.3g} per unit of money and hour."
+def advice_sentence(found: Advice, profile: str = "") -> str:
+    """Return which node suits the profile, by its name or else its number, and what gives most for its price."""
+    work = f"{profile or f'profile {found.settings.profile}'} ({counted(found.n_jobs, 'run')})"
+    return decision_sentence(found.ranking, work)
 
 
 def weight_bars(found: Advice) -> Chart:
-    """Return the weight of each aspect that was used, beside the proposed one."""
+    """Return the weight of each resource that was used, beside the proposed one."""
     aspects = [one.aspect for one in found.uses]
     return Chart(
         name="node-advice-weights",
         figure=figure_of(
             [
                 _advice_bars("used", found.weights, aspects, 0),
-                _advice_bars("proposed by the jobs", found.proposed, aspects, 1),
+                _advice_bars("by the use of the runs", found.proposed, aspects, 1),
             ],
             x={"title": "Weight", "range": [0, 1.12], "tickformat": ".0%"},
             y=rows_axis(aspects),
@@ -140,14 +132,14 @@ def weight_bars(found: Advice) -> Chart:
             showlegend=True,
         ),
         takeaway=_weights_sentence(found),
-        shows=f"Weight of {len(aspects)} aspects.",
+        shows=f"Weight of {len(aspects)} resources.",
         data=use_table(found),
-        note="A weight is a resource's use among the use of all; job tables do not tell the network.",
+        note="A weight is the share of a resource in the use of all; network use is not in the trace.",
     )
 
 
 def use_table(found: Advice) -> pd.DataFrame:
-    """Return what the jobs use, of what, and the weights."""
+    """Return what the runs use, of what, and the weights."""
     return pd.DataFrame(
         [
             {
@@ -164,8 +156,7 @@ def use_table(found: Advice) -> pd.DataFrame:
 
 
 def _weights_sentence(found: Advice) -> str:
-    told = ", ".join(f"{name} {format_share(share)}" for name, share in found.weights.items() if share > 0)
-    return f"The score weighs {told or 'nothing'}."
+    return f"Weights: {weight_words(found.weights) or 'none'}."
 
 
 def _advice_bars(name: str, weights: dict[str, float], aspects: list[str], number: int) -> dict[str, Any]:
@@ -222,8 +213,8 @@ def transfer_bars(found: Transfer) -> Chart:
         takeaway=transfer_sentence(found),
         shows=f"Median error of {len(rows)} methods.",
         data=table,
-        note="Error = |predicted - measured| / measured. Our factor was picked with sight of the errors on the public "
-        "reports: there its row is in-sample.",
+        note="Error = |predicted - measured| / measured. workprof's factor was chosen on the public reports: errors on "
+        "them are in-sample.",
     )
 
 
@@ -231,7 +222,7 @@ def transfer_sentence(found: Transfer) -> str:
     """Return how far off our method is, beside no scaling at all."""
     ours, plain = found.methods.get(found.default), found.methods.get("none")
     if ours is None:
-        return f"Our factor could not be computed: {found.left_out.get(found.default, 'it was not asked for')}."
+        return f"workprof's factor could not be computed: {found.left_out.get(found.default, 'it was not chosen')}."
     rest = f", without scaling {format_share(plain.median)}" if plain else ""
     return f"Half of {ours.n:,} predictions are within {format_share(ours.median)} of the measured runtime{rest}."
 
@@ -241,6 +232,6 @@ def interval_sentence(told: Coverage | None) -> str:
     if told is None or not told.n or not math.isfinite(told.share):
         return ""
     return (
-        f"Intervals of {format_share(told.confidence, 0)} held {format_share(told.share)} of {told.n:,} runtimes whose "
-        f"{told.held_out} they had not seen; upper end / lower end {told.median_width:.2f}."
+        f"{format_share(told.confidence, 0)} intervals held {format_share(told.share)} of {told.n:,} runtimes of "
+        f"unseen {told.held_out}s; upper end / lower end {told.median_width:.2f}."
     )

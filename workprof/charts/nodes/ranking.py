@@ -11,11 +11,11 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
-from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import mark, rows_height
+from workprof.charts.text import counted, listed, plotly_text
+from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share
 from workprof.nodes.comparisons import AspectScore, PairRatio
-from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking
+from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking, per_price
 from workprof.nodes.selection import RankSettings
 
 NO_DATA = "no data"
@@ -74,35 +74,40 @@ def nodes_words(count: int) -> str:
 
 
 OVERALL = "overall"
-RANKED, DEGRADED, UNRANKED = "#2c72c6", "#c8443f", "#626a75"
+BEST, RIVAL, DEGRADED = "#1f7a4d", "#626a75", "#c8443f"
 """Of bars with white words on them: 4.5:1 for the words, 3:1 against both pages."""
 
 BRACKET_X = 1.012
 UNIT = "Score (1 = geometric mean of the nodes)"
+PRICE_UNIT = "Score per unit of price"
 PUBLISHED_UNIT = "10-norm of the code (as published)"
 
 
-def ranked_bars(found: Ranking) -> Chart:
-    """Return the score of every node, best first."""
+def ranked_bars(found: Ranking, *, priced: bool = False) -> Chart:
+    """Return the score of every node, best first; `priced`: it is one of `per_price`."""
     drawn = [one for one in found.nodes if math.isfinite(one.score)]
     rows = row_names([one.node for one in drawn])
     ends = [one.high if math.isfinite(one.high) else one.score for one in drawn]
+    unit = PRICE_UNIT if priced else PUBLISHED_UNIT if found.published else UNIT
     return Chart(
         name="node-ranking",
         figure=figure_of(
             [_bars(drawn, rows)],
-            x={"title": PUBLISHED_UNIT if found.published else UNIT, "range": [0, 1.12 * max(ends, default=1.0)]},
+            x={"title": unit, "range": [0, 1.12 * max(ends, default=1.0)]},
             y=rows_axis(rows),
-            height=rows_height(len(rows)),
+            height=max(LEAST_HEIGHT, HEADROOM_PX + ROW_PX * len(rows)),
             shapes=[line for first, last in tie_spans(drawn) for line in _bracket(first, last)],
             annotations=[_tie_word(first, last) for first, last in tie_spans(drawn)],
-            margin={"l": 8, "r": 48, "t": 24, "b": 8},
+            margin={"l": 8, "r": 48, "t": 8, "b": 8},
         ),
-        takeaway=ranking_sentence(found),
+        takeaway=price_sentence(found) if priced else ranking_sentence(found),
         shows=f"Bars of the score of {len(drawn)} nodes with intervals.",
         data=ranked_table(found),
         note=_note(found),
     )
+
+
+LEAST_HEIGHT, HEADROOM_PX, ROW_PX = 200, 80, 34
 
 
 def ranking_sentence(found: Ranking) -> str:
@@ -117,8 +122,38 @@ def ranking_sentence(found: Ranking) -> str:
         return f"{best.node} scores highest: {score_words(best)}."
     if not best.tied_with:
         return f"{faster_words(pair)}."
-    tie = f"{best.node} is tied with {', '.join(best.tied_with)}"
-    return f"{faster_words(pair)}{', though their own intervals overlap' if pair.clear else ''}: {tie}."
+    return f"{faster_words(pair)}: {best.node} is tied with {listed(best.tied_with)}."
+
+
+def price_sentence(found: Ranking) -> str:
+    """Return which node gives most for its price and by how much, for a ranking of `per_price`."""
+    ranked = [one for one in found.nodes if one.rank]
+    if not ranked:
+        return "No ranked node has a price."
+    best = ranked[0]
+    if len(ranked) == 1:
+        return f"{best.node} is the only node with a price: {best.score:.3g} per unit of price."
+    pair = best_pair(found.pairs, best.node, ranked[1].node)
+    if pair is None:
+        return f"{best.node} gives most for its price: {best.score:.3g} per unit of price."
+    if best.tied_with:
+        return f"{listed([best.node, *best.tied_with])} do not differ clearly in score per price."
+    ends = f" ({percent_more(pair.low)} to {percent_more(pair.high)})" if math.isfinite(pair.low) else ""
+    return f"{best.node} gives most for its price: {percent_more(pair.ratio)} more than {pair.other}{ends}."
+
+
+def decision_sentence(found: Ranking, work: str = "") -> str:
+    """Return which node to take, in one sentence or two: the fastest one, and with prices what gives most for them.
+
+    Args:
+        found: ranking by score.
+        work: what the nodes are for, such as a profile's name; '' = work of any kind.
+    """
+    head = f"For {work}: " if work else ""
+    fastest = ranking_sentence(found)
+    if not any(one.price_per_h > 0 and one.rank for one in found.nodes):
+        return f"{head}{fastest}"
+    return f"{head}{price_sentence(per_price(found))} Price aside, {fastest}"
 
 
 def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OVERALL) -> PairRatio | None:
@@ -162,7 +197,7 @@ def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
     return shapes.bars(
         [one.score for one in nodes] or [None],
         list(rows) or [None],
-        colour=[_colour(one) for one in nodes] or UNRANKED,
+        colour=[_colour(one) for one in nodes] or RIVAL,
         hover=None,
         error_x=shapes.interval(
             [one.score for one in nodes],
@@ -181,9 +216,10 @@ def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
 
 
 def _colour(one: RankedNode) -> str:
-    if one.rank is None:
-        return UNRANKED
-    return DEGRADED if one.degraded else RANKED
+    """Return green for the best node, red for a degraded one, grey for the others."""
+    if one.degraded:
+        return DEGRADED
+    return BEST if one.rank == 1 else RIVAL
 
 
 def _label(one: RankedNode) -> str:
@@ -206,12 +242,10 @@ def _tie_word(first: int, last: int) -> dict[str, Any]:
 
 def _note(found: Ranking) -> str:
     sure = format_share(found.settings.confidence, 0)
-    told = f"{found.n_runs:,} runs; intervals of {sure} from {found.settings.n_draws:,} resamples"
-    left = sum(found.left_out.values())
-    reasons = (
-        f"; left out: {', '.join(f'{count:,} {reason}' for reason, count in found.left_out.items())}" if left else ""
-    )
-    return f"{told}{reasons}. Brackets: overlapping intervals."
+    runs = f"{found.n_runs:,} runs, {sure} intervals"
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
+    sized = "" if found.settings.prices_per_h else " Whole nodes are compared, whatever their size."
+    return f"{runs}{f'; excluded: {reasons}' if reasons else ''}. Bracket: no clear difference.{sized}"
 
 
 MOST_NODES = 24
@@ -228,18 +262,18 @@ def aspect_lines(found: Ranking) -> Chart:
         figure=figure_of(
             [_aspects_line(number, one, aspects) for number, one in enumerate(nodes)],
             x={
-                "title": "Aspect",
+                "title": "Resource",
                 "tickvals": list(range(len(aspects))),
-                "ticktext": aspects,
+                "ticktext": [resource(name) for name in aspects],
                 "range": [-0.3, len(aspects) - 0.7],
                 "zeroline": False,
             },
             y=_score_axis(nodes, published=found.published),
-            height=400,
+            height=340,
             showlegend=True,
         ),
         takeaway=aspects_sentence(found),
-        shows=f"Scores of {len(nodes)} nodes in {', '.join(aspects)}.",
+        shows=f"Scores of {len(nodes)} nodes in {listed([resource(name) for name in aspects])}.",
         data=aspect_table(found),
         note=f"{shown}Logarithmic: equal distances are equal ratios. Bars: intervals of "
         f"{format_share(found.settings.confidence, 0)}; nodes without one have fewer than 3 runs of a benchmark.",
@@ -247,20 +281,25 @@ def aspect_lines(found: Ranking) -> Chart:
 
 
 def aspects_sentence(found: Ranking) -> str:
-    """Return in which aspects the nodes differ clearly."""
+    """Return in which resources the nodes differ clearly."""
     if len(found.nodes) < 2:
         return "One node alone has nothing to be compared with."
     if found.published:
-        return "The published score ranks the nodes in each aspect; it does not say by how much they differ."
+        return "The published score ranks the nodes in each resource, without a measure of the difference."
     clear = {one.aspect for one in found.pairs if one.clear}
-    differ = [name for name in found.metrics if name in clear]
-    alike = [name for name in found.metrics if name not in clear]
+    differ = [resource(name) for name in found.metrics if name in clear]
+    alike = [resource(name) for name in found.metrics if name not in clear]
     if not any(math.isfinite(one.low) for one in found.pairs):
-        return "With fewer than 3 runs of a benchmark on each node no aspect can tell the nodes apart."
+        return "With fewer than 3 runs of a benchmark on each node no resource can be compared."
     if not differ:
-        return "No aspect tells the nodes apart."
-    rest = f", not in {', '.join(alike)}" if alike else ""
-    return f"Nodes differ clearly in {', '.join(differ)}{rest}."
+        return "Differences are within noise in every resource."
+    rest = f"; in {listed(alike)} differences are within noise" if alike else ""
+    return f"Nodes differ clearly in {listed(differ)}{rest}."
+
+
+def resource(aspect: str) -> str:
+    """Return an aspect of nodes as people write it: 'CPU' for cpu."""
+    return "CPU" if aspect == "cpu" else aspect
 
 
 def aspect_table(found: Ranking) -> pd.DataFrame:
@@ -275,25 +314,37 @@ def aspect_table(found: Ranking) -> pd.DataFrame:
     )
 
 
+def weight_words(shares: Mapping[str, float]) -> str:
+    """Return weights above 0: 'CPU 50.0 %, disk 50.0 %'."""
+    return ", ".join(f"{resource(name)} {format_share(share)}" for name, share in shares.items() if share > 0)
+
+
 def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[str, Any]:
-    look, scores = mark(number), [one.aspects[name] for name in aspects]
+    colour, scores = _line_colour(one), [one.aspects[name] for name in aspects]
     shift = (number % 5 - 2) * 0.03  # intervals of neighbours would hide each other
     return shapes.line(
         [place + shift for place in range(len(aspects))],
         [own.score if math.isfinite(own.score) and own.score > 0 else None for own in scores],
         name=node_name(one.node),
-        colour=look.colour,
-        width=2,
+        colour=colour,
+        width=3 if one.rank == 1 else 1.6,
         dash=_DASHES[number // 8 % len(_DASHES)],
         mode="lines+markers",
         hover=None,
-        marker={"color": look.colour, "symbol": look.symbol if number >= 8 else _symbol(number), "size": 10},
+        marker={"color": colour, "symbol": _symbol(number), "size": 10},
         error_y=shapes.interval(
-            [own.score for own in scores], [own.low for own in scores], [own.high for own in scores], colour=look.colour
+            [own.score for own in scores], [own.low for own in scores], [own.high for own in scores], colour=colour
         ),
-        hovertext=[f"{node_name(one.node)}, {name}: {score_words(one.aspects[name])}" for name in aspects],
+        hovertext=[f"{node_name(one.node)}, {resource(name)}: {score_words(one.aspects[name])}" for name in aspects],
         hoverinfo="text",
     )
+
+
+def _line_colour(one: RankedNode) -> str:
+    """Return the colour of a line: the best node stands out, and a degraded one."""
+    if one.degraded:
+        return COLOURS[4]
+    return COLOURS[2] if one.rank == 1 else NEUTRAL
 
 
 def _symbol(number: int) -> str:
@@ -323,7 +374,7 @@ CLEAR = {"re-run": "Run the benchmark again to confirm.", "exclude": "Take the n
 
 
 def ranking_headlines(found: Ranking) -> tuple[Headline, ...]:
-    """Return the best node, its lead, what is degraded, and what the ranking stands on."""
+    """Return the best node, its lead, what is degraded, and how robust the order is."""
     ranked = [one for one in found.nodes if one.rank]
     degraded = [one for one in found.nodes if one.degraded]
     same = sum(one.same_order for one in found.leave_outs)
@@ -341,13 +392,10 @@ def ranking_headlines(found: Ranking) -> tuple[Headline, ...]:
             "Nodes whose newest run lies far below their own history.",
             ", ".join(one.node for one in degraded),
         ),
-        Headline(
-            "Runs", f"{found.n_runs:,}", "That the ranking stands on.", f"{sum(found.left_out.values()):,} left out"
-        ),
     ]
     if found.leave_outs:
         told = f"{same} of {len(found.leave_outs)}"
-        lines.append(Headline("Ranking robust", told, "Without one benchmark the order stays the same, so often."))
+        lines.append(Headline("Ranking robust", told, "Same order when one benchmark is excluded: how often."))
     return tuple(lines)
 
 
@@ -416,7 +464,7 @@ def leave_out_table(found: Ranking) -> pd.DataFrame:
 def robustness_sentence(found: Ranking) -> str:
     """Return what the order hangs on."""
     if not found.leave_outs:
-        return "No benchmark can be left out: one carries the whole score, or nothing is ranked."
+        return "No benchmark can be excluded: one carries the whole score, or nothing is ranked."
     hang = [one.benchmark for one in found.leave_outs if not one.same_order]
     if not hang:
         return f"The order stays the same without any one of {counted(len(found.leave_outs), 'benchmark')}."
@@ -453,7 +501,7 @@ def settings_words(settings: RankSettings) -> dict[str, str]:
     """Return the settings of a ranking in words."""
     ends = [moment_words(end) if end is not None else "any time" for end in (settings.since_s, settings.until_s)]
     return {
-        "weights": ", ".join(f"{name} {format_share(share)}" for name, share in settings.shares.items() if share > 0),
+        "weights": weight_words(settings.shares),
         "score": settings.score,
         "runs left out": settings.exclude,
         "window": "all" if ends == ["any time"] * 2 else " to ".join(ends),

@@ -99,8 +99,8 @@ def threshold_table(found: LibraryView) -> pd.DataFrame:
 def threshold_note(found: LibraryView) -> str:
     """Return what the limits are made of."""
     return (
-        f"Limit = mean + c sd, with c = {number(found.c['ed'])} (Euclidean) and {number(found.c['dtw'])} (DTW). A "
-        "workload of fewer than three runs has no limit: it can be the nearest only."
+        f"Threshold = mean + c standard deviations, c = {number(found.c['ed'])} (Euclidean) and "
+        f"{number(found.c['dtw'])} (DTW). A workload of fewer than three runs has none."
     )
 
 
@@ -138,7 +138,7 @@ def _between(found: LibraryView) -> list[dict[str, object]]:
     return lines
 
 
-OURS = "recognition as it ships"
+OURS = "workprof (default)"
 NAMES = {
     "pair_model": "pair model",
     "boosted_fingerprints": "boosted trees on fingerprints (the paper's learner)",
@@ -165,21 +165,21 @@ def evaluation_headlines(found: Evaluation) -> tuple[Headline, ...]:
         Headline(
             "Accuracy",
             _share(known.accuracy if known else math.nan),
-            "On held-back runs of known workloads, by the nearest workload, rejections aside.",
+            "On held-out runs of known workloads, by the nearest workload, rejections aside.",
             f"baseline {_share(best)}",
         ),
         Headline(
             "With rejections",
             _share(known.accuracy_with_rejections if known else math.nan),
-            "The same where a rejected run counts as wrong.",
+            "The same, a rejected run counted as wrong.",
         ),
         Headline(
             "Unknown rejected",
             _share(found.rejected_share),
-            "Runs of workloads that were not learned, mean over these.",
+            "Runs of workloads that were not in the training, mean over these.",
         ),
         Headline(
-            "Known rejected", _share(found.false_reject_share), "Held-back runs of known workloads: lower is better."
+            "Known rejected", _share(found.false_reject_share), "Held-out runs of known workloads: lower is better."
         ),
     )
 
@@ -190,7 +190,7 @@ def evaluation_sentence(found: Evaluation) -> str:
     if found.known is not None:
         best = max(found.baselines, key=lambda name: found.baselines[name], default="")
         beside = f", {NAMES.get(best, best)} {_share(found.baselines[best])}" if best else ""
-        parts.append(f"{_share(found.known.accuracy)} of held-back runs are recognised{beside}")
+        parts.append(f"{_share(found.known.accuracy)} of held-out runs are recognised{beside}")
     if found.unknown:
         parts.append(
             f"{_share(found.rejected_share)} of the runs of unknown workloads are rejected, with "
@@ -205,8 +205,10 @@ def known_bars(found: Evaluation) -> Chart | None:
     if known is None:
         return None
     figures = {OURS: known.accuracy}
-    figures |= {_name(name): value for name, value in sorted(known.learners.items(), key=lambda item: -item[1])}
-    figures |= {_name(name): value for name, value in sorted(found.baselines.items(), key=lambda item: -item[1])}
+    figures |= {measure_words(name): value for name, value in sorted(known.learners.items(), key=lambda item: -item[1])}
+    figures |= {
+        measure_words(name): value for name, value in sorted(found.baselines.items(), key=lambda item: -item[1])
+    }
     rows = list(figures)
     drawn = ["<br>".join(textwrap.wrap(row, LONGEST_ROW)) for row in rows]
     spread = f" ± {known.accuracy_sd * 100:.1f} points over the splits" if math.isfinite(known.accuracy_sd) else ""
@@ -248,10 +250,10 @@ def open_curve(found: Evaluation, measure: str) -> Chart | None:
             shapes=[vertical(found.c, dash="dot")] if at else [],
         ),
         takeaway=_curve_sentence(curve),
-        shows=f"Two curves over c for {_name(measure)}.",
+        shows=f"Two curves over c for {measure_words(measure)}.",
         data=pd.DataFrame({"c": curve.c, "unknown_rejected": curve.rejected, "known_rejected": curve.false_rejects}),
         note=(
-            "Each workload left out in turn, or those that the library lacks. "
+            "Each workload excluded in turn, or those that the library lacks. "
             + (f"Dotted: c = {number(found.c)}, {_origin_of_c(found)}." if at else "")
         ),
     )
@@ -288,10 +290,10 @@ def measures_of(found: Evaluation) -> tuple[str, ...]:
 def _curve_sentence(curve: Curve) -> str:
     allowed = curve.false_rejects <= FALSE_REJECTS_ALLOWED
     if not allowed.any():
-        return f"By {_name(curve.measure)} no c rejects at most 10 % of the known runs."
+        return f"By {measure_words(curve.measure)} no c rejects at most 10 % of the known runs."
     best = int(np.argmax(np.where(allowed, curve.rejected, -1.0)))
     return (
-        f"By {_name(curve.measure)}, {_share(float(curve.rejected[best]))} of unknown runs could be rejected at "
+        f"By {measure_words(curve.measure)}, {_share(float(curve.rejected[best]))} of unknown runs are rejected at "
         f"{_share(float(curve.false_rejects[best]))} of the known ones (c = {number(float(curve.c[best]))})."
     )
 
@@ -300,7 +302,8 @@ def _origin_of_c(found: Evaluation) -> str:
     return "as published" if found.mode == "faithful" else "as set, or chosen on runs of known workloads only"
 
 
-def _name(name: str) -> str:
+def measure_words(name: str) -> str:
+    """Return a measure, learner or baseline in words."""
     return NAMES.get(name, plotly_text(name))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.phases.timeline import counter_names, number, seconds, statistic_words
+from workprof.charts.phases.timeline import counter_names, counter_unit, number, seconds, statistic_words
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
@@ -47,9 +48,9 @@ def fingerprint_chart(found: Timeline, statistic: str, counters: tuple[str, ...]
         shows=f"Heat map of {_title(statistic)} by counter and phase, {counted(padded, 'cell')} marked {NO_PHASE}.",
         data=_data(found, rows, names),
         note=(
-            "Values are in standard deviations of the counter over the runs of the dataset, after normalisation. "
-            f"Crossed cells: the counter has fewer phases; the fingerprint holds 0 there ({NO_PHASE}). Phases of two "
-            "counters with the same number need not be at the same time."
+            "Values in standard deviations of the counter over all runs. "
+            f"Crossed cells ({NO_PHASE}): the counter has fewer phases. Phases of the same number may lie at different "
+            "times."
         ),
     )
 
@@ -139,6 +140,62 @@ def _data(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
     )
 
 
+MOST_OVERLAID = 4
+
+
+def overlay_chart(found: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
+    """Return two runs drawn over each other, the second one moved to the times of the first that it goes with.
+
+    Args:
+        found: two runs, aligned.
+        counters: that are drawn, as far as both have them; () = those with the largest lasting changes in the first.
+    """
+    names = tuple(name for name in counters if name in found.counters) or found.counters[:MOST_OVERLAID]
+    places = [found.counters.index(name) for name in names]
+    samples = found.first_recorded.shape[1]
+    x = (np.arange(samples) + 1) * found.step_s
+    other = _moved(found, samples)
+    first, second = plotly_text(found.first), plotly_text(found.second)
+    traces = []
+    for panel, place in enumerate(places):
+        unit = counter_unit(found.counters[place])
+        look: dict[str, Any] = {"unit": unit, "panel": panel, "showlegend": panel == 0}
+        traces += [
+            shapes.panel_line(x, other[place], name=second, colour=NEUTRAL, width=3.2, legendgroup="second", **look),
+            shapes.panel_line(x, found.first_recorded[place], name=first, legendgroup="first", **look),
+        ]
+    table = pd.DataFrame({"time_s": x})
+    for name, place in zip(names, places, strict=True):
+        table[f"{name} of {found.first}"] = found.first_recorded[place]
+        table[f"{name} of {found.second}"] = other[place]
+    return Chart(
+        name="phases-overlay",
+        figure=shapes.panels(
+            traces,
+            titles=counter_names(names),
+            units=[counter_unit(name) for name in names],
+            x_range=(0.0, float(x[-1])),
+            overlaid=True,
+        ),
+        takeaway=f"{first} and {second} are {number(found.alignment.mean_cost)} standard deviations apart on average.",
+        shows=f"{counted(len(names), 'counter')} of two runs over time, one over the other.",
+        data=table,
+        note=f"Aligned by dynamic time warping of {counted(found.n_counters, 'counter')}.",
+    )
+
+
+def _moved(found: AlignedRuns, samples: int) -> Floats:
+    """Return (n_counters, T) the second run at the times of the first: the mean of the samples that go with each."""
+    path = found.alignment.path
+    moved = np.full((len(found.counters), samples), np.nan)
+    first_of = np.searchsorted(path[:, 0], np.arange(samples + 1))
+    for at, (begin, end) in enumerate(itertools.pairwise(first_of.tolist())):
+        own = found.second_recorded[:, path[begin:end, 1]]
+        known = np.isfinite(own).any(axis=1)
+        moved[known, at] = np.nanmean(own[known], axis=1)
+    return moved
+
+
 def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
     """Return the warping path of two runs beside the diagonal; `offset` is that of their phases."""
     path = found.alignment.path
@@ -153,11 +210,11 @@ def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
                 shapes.line(
                     x,
                     y,
-                    name="goes together",
+                    name="aligned",
                     colour=COLOURS[0],
                     width=2,
                     mode="lines+markers",
-                    hover="%{x:g} s goes with %{y:g} s",
+                    hover="%{x:g} s aligned with %{y:g} s",
                     marker={"size": 5},
                 ),
             ],
@@ -166,8 +223,8 @@ def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
             height=440,
             showlegend=True,
         ),
-        takeaway=f"{first} and {second} go together at most {seconds(float(np.abs(x - y).max()))} apart, "
-        f"{number(found.alignment.mean_cost)} sd per counter and step.",
+        takeaway=f"{first} and {second} are at most {seconds(float(np.abs(x - y).max()))} apart in time, "
+        f"{number(found.alignment.mean_cost)} standard deviations per counter and sample.",
         shows="Warping path of two runs against the diagonal.",
         data=pd.DataFrame({"first_s": x, "second_s": y}),
         note=(

@@ -25,119 +25,151 @@ from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Floats
 from workprof.core.records import to_json
 from workprof.phases.live import SHOWN_S, LiveView
-from workprof.phases.matching import UNKNOWN, Match, MatchLine, Verdict
+from workprof.phases.matching import UNKNOWN, Match, MatchLine, Verdict, by_workload
 
 MOST_ROWS = 20
 MEASURES = {"euclidean": "Euclidean distance of phases", "dtw": "DTW distance of phases (Manhattan)"}
-LOOKS = {
-    True: (COLOURS[2], "circle", "within the threshold of its workload"),
-    False: (COLOURS[4], "x", "beyond the threshold of its workload"),
-    None: (NEUTRAL, "circle-open", "too few runs for a threshold"),
+WITHIN = {
+    True: "within the threshold of its workload",
+    False: "beyond the threshold of its workload",
+    None: "too few runs for a threshold",
 }
-"""Colour, symbol and words of `MatchLine.within_threshold`."""
+"""Words of `MatchLine.within_threshold`."""
+
+SAME, SIMILAR, NONE = "matches", "similar", "unknown"
+VERDICT_COLOURS = {SAME: COLOURS[2], SIMILAR: COLOURS[1], NONE: COLOURS[4]}
+"""One colour for the verdict, of the nearest workload; the others are grey."""
 
 
-def verdict_words(verdict: Verdict) -> str:
-    """Return 'same as redis', 'similar to redis' or 'unknown'.
+def verdict_kind(verdict: Verdict) -> str:
+    """Return 'matches', 'similar' or 'unknown'.
 
     Similar: nearest, and not rejected, but the measures name different workloads, or nothing is known that could
     reject it.
     """
     if verdict.workload == UNKNOWN:
-        return "unknown"
-    sure = verdict.agree and math.isfinite(verdict.limit)
-    return f"{'same as' if sure else 'similar to'} {plotly_text(verdict.workload)}"
+        return NONE
+    return SAME if verdict.agree and math.isfinite(verdict.limit) else SIMILAR
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return 'same as redis', 'similar to redis' or 'unknown', as the report of a match has it."""
+    words = {SAME: "same as", SIMILAR: "similar to"}
+    kind = verdict_kind(verdict)
+    return "unknown" if kind == NONE else f"{words[kind]} {plotly_text(verdict.workload)}"
 
 
 def match_sentence(found: Match) -> str:
-    """Return the verdict with its reason in one sentence."""
+    """Return the verdict with distance and threshold in one sentence."""
     verdict = found.verdict
-    name, words = plotly_text(found.unknown), verdict_words(verdict)
-    nearest = f" (nearest: {plotly_text(verdict.nearest)})" if verdict.workload == UNKNOWN else ""
-    doubt = "" if verdict.agree else "; the measures name different workloads, so confidence is low"
-    return f"{name} is {words}{nearest}: {plotly_text(verdict.reason, 160)}{doubt}."
+    name, nearest, kind = plotly_text(found.unknown), plotly_text(verdict.nearest), verdict_kind(verdict)
+    distance = f"distance {signed(verdict.score)}"
+    if math.isfinite(verdict.limit):
+        distance += f", threshold {signed(verdict.limit)}"
+    if kind == SAME:
+        return f"{name} matches “{nearest}” ({distance})."
+    if kind == NONE:
+        return f"{name} matches no known workload; the nearest is “{nearest}” ({distance})."
+    if math.isfinite(verdict.limit):
+        return f"{name} is most like “{nearest}” ({distance}), but the distance measures disagree."
+    return f"{name} is most like “{nearest}” ({distance}); too few runs are known for a threshold."
+
+
+def signed(value: float) -> str:
+    """Return a number with two or three digits and a true minus sign."""
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" if abs(value) >= 10 else f"{value:.2g}"
+    return text.replace("-", "−") if math.isfinite(value) else "no data"
 
 
 def match_headlines(found: Match) -> tuple[Headline, ...]:
-    """Return verdict, unlikeness and confidence."""
+    """Return the workload with the verdict, its distance, and the next workload."""
     verdict = found.verdict
+    nearest = plotly_text(verdict.nearest)
+    details = {SAME: "match", SIMILAR: "similar, not certain", NONE: f"nearest: {nearest}"}
+    kind = verdict_kind(verdict)
+    name, distance = _next(found)
     return (
         Headline(
-            "Verdict",
-            verdict_words(verdict).partition(" as ")[0].partition(" to ")[0],
-            "same, similar (the measures differ, or nothing is known that could reject it) or unknown.",
-            f"nearest: {plotly_text(verdict.nearest)}",
+            "Workload",
+            "unknown" if kind == NONE else nearest,
+            "match, similar (the measures disagree, or too few runs are known to reject it) or unknown.",
+            details[kind],
         ),
         Headline(
-            "Distance (log-odds)",
-            number(verdict.score),
-            "Of the pair model; in faithful mode the Euclidean distance. Above the limit a run is unknown.",
-            f"limit {number(verdict.limit)}",
+            "Distance (log-odds)" if found.scores else "Distance",
+            signed(verdict.score),
+            "Of the pair model; as published the Euclidean distance. Above the threshold a run is unknown.",
+            f"threshold {signed(verdict.limit)}",
         ),
-        Headline(
-            "Confidence",
-            f"{verdict.confidence * 100:.0f} %",
-            "1 - distance to the nearest workload / distance to the second.",
-            f"by DTW {verdict.confidence_dtw * 100:.0f} %",
-        ),
+        Headline("Next workload", plotly_text(name), "The second nearest one.", f"distance {signed(distance)}"),
     )
 
 
+def _next(found: Match) -> tuple[str, float]:
+    """Return the second nearest workload with its distance, by what decides."""
+    if found.scores:
+        ordered = sorted(found.scores.items(), key=lambda item: item[1])
+    else:
+        ordered = list(by_workload(list(found.matches), "ed").items())
+    others = [(name, value) for name, value in ordered if name != found.verdict.nearest]
+    return others[0] if others else ("none", math.nan)
+
+
 def scores_chart(found: Match) -> Chart | None:
-    """Return the unlikeness to every workload with the limit; None where distances alone decide."""
+    """Return the distance to every workload with the threshold; None where distances of phases alone decide."""
     if not found.scores:
         return None
     scores = sorted(found.scores.items(), key=lambda item: item[1])
     names, values = [plotly_text(name) for name, _ in scores], [value for _, value in scores]
     limit = found.verdict.limit
     inside = sum(value <= limit for value in values)
+    line = [vertical(limit, dash="dash", colour=NEUTRAL)] if math.isfinite(limit) else []
     return Chart(
         name="phases-unlikeness",
         figure=figure_of(
-            [_dots(values, names, [value <= limit if math.isfinite(limit) else None for value in values])],
+            [_dots(found, values, names, [name for name, _ in scores])],
             x="Distance (log-odds; left = alike)",
             y={"title": "", **rows_axis(names, grid=True)},
             height=rows_height(len(names)),
-            shapes=[vertical(limit, dash="dash", colour=COLOURS[1])] if math.isfinite(limit) else [],
+            shapes=line,
         ),
         takeaway=match_sentence(found),
-        shows=f"Distance to {counted(len(names), 'workload')}, {inside} of them below the limit.",
+        shows=f"Distance to {counted(len(names), 'workload')}, {inside} of them below the threshold.",
         data=pd.DataFrame({"workload": [name for name, _ in scores], "unlikeness": values, "limit": limit}),
-        note="Dashed: the limit, which the known runs set, each against a library that lacks it. Beyond = unknown.",
+        note="Dashed: the threshold, learned from known runs that the library did not hold. To the right of it: "
+        "unknown. Coloured: the nearest workload, as the verdict has it.",
     )
 
 
 def match_chart(found: Match, measure: str) -> Chart:
-    """Return the nearest runs of the library by a distance; the symbol says whether the threshold holds."""
+    """Return the nearest runs of the library by a distance; those of the nearest workload stand out."""
     lines = sorted(found.matches, key=lambda line: _distance(line, measure))
     shown = lines[:MOST_ROWS]
     names = [f"{plotly_text(line.workload, 22)}/{plotly_text(line.run, 14)}" for line in shown]
     names = [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
     band = _band(found, measure)
-    traces = [_dots([_distance(line, measure) for line in shown], names, [line.within_threshold for line in shown])]
+    values = [_distance(line, measure) for line in shown]
     return Chart(
         name=f"phases-match-{measure}",
         figure=figure_of(
-            traces,
+            [_dots(found, values, names, [line.workload for line in shown])],
             x={"title": MEASURES[measure], "rangemode": "tozero"},
             y={"title": "", **rows_axis(names, grid=True)},
             height=rows_height(len(names)),
             shapes=band,
         ),
-        takeaway=f"The nearest run is {names[0]}, at {number(_distance(shown[0], measure))}.",
+        takeaway=f"Nearest run: {names[0]} (distance {number(values[0])}).",
         shows=f"Distances of {counted(len(shown), 'run')} of the library, the nearest first. {match_sentence(found)}",
         data=match_table(found, measure),
         note=(
-            f"{len(shown)} of {counted(len(lines), 'run')}. Circle: within mean + c sd of the Euclidean distances of "
-            "its workload; cross: beyond; ring: fewer than three runs of it."
-            + (" Shaded: within the threshold of the nearest workload." if band else "")
+            f"{len(shown)} of {counted(len(lines), 'run')}. Coloured: runs of the nearest workload."
+            + (" Shaded: within its threshold." if band else "")
         ),
     )
 
 
 def match_table(found: Match, measure: str) -> pd.DataFrame:
     """Return every run of the library with its distances, the nearest first."""
-    words = {key: look[2] for key, look in LOOKS.items()}
     return pd.DataFrame(
         {
             "workload": line.workload,
@@ -145,7 +177,7 @@ def match_table(found: Match, measure: str) -> pd.DataFrame:
             "distance_euclidean": line.distance_ed,
             "distance_dtw": line.distance_dtw,
             "offset_phases": line.offset,
-            "threshold": words[line.within_threshold],
+            "threshold": WITHIN[line.within_threshold],
             "same_number_of_phases": line.same_phases,
         }
         for line in sorted(found.matches, key=lambda line: _distance(line, measure))
@@ -189,20 +221,22 @@ def _band(found: Match, measure: str) -> list[dict[str, Any]]:
     ]
 
 
-def _dots(values: list[float], names: list[str], within: list[bool | None]) -> dict[str, Any]:
-    looks = [LOOKS[one] for one in within]
+def _dots(found: Match, values: list[float], names: list[str], workloads: list[str]) -> dict[str, Any]:
+    """Return one mark per row; those of the nearest workload have the colour of the verdict."""
+    verdict = found.verdict
+    near = [workload == verdict.nearest for workload in workloads]
+    colour = VERDICT_COLOURS[verdict_kind(verdict)]
     return shapes.points(
         values,
         names,
-        colour=[look[0] for look in looks],
-        symbol=[look[1] for look in looks],
-        size=11,
-        hover="%{y}: %{x:.4g}, %{customdata}",
-        customdata=[look[2] for look in looks],
+        colour=[colour if one else NEUTRAL for one in near],
+        symbol=["circle" if one else "circle-open" for one in near],
+        size=[13 if one else 9 for one in near],
+        hover="%{y}: %{x:.3g}",
     )
 
 
-SHOWN = 6
+SHOWN = 5
 NEAR = 1.01
 """Steps: changes of two counters this far apart agree."""
 
@@ -253,8 +287,8 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
         shows=f"The last two minutes of {counted(len(places), 'counter')} with provisional phase boundaries.",
         data=pd.DataFrame({"t_s": view.t_s} | {name: view.recorded[view.counters.index(name)] for name in counters}),
         note=(
-            f"Dotted lines: phases begin, provisional: later samples may refute them. {counted(view.n_missed, 'step')} "
-            "without a sample. Counters of perf stat come at the end of a recording only."
+            f"Dotted lines: a phase begins, as far as is known yet. {counted(view.n_missed, 'step')} without a sample. "
+            "Counters of perf stat come at the end of a recording only."
         ),
     )
 
@@ -265,11 +299,11 @@ def live_headlines(view: LiveView) -> tuple[Headline, ...]:
     found = view.match
     changing = int((view.recent > 0.5).sum())
     return (
-        Headline("Recorded", seconds(round(_length_s(view))), "Since following began."),
+        Headline("Recorded", seconds(round(_length_s(view))), "Since this page began to follow it."),
         Headline(
             "Verdict so far",
-            verdict_words(found.verdict).partition(" as ")[0].partition(" to ")[0] if found else "too early",
-            "By the phases so far: same, similar or unknown.",
+            verdict_kind(found.verdict) if found else "too early",
+            "By the phases so far: matches, similar or unknown.",
             f"nearest: {plotly_text(found.verdict.nearest)}" if found else "",
         ),
         Headline("Phases so far", f"{phases}", "Of the counter that has most."),
@@ -287,8 +321,11 @@ def live_sentence(view: LiveView) -> str:
     if view.match is None:
         return f"{head}: too early to compare with known workloads."
     verdict = view.match.verdict
-    nearest = f" (nearest: {plotly_text(verdict.nearest)})" if verdict.workload != verdict.nearest else ""
-    return f"{head}: {verdict_words(verdict)}{nearest}; {plotly_text(verdict.reason, 160)}."
+    nearest, distance = plotly_text(verdict.nearest), f"distance {signed(verdict.score)}"
+    if math.isfinite(verdict.limit):
+        distance += f", threshold {signed(verdict.limit)}"
+    words = {SAME: f"matches “{nearest}”", SIMILAR: f"most like “{nearest}”", NONE: f"unknown, nearest “{nearest}”"}
+    return f"{head}: {words[verdict_kind(verdict)]} ({distance})."
 
 
 def _length_s(view: LiveView) -> float:

@@ -18,7 +18,6 @@ from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
 from workprof.core.arrays import Floats
 from workprof.core.records import to_json
-from workprof.core.units import format_share
 from workprof.phases.timeline import Timeline
 
 LONGEST_COUNTER = 34
@@ -148,10 +147,47 @@ MOST_POINTS = 1500
 """Of one line; a longer one shows the least and the largest value of each stretch."""
 
 
-def most_moving(found: Timeline, count: int = 6) -> tuple[str, ...]:
-    """Return the counters that vary most in the run, in standard deviations of all runs; constant ones last."""
-    order = np.argsort(-np.where(found.fingerprint.flags, -1.0, found.movement), kind="stable")
-    return tuple(found.counters[place] for place in order[:count])
+ALIKE = 0.97
+"""Correlation from which on two counters draw the same line."""
+
+
+def strength(found: Timeline) -> Floats:
+    """Return (n_counters,) how far the phases of a counter lie apart, in standard deviations of it over all runs.
+
+    It is the standard deviation between phases, each weighing its length: 0 without a change.
+    """
+    own = found.fingerprint
+    mean = found.statistic("mean")
+    between = np.zeros(len(found.counters))
+    for place in range(len(found.counters)):
+        edges = np.array([0, *own.boundaries_of(place).tolist(), own.n_samples])
+        levels, lengths = mean[place, : len(edges) - 1], np.diff(edges)
+        if len(levels) > 1 and not own.flags[place]:
+            between[place] = np.sqrt(np.average((levels - np.average(levels, weights=lengths)) ** 2, weights=lengths))
+    return between
+
+
+def most_moving(found: Timeline, count: int = 5) -> tuple[str, ...]:
+    """Return the counters that change most from phase to phase; one that draws the line of another comes after these.
+
+    Then come those without a change that vary most, constant ones last.
+    """
+    movement, between = np.where(found.fingerprint.flags, -1.0, found.movement), strength(found)
+    order = np.lexsort((-movement, -between)).tolist()
+    values = np.nan_to_num(found.recorded)
+    distinct: list[int] = []
+    for place in (place for place in order if between[place] > 0):
+        if not any(_correlation(values[place], values[other]) > ALIKE for other in distinct):
+            distinct.append(place)
+        if len(distinct) == count:
+            break
+    chosen = [*distinct, *(place for place in order if place not in distinct)]
+    return tuple(found.counters[place] for place in chosen[:count])
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    spread = float(one.std() * other.std())
+    return abs(float(((one - one.mean()) * (other - other.mean())).mean())) / spread if spread > 0 else 0.0
 
 
 def timeline_chart(found: Timeline, counters: tuple[str, ...]) -> Chart:
@@ -171,30 +207,49 @@ def timeline_chart(found: Timeline, counters: tuple[str, ...]) -> Chart:
         figure=figure,
         takeaway=timeline_sentence(found),
         shows=f"{counted(len(places), 'counter')} over time, with a line at each of {counted(changes, 'change')}, and "
-        f"below the share of counters that change together.",
+        "below the share of counters that change together.",
         data=phase_table(found, counters),
         note=_note(found),
     )
 
 
+MOST_MOMENTS = 3
+APART = 3
+"""Samples: changes that lie nearer to each other are one moment."""
+
+
 def timeline_sentence(found: Timeline) -> str:
-    """Return how many phases a run has and when most counters change, in one sentence."""
+    """Return how many counters of a run change together, and when, in one sentence."""
     name = plotly_text(found.fingerprint.name)
     usable = int((~found.fingerprint.flags).sum())
-    head = f"{name}, {found.start_s:g} to {seconds(found.end_s)}"
+    window = found.start_s > found.run_from_s or found.end_s < found.run_to_s
+    head = f"{name}, {found.start_s:g} to {seconds(found.end_s)}" if window else name
     if not usable:
         return f"{head}: no counter can be searched for phases."
-    phases = counted(found.fingerprint.phases, "phase")
     if found.edited.all():
-        return f"{head}: {phases}, set by hand for every counter."
+        return f"{head}: {counted(found.fingerprint.phases, 'phase')}, set by hand for every counter."
     if found.fingerprint.phases == 1:
-        return f"{head}: one phase in each of {counted(usable, 'counter')}, no change."
-    best = _most_agreed(found.agreement)
-    at = found.start_s + best * found.step_s
-    return (
-        f"{head}: up to {phases} per counter; most counters change together at about {seconds(at)} "
-        f"({format_share(float(found.agreement[best]))} of {counted(usable, 'counter')})."
-    )
+        return f"{head}: no change in any of {counted(usable, 'counter')}."
+    (first, share), *rest = moments(found) or [(math.nan, 0.0)]
+    if not share:
+        return f"{head}: up to {counted(found.fingerprint.phases, 'phase')} per counter."
+    more = "".join(f", {round(other * usable)} at {seconds(at)}" for at, other in rest)
+    return f"{head}: {round(share * usable)} of {counted(usable, 'counter')} change together at {seconds(first)}{more}."
+
+
+def moments(found: Timeline) -> list[tuple[float, float]]:
+    """Return the moments at which most counters change, each with their share; the largest first, then lesser ones.
+
+    A lesser one has at least half the share of the largest and lies apart from it.
+    """
+    left = found.agreement.copy()
+    largest = float(left.max(initial=0.0))
+    chosen: list[tuple[float, float]] = []
+    while len(chosen) < MOST_MOMENTS and len(left) and left.max() > 0 and left.max() >= largest / 2:
+        best = _most_agreed(left)
+        chosen.append((found.start_s + best * found.step_s, float(left[best])))
+        left[max(0, best - APART) : best + APART + 1] = 0.0
+    return chosen
 
 
 def _most_agreed(agreement: Floats) -> int:
@@ -271,8 +326,8 @@ def _binned(found: Timeline) -> tuple[Floats, Floats]:
 def _note(found: Timeline) -> str:
     usable = int((~found.fingerprint.flags).sum())
     words = (
-        f"{len(found.agreement):,} samples of {found.step_s:g} s. Lines: phases begin (dashed: set by hand). Lowest "
-        f"panel: share of the {usable} searched counters of {len(found.counters)} that change within a sample."
+        f"Vertical lines: a phase begins (dashed: set by hand). Bottom: share of {usable} counters that change within "
+        f"a sample of {found.step_s:g} s. Strongest changes first."
     )
     if len(found.agreement) >= MOST_POINTS:
         words += " Long lines show the least and the largest value of each stretch."

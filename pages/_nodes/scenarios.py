@@ -1,0 +1,52 @@
+"""Saved rankings side by side."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages._nodes.context import PageContext
+from pages._parts import figures, kept_scenarios, tables
+from workprof.charts.nodes.ranking import leaders_sentence, node_comparison_table, node_scenario_table
+from workprof.charts.text import markdown_text
+from workprof.inputs import safe_name
+from workprof.nodes.ranking import MOST_COMPARED, NodeScenario
+
+COMPARED = "nodes_compared_scenarios"
+
+
+def scenarios(context: PageContext) -> None:
+    """Show the saved scenarios, and those chosen side by side."""
+    kept = context.workbench.node_scenarios(context.dataset.hash)
+    if not kept:
+        st.info(
+            "No scenario is saved yet. Set weights or prices and press **Save scenario** under Ranking.",
+            icon=":material/info:",
+        )
+        return
+    tables.show(node_scenario_table(kept), key="nodes_scenarios", alt=f"{len(kept)} saved scenarios")
+    names = [one.name for one in kept]
+    chosen = kept_scenarios.compared(names, COMPARED, MOST_COMPARED)
+    _compared(context, [one for one in kept if one.name in chosen])
+    remove = partial(context.workbench.remove_node_scenario, context.dataset.hash)
+    kept_scenarios.removal(context.visit, names, ("nodes", COMPARED), remove)
+
+
+def _compared(context: PageContext, chosen: list[NodeScenario]) -> None:
+    dataset, workbench = context.dataset.hash, context.workbench
+    ready = [one for one in chosen if not workbench.detections_needed(dataset, one.settings)]
+    for one in chosen:
+        if one not in ready:
+            st.info(
+                f"{markdown_text(one.name)} needs the detection of degraded runs: start it under Degradation.",
+                icon=":material/info:",
+            )
+    if not ready:
+        return
+    with st.spinner("Comparing the nodes…", show_time=True):
+        result = {one.name: workbench.node_ranking(dataset, one.settings) for one in ready}
+    figures.answer(markdown_text(leaders_sentence(result), 400))
+    table = node_comparison_table(result)
+    name = f"{safe_name(context.dataset.name)}-node-scenarios"
+    figures.table(table, name, key="nodes_comparison", alt=f"{len(table)} nodes in {len(result)} scenarios")
